@@ -88,7 +88,7 @@ fn position_outside_text_error_names_what_exists() {
     assert!(said("a.scr:1:0", 2).contains("lines and columns start at 1"));
     assert!(said("a.scr:4294967296:1", 2).contains("4294967296 is too large for a line or column"));
     assert!(said("a.scr:1:nosuch", 2).contains("a.scr does not contain the name `nosuch`"));
-    assert!(said("nosuch.scr:1:1", 2).contains("there is no file `nosuch.scr`"));
+    assert!(said("nosuch.scr:1:1", 2).contains("`nosuch.scr` does not exist"));
     // The end of a line and the empty last line are places, with nothing to say about them.
     assert_eq!(run(&project, &["hover", "a.scr:3:1"]).code, Some(1));
 }
@@ -154,7 +154,7 @@ fn symlinks_dangling_or_out_of_workspace_are_refused() {
     assert_eq!(project.log().starts(), 0, "no server is started for them");
     for (link, sentence, code) in [
         ("loop.scr", "`loop.scr` cannot be followed: its symbolic links lead in a circle", 2),
-        ("dangling.scr", "there is no file `dangling.scr`", 2),
+        ("dangling.scr", "`dangling.scr` does not exist", 2),
     ] {
         for arguments in [["hover".to_owned(), format!("{link}:1:1")], ["check".to_owned(), link.to_owned()]]
         {
@@ -278,7 +278,7 @@ fn file_deleted_and_recreated_is_found_or_reported_missing() {
                     [round % 4];
             let said = run(&project, arguments);
             let found = said.err.is_empty() && matches!(said.code, Some(0 | 1));
-            let gone = said.err.contains("there is no file")
+            let gone = said.err.contains("does not exist")
                 || said.err.contains("no file has that name")
                 || said.err.contains("no files of a known language");
             let moving = said.err.contains("kept changing") || said.err.contains("changed while");

@@ -206,7 +206,7 @@ async fn explore_budget_bounds_the_answer_and_too_small_a_one_is_refused() {
     assert_eq!(callers["items"][0]["symbol"], "Cart.total", "{callers}");
     let gone = json!({"path": "shop/cart.py", "symbol": "add_up", "only": ["gone"]});
     let gone = workspace.call("explore", gone).await;
-    assert_eq!(gone.value["error"], "`only` names gone, which is not there", "{:?}", gone.value);
+    assert_eq!(gone.value["error"], "`only` names `gone`, which does not exist", "{:?}", gone.value);
     let refused = call(10).await;
     assert_eq!(refused.value["code"], "invalid_args", "{:?}", refused.value);
     assert!(

@@ -71,7 +71,7 @@ fn explore_command_prints_a_symbol_with_its_users_and_the_tool_s_json() {
     let text = out(&shown);
     assert!(text.starts_with("function add_up  shop/cart.py:7:"), "{text}");
     assert!(text.contains("\n8     return sum(prices)\n"), "{text}");
-    assert!(text.contains("Callers (1)\n  shop/cart.py:4  method Cart.total"), "{text}");
+    assert!(text.contains("Used by (1)\n  shop/cart.py:4  method Cart.total"), "{text}");
     let bare = run(&project, &["explore", "add_up"]);
     assert_eq!((bare.status.code(), out(&bare)), (Some(3), text), "{}", err(&bare));
 
@@ -100,7 +100,7 @@ fn explore_command_lists_what_is_in_the_files_that_only_names() {
     refused(
         &run(&project, &["explore", "Cart", "--only", "gone"]),
         2,
-        "`only` names gone, which is not there",
+        "`only` names `gone`, which does not exist",
     );
 }
 

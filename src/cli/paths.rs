@@ -231,7 +231,7 @@ mod tests {
         let cwd = root.path().join("sub/greet");
         let paths = PathSpelling::new(root.path(), &cwd);
         let cases = [
-            ("error: there is no file `sub/greet/nope.py`", "error: there is no file `nope.py`"),
+            ("error: `sub/greet/nope.py` does not exist", "error: `nope.py` does not exist"),
             ("error: sub/greet/a.py: replacement 1: no", "error: a.py: replacement 1: no"),
             (
                 "note: also in 2 files: lib/greet/b.py:7, sub/c.py:1:2",

@@ -14,7 +14,7 @@ use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{
-    AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args,
+    AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args, run_tool,
 };
 
 /// The answer of a call with types.
@@ -129,7 +129,7 @@ impl<T: Tool> PreparedRun for ObservedRun<'_, T> {
         Self: 'c,
     {
         Box::pin(async move {
-            let outcome = self.call.tool.run(call, self.args).await;
+            let outcome = run_tool(&self.call.tool, call, self.args).await;
             let result = outcome.as_ref().map_err(Clone::clone).and_then(output_result);
             *self.call.outcome.lock() = Some(outcome);
             result

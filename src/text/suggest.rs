@@ -4,7 +4,7 @@
 pub(crate) fn nearest_word<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()
-        .map(|word| (strsim::damerau_levenshtein(&given.to_lowercase(), word), word))
+        .map(|word| (strsim::damerau_levenshtein(&given.to_lowercase(), &word.to_lowercase()), word))
         .filter(|(distance, word)| *distance <= (word.chars().count() / 3).max(1))
         .min()
         .map(|(_, word)| word)
@@ -38,6 +38,7 @@ mod tests {
     fn nearest_word_matches_typo_and_not_another_word() {
         assert_eq!(nearest_word("comand", ["command", "env"]), Some("command"));
         assert_eq!(nearest_word("Command", ["command", "env"]), Some("command"));
+        assert_eq!(nearest_word("readm.md", ["README.md"]), Some("README.md"));
         assert_eq!(nearest_word("banana", ["command", "env"]), None);
         assert_eq!(nearest_word("x", ["env"]), None);
     }

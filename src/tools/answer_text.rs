@@ -63,7 +63,7 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
             key == "unchanged" || value == &Value::from(0)
         }
         "files" if map.contains_key("added") => is_complete(map),
-        "name" => map.get("path") == Some(value),
+        "name" => map.contains_key("is_dir") && ends_path(map, value),
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
         "has_more" | "truncated" => value == &Value::Bool(false),
@@ -75,6 +75,14 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         _ if is_empty_list(value) => map.contains_key("count") || map.contains_key("errors"),
         _ => value.is_null(),
     }
+}
+
+/// Whether `name` is the last of the `path` beside it.
+fn ends_path(map: &Map<String, Value>, name: &Value) -> bool {
+    let (Some(path), Some(name)) = (map.get("path").and_then(Value::as_str), name.as_str()) else {
+        return false;
+    };
+    path.rsplit('/').next() == Some(name)
 }
 
 fn is_empty_list(value: &Value) -> bool {

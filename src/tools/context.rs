@@ -524,5 +524,9 @@ pub(crate) fn from_read_error(error: ReadError) -> ToolError {
         ReadError::Denied { .. } | ReadError::Hidden { .. } => ErrorCode::Denied,
         _ => ErrorCode::NotText,
     };
-    ToolError::new(code, error.to_string())
+    let tool_error = ToolError::new(code, error.to_string());
+    match &error {
+        ReadError::NotFound { path } => tool_error.about_missing_path(path),
+        _ => tool_error,
+    }
 }

@@ -70,8 +70,10 @@ impl Tool for EditTool {
             EditingTurn::acquire(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
             let file = read_existing(call.context, &path)?.ok_or_else(|| {
-                let what = format!("there is no file {} to edit", path.display());
-                ToolError::new(ErrorCode::NotFound, what).with_hint("make it with `write`")
+                let what = format!("there is no file `{}` to edit", path.display());
+                ToolError::new(ErrorCode::NotFound, what)
+                    .with_hint("make it with `write`")
+                    .about_missing_path(&path.display())
             })?;
             let replaced =
                 replace(&file.text, &replacements).map_err(|error| replace_error(&path.display(), &error))?;

@@ -452,5 +452,9 @@ pub(crate) fn from_edit_error(error: EditError) -> ToolError {
         | EditError::Unfinished { .. } => ErrorCode::Internal,
     };
     let is_answer = matches!(error, EditError::NothingToUndo { .. });
-    ToolError { is_answer, ..ToolError::new(code, error.to_string()) }
+    let tool_error = ToolError { is_answer, ..ToolError::new(code, error.to_string()) };
+    match &error {
+        EditError::NotFound { path } => tool_error.about_missing_path(path),
+        _ => tool_error,
+    }
 }

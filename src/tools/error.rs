@@ -55,6 +55,8 @@ pub struct ToolError {
     pub is_answer: bool,
     /// What could be found out all the same, as fields of the answer.
     pub details: Option<Box<Map<String, Value>>>,
+    /// What the call named and is not there, relative to the root of the workspace; no part of the answer.
+    pub(crate) missing_path: Option<Box<str>>,
 }
 
 impl ToolError {
@@ -69,7 +71,7 @@ impl ToolError {
         // Whatever was to be opened then is not what there is to be done about.
         let advice = [(NO_MORE_FILES, MORE_FILES), (NO_MORE_PROCESSES, MORE_THREADS)];
         let hint = advice.iter().find(|(sign, _)| error.contains(sign)).map(|(_, hint)| (*hint).to_owned());
-        Self { code, error, hint, is_answer: false, details: None }
+        Self { code, error, hint, is_answer: false, details: None, missing_path: None }
     }
 
     /// What was looked for is not there, which is an answer. A file or name that a caller got wrong is none.
@@ -88,6 +90,12 @@ impl ToolError {
         if let Ok(Value::Object(details)) = serde_json::to_value(answer) {
             self.details = Some(Box::new(details));
         }
+        self
+    }
+
+    /// The same about `path`, which is not there: what is like it becomes a hint.
+    pub(crate) fn about_missing_path(mut self, path: &str) -> Self {
+        self.missing_path = Some(path.into());
         self
     }
 
@@ -133,7 +141,7 @@ impl<'de> Deserialize<'de> for ToolError {
             WrittenToolError::deserialize(deserializer)?;
         details.remove("ok");
         let details = (!details.is_empty()).then(|| Box::new(details));
-        Ok(Self { code, error, hint, is_answer: false, details })
+        Ok(Self { code, error, hint, is_answer: false, details, missing_path: None })
     }
 }
 

@@ -105,13 +105,15 @@ pub(crate) async fn run(
     let is_there =
         |path: &WorkspacePath| context.workspace.exists(path) && !context.workspace.is_path_hidden(path);
     if let Some(path) = only.iter().find(|path| !path.is_root() && !is_there(path)) {
-        let what = format!("`only` names {}, which is not there", path.display());
-        return Err(ToolError::new(ErrorCode::NotFound, what));
+        let path = path.display();
+        let what = format!("`only` names `{path}`, which does not exist");
+        return Err(ToolError::new(ErrorCode::NotFound, what).about_missing_path(&path));
     }
     let found = lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_DEFINITIONS)).await?;
     let definition = Definition::new(context, target, &found)?;
     let mut whole = WholeAnswer::new(&found);
     let parts = find_parts(context, &definition, only, &mut whole).await?;
+    whole.note_unknown_parts();
     whole.notes.extend(other_definitions(&found.output, &definition.place));
     let parts = match (&found.resolved, parts.symbol.is_empty()) {
         (Some(resolved), true) => ExploreParts { symbol: resolved.symbol.clone(), ..parts },
@@ -190,6 +192,8 @@ struct WholeAnswer {
     notes: Vec<String>,
     /// What the server of the definition lacks, which need not be said of each part.
     known: Option<String>,
+    /// Parts that no server told of, by the reason.
+    unknown: Vec<(String, Vec<String>)>,
 }
 
 impl WholeAnswer {
@@ -198,6 +202,7 @@ impl WholeAnswer {
             verdict: definition.verdict,
             notes: definition.notes.clone(),
             known: definition.server_status.detail.clone(),
+            unknown: Vec::new(),
         }
     }
 
@@ -240,9 +245,19 @@ impl WholeAnswer {
                 Some((verdict, answer.output))
             }
             Err(error) => {
-                self.add_note(format!("{part} are not known: {}", error.error));
+                let part = part.to_owned();
+                match self.unknown.iter_mut().find(|(reason, _)| *reason == error.error) {
+                    Some((_, parts)) => parts.push(part),
+                    None => self.unknown.push((error.error, vec![part])),
+                }
                 None
             }
+        }
+    }
+
+    fn note_unknown_parts(&mut self) {
+        for (reason, parts) in std::mem::take(&mut self.unknown) {
+            self.add_note(format!("{} are not known: {reason}", parts.join(" and ")));
         }
     }
 

@@ -100,6 +100,7 @@ pub(crate) mod other_roots;
 pub(crate) mod outline_cache;
 pub(crate) mod overlays;
 pub(crate) mod patch;
+mod path_suggestion;
 pub(crate) mod place;
 pub(crate) mod project_setup;
 pub(crate) mod proposals;

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::context::Context;
 use super::edit_scheduler::CallArrival;
 use super::error::{ErrorCode, ToolError};
+use super::path_suggestion::with_path_suggestion;
 use super::result::ToolResult;
 use super::schema::{Schema, input_schema, output_schema};
 use crate::policy::approval::Approver;
@@ -318,7 +319,24 @@ impl<T: Tool> PreparedRun for TypedRun<'_, T> {
     where
         Self: 'c,
     {
-        Box::pin(async move { output_result(&self.tool.run(call, self.args).await?) })
+        Box::pin(async move { output_result(&run_tool(self.tool, call, self.args).await?) })
+    }
+}
+
+/// Runs `tool`; where a path does not exist, its error says what may be meant.
+pub(crate) async fn run_tool<T: Tool>(
+    tool: &T,
+    call: Call<'_>,
+    args: T::Args,
+) -> Result<T::Output, ToolError> {
+    let context = call.context;
+    let outcome = tool.run(call, args).await;
+    match outcome {
+        // Boxed, since it is seldom needed.
+        Err(error) if error.missing_path.is_some() => {
+            Err(Box::pin(with_path_suggestion(context, error)).await)
+        }
+        outcome => outcome,
     }
 }
 

@@ -61,7 +61,7 @@ pub enum ByteOrder {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Nothing is there, or not any more.
-    #[error("there is no file `{path}`")]
+    #[error("`{path}` does not exist")]
     NotFound {
         /// Which.
         path: String,

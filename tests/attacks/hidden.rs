@@ -64,6 +64,10 @@ async fn row_23_read_denied_path_is_shown_by_no_tool() {
                 assert!(!result.ok() || result.value["count"] == 0, "{tool} {path}: {}", result.value);
             }
         }
+        for mistyped in [".evn", "config/.en", "keys/b.txt", "a.txt"] {
+            let result = workspace.call("read", json!({"path": mistyped})).await;
+            assert!(!result.ok() && result.value["hint"].is_null(), "{mistyped}: {}", result.value);
+        }
         for (tool, arguments) in [
             ("glob", json!({"pattern": "**/*", "hidden": true})),
             ("glob", json!({"pattern": "**/*", "hidden": true, "path": "door"})),

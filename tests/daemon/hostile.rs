@@ -184,7 +184,8 @@ fn request_with_false_lengths_is_dropped_without_answer() {
         (json!(19), Value::Null, b"nothing of the kind"),
     ] {
         let mut stream = enter(&house, &json!({"request": request, "input": input}));
-        stream.get_mut().write_all(bytes).unwrap();
+        // It may have been cut off already.
+        let _broken = stream.get_mut().write_all(bytes);
         let mut rest = String::new();
         let _reset = stream.read_to_string(&mut rest);
         assert_eq!(rest, "", "{:?}", String::from_utf8_lossy(bytes));

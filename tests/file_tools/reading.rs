@@ -144,7 +144,7 @@ async fn read_and_list_invalid_arguments_are_refused_with_reason() {
         ("read", json!({}), "invalid_args", "`path` is missing"),
         ("read", json!({"path": "a", "ofset": 1}), "invalid_args", "did you mean `offset`"),
         ("read", json!({"path": "a", "offset": "x"}), "invalid_args", "a whole number"),
-        ("read", json!({"path": "gone"}), "not_found", "there is no file `gone`"),
+        ("read", json!({"path": "gone"}), "not_found", "`gone` does not exist"),
         ("read", json!({"path": "../x"}), "outside_workspace", "outside the workspace"),
         ("read", json!({"path": "/etc/passwd"}), "outside_workspace", "outside the workspace"),
         ("read", json!({"path": "out"}), "outside_workspace", "leads out"),
@@ -158,6 +158,37 @@ async fn read_and_list_invalid_arguments_are_refused_with_reason() {
         let (given, sentence) = bench.failure(tool, arguments.clone()).await;
         assert_eq!(given, code, "{tool} {arguments}: {sentence}");
         assert!(sentence.contains(part), "{tool} {arguments}: {sentence}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn missing_path_error_suggests_what_is_meant() {
+    let mut files =
+        vec![("src/shop/cart.py", "x = 1\n"), ("src/README.md", "#\n"), ("src/shop/a/mod.py", "")];
+    files.extend(["src/shop/b/mod.py", "src/shop/c/mod.py", "src/shop/d/mod.py"].map(|path| (path, "")));
+    let bench = open_files(files);
+    for (tool, arguments, hint) in [
+        ("read", json!({"path": "src/shop/crat.py"}), json!("did you mean `src/shop/cart.py`?")),
+        ("read", json!({"path": "shop/cart.py"}), json!("did you mean `src/shop/cart.py`?")),
+        (
+            "lsp_hover",
+            json!({"path": "src/Readme.md", "line": 0, "character": 0}),
+            json!("did you mean `src/README.md`?"),
+        ),
+        ("list", json!({"path": "src/shp"}), json!("did you mean `src/shop`?")),
+        ("move", json!({"from": "cart.py", "to": "b.py"}), json!("did you mean `src/shop/cart.py`?")),
+        (
+            "edit",
+            json!({"path": "cart.py", "edits": [{"old": "x", "new": "y"}]}),
+            json!("did you mean `src/shop/cart.py`? Otherwise, make it with `write`"),
+        ),
+        // Four files have that name, and nothing tells which is meant.
+        ("read", json!({"path": "mod.py"}), serde_json::Value::Null),
+        ("read", json!({"path": "src/unlike-anything.py"}), serde_json::Value::Null),
+    ] {
+        let result = bench.call(tool, arguments.clone()).await;
+        assert_eq!(result.value["code"], "not_found", "{tool} {arguments}: {}", result.value);
+        assert_eq!(result.value["hint"], hint, "{tool} {arguments}");
     }
 }
 

@@ -114,7 +114,7 @@ async fn skill_invalid_arguments_are_refused() {
         (json!({"action": "run", "name": "x"}), "invalid_args", "one of `list` and `load`"),
         (json!({"action": "load", "name": "relaese"}), "not_found", "there is no skill \"relaese\""),
         (json!({"action": "load", "name": "../release"}), "not_found", "there is no skill"),
-        (json!({"action": "load", "name": "release", "file": "no.md"}), "not_found", "there is no file"),
+        (json!({"action": "load", "name": "release", "file": "no.md"}), "not_found", "does not exist"),
         (
             json!({"action": "load", "name": "release", "file": "../../lsp-tools.toml"}),
             "outside_workspace",

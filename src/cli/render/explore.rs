@@ -32,7 +32,7 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
         out.extend(output.errors.items.iter().map(|item| finding(item, &output.path, look)));
     }
     let lists = [
-        ("Callers", &output.callers, true),
+        ("Used by", &output.callers, true),
         ("Implementations", &output.implementations, false),
         ("Tests", &output.tests, true),
         ("Callees", &output.callees, false),
@@ -46,7 +46,7 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
     out
 }
 
-/// `Callers (12 of 57; more with --budget, fewer with --only)`.
+/// `Used by (12 of 57; more with --budget, fewer with --only)`.
 fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) -> String {
     let shown = list.items.len();
     let count = match list.count {
@@ -152,7 +152,7 @@ mod tests {
     fn explore_answer_is_rendered_with_1_based_lines_and_escapes() {
         let expected = "method Greeter.greet  src/app.py:9:5\n\nGreets.\n\n  9     def greet(self):\n    ⋯ 90 lines left out ⋯\n\
                         100         return 1\n\nErrors (1)\n  src/app.py:13  error: wrong\\u{1b}[2J [call-arg]\n\n\
-                        Callers (1 of 3; more with --budget, fewer with --only)\n  src/a.py:2,5  function main  (9 places)  greet('x')\n\nTests (none found)\n";
+                        Used by (1 of 3; more with --budget, fewer with --only)\n  src/a.py:2,5  function main  (9 places)  greet('x')\n\nTests (none found)\n";
         assert_eq!(render(&output(), &DisplayCapabilities::PLAIN), expected);
     }
 }

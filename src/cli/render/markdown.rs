@@ -19,12 +19,17 @@ const MAX_LINK_URL_BYTES: usize = 1_000;
 
 /// `markdown` as lines, each ended, none with blanks at its end; wrapped to the terminal, never wrapped in a pipe.
 ///
-/// Line breaks of the source stay: servers pass documentation on as its author laid it out. Links lead somewhere only
+/// Line breaks of the source and the indentation after them stay: servers pass documentation on as its author laid it out. Links lead somewhere only
 /// where they are `http`, `https` or `mailto`; editors' own (`command:`) are their text.
 pub(crate) fn render(markdown: &str, look: &DisplayCapabilities) -> String {
     let mut page = MarkdownRenderer::new(look);
-    for event in Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+    let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
+    for (event, place) in parser.into_offset_iter() {
+        let is_line_break = matches!(event, Event::SoftBreak | Event::HardBreak);
         page.event(event);
+        if is_line_break && page.prefixes.is_empty() {
+            page.push(indentation(&markdown[place.end..]));
+        }
     }
     page.flush();
     page.out
@@ -323,6 +328,11 @@ impl<'a> MarkdownRenderer<'a> {
 }
 
 /// Columns of a prefix: its styles take none.
+/// The blanks that `text` begins with.
+fn indentation(text: &str) -> &str {
+    &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
+}
+
 fn visible_width(prefix: &str) -> usize {
     anstream::adapter::strip_str(prefix).to_string().width()
 }
@@ -490,6 +500,13 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
         assert_eq!(
             render("one  \ntwo\nthree<br>four", &DisplayCapabilities::PLAIN),
             "one\ntwo\nthree\nfour\n"
+        );
+        assert_eq!(
+            render(
+                "Args:\n    one: first\n\t two\n\n> quoted\n>   more\n\n- item\n  more",
+                &DisplayCapabilities::PLAIN
+            ),
+            "Args:\n    one: first\n     two\n\n> quoted\n> more\n\n- item\n  more\n"
         );
         assert_eq!(render("", &DisplayCapabilities::PLAIN), "");
         assert_eq!(render("```\n\na\n\n  b\n\n```", &DisplayCapabilities::PLAIN), "    a\n\n      b\n");

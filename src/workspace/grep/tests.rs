@@ -286,7 +286,7 @@ fn grep_with_invalid_glob_or_type_is_refused_with_advice() {
     assert!(message(&["../x"], &[]).contains("leads out"));
     let nowhere = workspace.path(std::path::Path::new("nowhere")).unwrap();
     let error = workspace.grep(&GrepQuery { under: nowhere, ..query("x") }).unwrap_err();
-    assert_eq!(error.to_string(), "there is no file `nowhere`");
+    assert_eq!(error.to_string(), "`nowhere` does not exist");
 }
 
 #[test]

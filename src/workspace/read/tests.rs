@@ -105,9 +105,9 @@ fn read_of_non_regular_file_or_outside_link_is_refused() {
             "`a` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
                 .to_owned(),
         ),
-        ("dangling", "there is no file `dangling`".to_owned()),
-        ("plain/x", "there is no file `plain/x`".to_owned()),
-        ("no\u{1b}[31m", "there is no file `no\\u{1b}[31m`".to_owned()),
+        ("dangling", "`dangling` does not exist".to_owned()),
+        ("plain/x", "`plain/x` does not exist".to_owned()),
+        ("no\u{1b}[31m", "`no\\u{1b}[31m` does not exist".to_owned()),
     ] {
         assert_eq!(refused(&workspace, path), expected);
     }
@@ -262,7 +262,7 @@ fn read_outside_reads_library_files_and_refuses_special_ones() {
     assert_eq!(Workspace::read_outside(&file, 100).unwrap(), "def f(): ...\n");
     let message = |path: &Path, limit| Workspace::read_outside(path, limit).unwrap_err().to_string();
     assert!(message(&file, 3).starts_with("`lib.py` has 16 bytes"));
-    assert_eq!(message(&dir.path().join("no.py"), 9), "there is no file `no.py`");
+    assert_eq!(message(&dir.path().join("no.py"), 9), "`no.py` does not exist");
     assert!(message(Path::new("/dev/zero"), 9).starts_with("`zero` is a device"));
     assert!(message(dir.path(), 9).contains("is a directory"));
 }

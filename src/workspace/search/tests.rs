@@ -189,7 +189,7 @@ fn search_with_invalid_pattern_is_refused_with_reason() {
     assert!(message(query("a\nb")).contains("line break"));
     assert!(message(SearchQuery { literal: false, ..query(r"a\nb") }).contains("line break"));
     let nowhere = workspace.path(Path::new("nowhere")).unwrap();
-    assert_eq!(message(SearchQuery { under: nowhere, ..query("x") }), "there is no file `nowhere`");
+    assert_eq!(message(SearchQuery { under: nowhere, ..query("x") }), "`nowhere` does not exist");
 }
 
 #[test]

@@ -146,7 +146,7 @@ pub(super) async fn read(
     let contents = match parse_target(&runtime, uri)? {
         ResourceTarget::Diagnostics(path) => {
             if !runtime.workspace().exists(&path) {
-                return Err(not_found(uri, &format!("there is no file `{}`", path.display())));
+                return Err(not_found(uri, &format!("`{}` does not exist", path.display())));
             }
             let text = diagnostics(&runtime, caller, &path, cancelled).await;
             ResourceContents::text(text, uri).with_mime_type("application/json")
