@@ -341,7 +341,7 @@ pub struct DiagnosticsOutput {
     /// How many files were asked about.
     pub files: usize,
     /// How many of them nothing has looked at: there is no server for their languages, and no parser.
-    #[serde(default, skip_serializing_if = "super::delta::is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub unchecked: usize,
     /// The files whose verdict is not `complete`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -455,4 +455,9 @@ pub struct CompletionsOutput {
     /// Whether `items` leaves some out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_zero(count: &usize) -> bool {
+    *count == 0
 }

@@ -23,7 +23,7 @@ pub(crate) struct DiagnosticsDelta {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
     /// How many new remarks, hints and marks of unused code there are, which are not listed.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "super::answer::is_zero")]
     pub hints: usize,
     /// How many there were before and are gone.
     pub removed: usize,
@@ -63,11 +63,6 @@ const MAX_DETAILED_NEW_FINDINGS: usize = 20;
 const MAX_LISTED_GONE_FINDINGS: usize = 3;
 /// The most that it tells in short beside those in full.
 const MAX_SUMMARIZED_NEW_ERRORS: usize = 200;
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_zero(count: &usize) -> bool {
-    *count == 0
-}
 
 /// One file before and after an edit.
 pub(crate) struct FileComparison<'a> {

@@ -55,17 +55,17 @@ impl<'a> CheckScopes<'a> {
         Self { context, folders, known: BTreeMap::new(), left_out: LeftOutFiles::default() }
     }
 
-    /// Whether some server is to check `file`. Those that are not are remembered.
-    pub(crate) fn is_checked(&mut self, file: &LanguageFile) -> bool {
-        let mut is_checked = false;
-        for (server, spec) in self.context.servers_for(file, |features| features.diagnostics) {
-            if self.is_in_scope(server, spec, &file.path) {
-                is_checked = true;
-            } else {
-                self.left_out.0.entry(server.to_owned()).or_default().insert(file.path.clone());
+    /// Whether the settings keep `file` from the check of each server that would check it. Each server's part is remembered.
+    pub(crate) fn leaves_out(&mut self, file: &LanguageFile) -> bool {
+        let servers = self.context.servers_for(file, |features| features.diagnostics);
+        let mut checking = servers.len();
+        for (server, spec) in &servers {
+            if !self.is_in_scope(server, spec, &file.path) {
+                checking -= 1;
+                self.left_out.0.entry((*server).to_owned()).or_default().insert(file.path.clone());
             }
         }
-        is_checked
+        checking == 0 && !servers.is_empty()
     }
 
     /// Whether the settings of the project have `server` check `path`.

@@ -339,7 +339,7 @@ fn leave_out(
 ) -> LeftOutFiles {
     let folders: Vec<WorkspacePath> = args.all_paths().filter_map(|path| context.path(path).ok()).collect();
     let mut scopes = CheckScopes::new(context, folders);
-    subjects.retain(|subject| named.contains(&subject.path) || scopes.is_checked(subject));
+    subjects.retain(|subject| named.contains(&subject.path) || !scopes.leaves_out(subject));
     scopes.left_out
 }
 

@@ -58,6 +58,9 @@ impl Graph {
                 continue;
             }
             let reached = self.reached_from(file);
+            if !reached.contains(file.as_str()) {
+                continue;
+            }
             let circle: BTreeSet<&str> = reached
                 .iter()
                 .copied()
@@ -175,6 +178,18 @@ impl Paths {
         self.found.push(base);
     }
 
+    fn add_tokens(&mut self, tokens: &impl ToString) {
+        let written = tokens.to_string().replace(" :: ", "::");
+        for word in
+            written.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'))
+        {
+            let words: Vec<String> = word.split("::").map(str::to_owned).collect();
+            if words.len() > 1 {
+                self.add(&words);
+            }
+        }
+    }
+
     fn add_tree(&mut self, head: &[String], tree: &syn::UseTree) {
         let with = |name: &syn::Ident| head.iter().cloned().chain([name.to_string()]).collect::<Vec<_>>();
         match tree {
@@ -224,14 +239,14 @@ impl<'ast> Visit<'ast> for Paths {
     /// Paths in the arguments of macros, which are only tokens.
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         visit::visit_macro(self, call);
-        let written = call.tokens.to_string().replace(" :: ", "::");
-        for word in
-            written.split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'))
-        {
-            let words: Vec<String> = word.split("::").map(str::to_owned).collect();
-            if words.len() > 1 {
-                self.add(&words);
-            }
+        self.add_tokens(&call.tokens);
+    }
+
+    /// Paths in attributes; serde has its own in string literals.
+    fn visit_attribute(&mut self, attribute: &'ast syn::Attribute) {
+        visit::visit_attribute(self, attribute);
+        if let syn::Meta::List(list) = &attribute.meta {
+            self.add_tokens(&list.tokens);
         }
     }
 }

@@ -40,6 +40,22 @@ async fn changed_parameter_breaks_its_caller_and_nothing_else_is_new() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
+async fn user_that_settings_leave_out_is_not_judged_and_a_note_says_so() {
+    let settings = "[tool.pyright]\nexclude = [\"old\"]\n";
+    let files = [("pyproject.toml", settings), ("rates.py", RATES), ("shop.py", SHOP), ("old/shop.py", SHOP)];
+    let repository = Repository::new(&["pyright"], &files);
+    repository.project.write("rates.py", RATES.replace("country: str", "country: str, year: int"));
+    let answer = repository.against("HEAD").await;
+    let found = findings(&answer);
+    assert!(found.len() == 1 && found[0].starts_with("shop.py:6 "), "{answer}");
+    assert_eq!(verdict(&answer), "complete", "{answer}");
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("the settings of pyright in the project leave out old/shop.py"), "{answer}");
+    repository.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn sound_change_brings_nothing_and_says_so() {
     let repository = python();
     repository.project.write("rates.py", RATES.replace("return 0.2", "return 0.19"));

@@ -105,8 +105,9 @@ pub fn real_servers(keys: &[&str]) -> PathBuf {
     prefix_of(&prefix, keys)
 }
 
-/// A prefix that has these servers of the one that has all.
+/// A prefix that has these servers of the one that has all. Where `target` is a link, the prefix holds as long as what it leads to.
 fn prefix_of(all: &Path, keys: &[&str]) -> PathBuf {
+    let all = &all.canonicalize().expect("the prefix of the servers");
     let mut keys = keys.to_vec();
     keys.sort_unstable();
     keys.dedup();

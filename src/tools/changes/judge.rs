@@ -19,11 +19,13 @@ use crate::tools::diagnostics_baseline::{
 use crate::tools::edited_text::EditedText;
 use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
+use crate::tools::file_report::FileReport;
 use crate::tools::git::difference::unwatched_paths;
 use crate::tools::git::revision::{ComparedTree, Comparison, is_ancestor_of_head};
 use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::language_of;
+use crate::tools::left_out_files::CheckScopes;
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
 use crate::workspace::WorkspacePath;
 
@@ -159,8 +161,10 @@ pub(super) async fn judge(
     compared: String,
     options: &JudgeOptions,
 ) -> Answer<ChangesOutput> {
-    let found = find(context, texts, earlier.clone(), is_apart, options).await;
+    let mut scopes = CheckScopes::new(context, Vec::new());
+    let found = find(context, texts, (earlier.clone(), is_apart), options, &mut scopes).await;
     let NewFindings { mut reports, unjudged, mut gaps } = found;
+    retain_checked(context, &mut scopes, &mut reports);
     gaps.extend(earlier.gaps());
     gaps.dedup();
     // Prose that no server of this machine looks at breaks nothing.
@@ -173,6 +177,7 @@ pub(super) async fn judge(
         answer.verdict = Verdict::Partial;
     }
     answer.notes.extend(gaps);
+    answer.notes.extend(scopes.left_out.notes());
     let (interfaces, is_all) = match options.interfaces {
         true => changed_interfaces(context, &texts.edits).await,
         false => (Vec::new(), true),
@@ -213,9 +218,9 @@ fn unjudged_files(
 async fn find(
     context: &Context,
     texts: &ComparedTexts,
-    earlier: Arc<EarlierCommit>,
-    is_apart: bool,
+    (earlier, is_apart): (Arc<EarlierCommit>, bool),
     options: &JudgeOptions,
+    scopes: &mut CheckScopes<'_>,
 ) -> NewFindings {
     let edits = &texts.edits;
     let nothing = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
@@ -244,6 +249,7 @@ async fn find(
         None => BreakageWatch::without_edits(mode),
     };
     watch.widen(wider);
+    watch.retain(|subjects| subjects.retain(|subject| !scopes.leaves_out(subject)));
     if let Some(shard) = options.findings.in_process.shard {
         let costs = options.findings.in_process.costs.as_deref();
         watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard, costs));
@@ -254,6 +260,16 @@ async fn find(
     let mut found = Box::pin(watch.find_new(context, edits, Earlier { view, tree })).await;
     found.gaps.extend(gaps);
     found
+}
+
+/// Leaves what the settings of the project have servers check, as the command lines of those servers do.
+fn retain_checked(context: &Context, scopes: &mut CheckScopes<'_>, reports: &mut Vec<FileReport>) {
+    reports.retain_mut(|report| {
+        let language = language_of(context, &report.path, None);
+        let is_left_out = scopes.leaves_out(&LanguageFile { path: report.path.clone(), language });
+        report.items.retain(|item| !scopes.left_out.has(&item.server, &report.path));
+        !is_left_out
+    });
 }
 
 fn language_file(context: &Context, edit: &EditedText) -> LanguageFile {
