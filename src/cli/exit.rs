@@ -147,9 +147,11 @@ pub(crate) fn of_answer<T: GradedOutput>(answer: &Answer<T>) -> CliExitStatus {
             ServerState::Missing | ServerState::Disabled | ServerState::Unsupported | ServerState::Ready => {
                 CliExitStatus::Hints
             }
-            ServerState::Indexing | ServerState::Starting | ServerState::Crashed | ServerState::Timeout => {
-                CliExitStatus::Failed
-            }
+            ServerState::Indexing
+            | ServerState::Starting
+            | ServerState::Crashed
+            | ServerState::Failed
+            | ServerState::Timeout => CliExitStatus::Failed,
         },
         Verdict::Complete | Verdict::Partial if pleasant && answer.output.has_unanswered() => {
             CliExitStatus::Failed

@@ -1,13 +1,13 @@
 //! The hover text of a name, as Markdown.
 
 use super::answer::{Candidate, Hints};
-use crate::lsp::model::{FileRef, Hover};
+use crate::lsp::model::Hover;
 
-/// The signature and documentation of the best candidate; `None` where there is none with a signature.
+/// The signature and documentation of the best candidate; `None` where that has no signature, as a module has none.
 ///
 /// `language_id` names the language of the code block (LSP 3.17, *TextDocumentItem*).
 pub(crate) fn hover(hints: &Hints, language_id: &str) -> Option<Hover> {
-    let best = hints.candidates.iter().find(|candidate| candidate.signature.is_some())?;
+    let best = hints.candidates.first().filter(|best| best.signature.is_some())?;
     let range = hints.identifier.as_ref().and_then(|(_, range)| *range);
     Some(Hover { contents: markdown(best, language_id), range })
 }
@@ -21,10 +21,6 @@ fn markdown(candidate: &Candidate, language_id: &str) -> String {
     if let Some(documentation) = &candidate.documentation {
         out.push_str("\n\n");
         out.push_str(&with_fenced_doctests(documentation, language_id));
-    }
-    if let FileRef::Inside(path) = &candidate.location.file {
-        let line = candidate.location.range.start.line + 1;
-        out.push_str(&format!("\n\n*{}:{line}: {}*", path.display(), candidate.why));
     }
     out
 }

@@ -55,6 +55,8 @@ pub enum ServerState {
     Missing,
     /// It ended, or could not be started.
     Crashed,
+    /// It runs, and answered with an error or with what cannot be understood.
+    Failed,
     /// It did not answer in time.
     Timeout,
     /// Settings or missing trust keep it from being started.

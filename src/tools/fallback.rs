@@ -176,7 +176,7 @@ pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
         ServerState::Disabled => ErrorCode::Denied,
         ServerState::Timeout | ServerState::Starting | ServerState::Indexing => ErrorCode::Timeout,
         ServerState::Unsupported => ErrorCode::Unsupported,
-        ServerState::Crashed | ServerState::Ready => ErrorCode::ServerFailed,
+        ServerState::Crashed | ServerState::Failed | ServerState::Ready => ErrorCode::ServerFailed,
     };
     let detail = match &status.detail {
         Some(_) if status.state == ServerState::Missing && !status.server.is_empty() => {

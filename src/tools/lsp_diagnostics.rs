@@ -453,7 +453,8 @@ fn worst_status(statuses: &[ServerStatus]) -> Option<ServerStatus> {
         ServerState::Missing => 4,
         ServerState::Starting => 5,
         ServerState::Timeout => 6,
-        ServerState::Crashed => 7,
+        ServerState::Failed => 7,
+        ServerState::Crashed => 8,
     };
     statuses.iter().max_by_key(rank).cloned()
 }

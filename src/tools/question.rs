@@ -452,7 +452,9 @@ impl Context {
                 (ServerState::Crashed, format!("{server} failed: {}", session.exit_report().await))
             }
             AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, told()),
-            _ => (ServerState::Crashed, told()),
+            AskError::Busy(_) => (ServerState::Indexing, told()),
+            AskError::Moving { .. } => (ServerState::Timeout, told()),
+            AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, told()),
         };
         let mut status = self.status(server, subject, state, started);
         status.detail = Some(detail);

@@ -80,12 +80,16 @@ type HintedAnswer = Result<Option<(Value, Option<ServerStatus>)>, ToolError>;
 async fn hover(pages: &mut EditorTexts<'_>, subject: &LanguageFile, params: &Value) -> HintedAnswer {
     let Some(target) = pages.target(subject, params) else { return Ok(None) };
     let answer: Answer<HoverOutput> = lsp_hover::run(&pages.inquiry.context, &target).await?;
-    let HoverOutput { contents, range, .. } = answer.output;
+    let HoverOutput { contents, range, candidates } = answer.output;
     if contents.is_empty() {
         return Ok(None);
     }
     let why = missing_server_message(&answer.server_status);
-    let contents = format!("{contents}\n\n---\n\n*{MARK}: {why}*");
+    let place = candidates.first().map_or_else(String::new, |best| {
+        let words = best.why.as_deref().unwrap_or_default();
+        format!("\n\n*{}:{}: {words}*", best.path, best.range.start.line + 1)
+    });
+    let contents = format!("{contents}{place}\n\n---\n\n*{MARK}: {why}*");
     let mut value = json!({ "contents": { "kind": "markdown", "value": contents } });
     if let Some(range) = range.and_then(|range| pages.range(&subject.path, range)) {
         value["range"] = range;

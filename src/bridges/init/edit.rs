@@ -1,4 +1,4 @@
-//! One entry put into a text of JSON (with comments) or TOML, or taken out of it, without any other change.
+//! One entry put into the text of a host's file, JSON (with comments), TOML or YAML, or taken out of it, without any other change.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
@@ -6,6 +6,7 @@ use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::InitError;
+use super::yaml::{put_yaml, remove_yaml, value_of_yaml};
 use crate::text::diff::{DiffOptions, unified_diff};
 
 /// How a file is written.
@@ -15,6 +16,8 @@ pub(super) enum HostFileFormat {
     Json,
     /// TOML.
     Toml,
+    /// YAML.
+    Yaml,
 }
 
 /// Where an entry goes and what it is.
@@ -37,6 +40,7 @@ pub(super) fn insert_entry(
     match format {
         HostFileFormat::Json => put_json(file, text, entry, force),
         HostFileFormat::Toml => put_toml(file, text, entry, force),
+        HostFileFormat::Yaml => put_yaml(file, text, entry, force),
     }
 }
 
@@ -87,6 +91,7 @@ pub(super) fn remove_entry(
     match format {
         HostFileFormat::Json => remove_json(file, text, path),
         HostFileFormat::Toml => remove_toml(file, text, path),
+        HostFileFormat::Yaml => remove_yaml(file, text, path),
     }
 }
 
@@ -142,6 +147,7 @@ pub(super) fn has_entry(format: HostFileFormat, text: &str, path: &[String]) -> 
     let value = match format {
         HostFileFormat::Json => value_of(text).ok(),
         HostFileFormat::Toml => toml::from_str(text).ok(),
+        HostFileFormat::Yaml => value_of_yaml(text),
     };
     path.iter().try_fold(value.as_ref(), |at, key| at.map(|value| value.get(key))).flatten().is_some()
 }
@@ -254,7 +260,7 @@ fn toml_value(value: &Value) -> Option<toml_edit::Value> {
     })
 }
 
-fn other_entry_error(file: &str, entry: &HostConfigEntry, known: Option<&Value>) -> InitError {
+pub(super) fn other_entry_error(file: &str, entry: &HostConfigEntry, known: Option<&Value>) -> InitError {
     let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
     let known = known.map(pretty).unwrap_or_default();
     let name = entry.path.join(".");

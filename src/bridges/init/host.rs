@@ -11,6 +11,8 @@ use crate::config::Catalogue;
 
 /// What we are called in the files of hosts.
 const NAME: &str = "lsp-tools";
+/// How long goose waits for a call: its own default.
+const GOOSE_TIMEOUT_SECONDS: u32 = 300;
 
 /// A host that can start us.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +31,8 @@ pub(crate) enum McpHost {
     OpenCode,
     /// Zed.
     Zed,
+    /// goose.
+    Goose,
     /// Gemini CLI.
     Gemini,
     /// Qwen Code.
@@ -173,9 +177,12 @@ pub(crate) fn entry_file(
 
 pub(super) fn usual_scope(host: McpHost) -> HostScope {
     match host {
-        McpHost::CopilotCli | McpHost::Codex | McpHost::Zed | McpHost::Cline | McpHost::Windsurf => {
-            HostScope::User
-        }
+        McpHost::CopilotCli
+        | McpHost::Codex
+        | McpHost::Zed
+        | McpHost::Goose
+        | McpHost::Cline
+        | McpHost::Windsurf => HostScope::User,
         McpHost::ClaudeCode
         | McpHost::VsCode
         | McpHost::Cursor
@@ -260,7 +267,19 @@ fn tools(
             let value = json!({"command": program, "args": args, "env": {}});
             (places.config.join("zed/settings.json"), HostFileFormat::Json, "context_servers", value)
         }
-        (McpHost::Zed | McpHost::Cline | McpHost::Windsurf, Project) => {
+        (McpHost::Goose, User) => {
+            let value = json!({
+                "enabled": true,
+                "type": "stdio",
+                "name": NAME,
+                "description": "What language servers know of this code",
+                "cmd": program,
+                "args": args,
+                "timeout": GOOSE_TIMEOUT_SECONDS,
+            });
+            (places.config.join("goose/config.yaml"), HostFileFormat::Yaml, "extensions", value)
+        }
+        (McpHost::Zed | McpHost::Goose | McpHost::Cline | McpHost::Windsurf, Project) => {
             let title = request.host.title();
             let why = format!("{title} takes MCP servers from its user's settings; use --scope user");
             return Err(InitError::Unsupported(why));
@@ -329,7 +348,7 @@ fn editor_door(
                 "starts one language server per entry, for files that it names; its tools come over MCP",
             );
         }
-        McpHost::Codex | McpHost::Gemini | McpHost::QwenCode | McpHost::Cline => {
+        McpHost::Codex | McpHost::Gemini | McpHost::QwenCode | McpHost::Goose | McpHost::Cline => {
             return unsupported("speaks to no language servers; its tools come over MCP");
         }
     };
@@ -364,7 +383,7 @@ impl HostDirectories {
 
 impl McpHost {
     /// All of them, in the order of their names.
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::ClaudeCode,
         Self::Cline,
         Self::Codex,
@@ -372,6 +391,7 @@ impl McpHost {
         Self::Crush,
         Self::Cursor,
         Self::Gemini,
+        Self::Goose,
         Self::Kiro,
         Self::OpenCode,
         Self::QwenCode,
@@ -390,6 +410,7 @@ impl McpHost {
             Self::Codex => "Codex",
             Self::OpenCode => "opencode",
             Self::Zed => "Zed",
+            Self::Goose => "goose",
             Self::Gemini => "Gemini CLI",
             Self::QwenCode => "Qwen Code",
             Self::Cline => "Cline",
@@ -409,6 +430,7 @@ impl McpHost {
             Self::Codex => "codex",
             Self::OpenCode => "opencode",
             Self::Zed => "zed",
+            Self::Goose => "goose",
             Self::Gemini => "gemini",
             Self::QwenCode => "qwen-code",
             Self::Cline => "cline",
@@ -440,6 +462,7 @@ impl McpHost {
             Self::VsCode
             | Self::Cursor
             | Self::Zed
+            | Self::Goose
             | Self::Cline
             | Self::Crush
             | Self::Kiro
@@ -457,6 +480,7 @@ impl McpHost {
             Self::Codex => "codex",
             Self::OpenCode => "opencode",
             Self::Zed => "zed",
+            Self::Goose => "goose",
             Self::Gemini => "gemini",
             Self::QwenCode => "qwen",
             Self::Cline => "cline",

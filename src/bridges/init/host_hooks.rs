@@ -136,6 +136,7 @@ fn setup(
         McpHost::VsCode
         | McpHost::Cursor
         | McpHost::Zed
+        | McpHost::Goose
         | McpHost::Cline
         | McpHost::Crush
         | McpHost::Kiro

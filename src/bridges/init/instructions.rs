@@ -80,6 +80,7 @@ fn instruction_file(host: McpHost, scope: HostScope, places: &HostDirectories) -
             | McpHost::OpenCode
             | McpHost::Cursor
             | McpHost::Zed
+            | McpHost::Goose
             | McpHost::Cline
             | McpHost::Crush
             | McpHost::Kiro
@@ -88,6 +89,7 @@ fn instruction_file(host: McpHost, scope: HostScope, places: &HostDirectories) -
         ) => project("AGENTS.md"),
         (McpHost::Codex, HostScope::User) => Some(places.codex_folder().join("AGENTS.md")),
         (McpHost::OpenCode, HostScope::User) => Some(places.config.join("opencode/AGENTS.md")),
+        (McpHost::Goose, HostScope::User) => Some(places.config.join("goose/.goosehints")),
         (
             McpHost::VsCode
             | McpHost::Cursor

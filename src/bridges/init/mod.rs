@@ -1,7 +1,7 @@
 //! Configuration of the hosts that start us, and import of their language servers.
 //!
 //! What lives here: which file each host reads and what stands in it ([`host`]), its hooks that ask us ([`host_hooks`]) and its
-//! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`edit`], [`list`]), putting
+//! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`edit`], [`yaml`], [`list`]), putting
 //! it in the place of the old one ([`mod@file`]), which hosts there are ([`mod@survey`]), and reading hosts' definitions of language
 //! servers into ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
@@ -17,6 +17,7 @@ mod import;
 mod instructions;
 mod list;
 mod survey;
+mod yaml;
 
 pub(crate) use file::InitFileChange;
 pub(crate) use host::{

@@ -75,6 +75,7 @@ fn settings_folder(host: McpHost, places: &HostDirectories) -> PathBuf {
         McpHost::OpenCode => places.config.join("opencode"),
         McpHost::VsCode => places.code_folder(),
         McpHost::Zed => places.config.join("zed"),
+        McpHost::Goose => places.config.join("goose"),
         McpHost::Cline => places.home.join(".cline"),
         McpHost::Crush => places.config.join("crush"),
         McpHost::Kiro => places.home.join(".kiro"),

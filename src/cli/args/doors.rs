@@ -295,6 +295,8 @@ pub(crate) enum HostName {
     Zed,
     /// Gemini CLI: .gemini/settings.json
     Gemini,
+    /// goose: ~/.config/goose/config.yaml
+    Goose,
     /// Qwen Code: .qwen/settings.json
     QwenCode,
     /// Cline: ~/.cline/data/settings/cline_mcp_settings.json
@@ -318,6 +320,7 @@ impl From<HostName> for McpHost {
             HostName::OpenCode => Self::OpenCode,
             HostName::Zed => Self::Zed,
             HostName::Gemini => Self::Gemini,
+            HostName::Goose => Self::Goose,
             HostName::QwenCode => Self::QwenCode,
             HostName::Cline => Self::Cline,
             HostName::Crush => Self::Crush,

@@ -126,6 +126,7 @@ fn next_step(host: McpHost) -> &'static str {
         McpHost::Crush => "restart `crush`, which shows the server beside the chat",
         McpHost::Kiro => "restart Kiro, which lists the server in its panel (MCP servers)",
         McpHost::Windsurf => "refresh the servers in Windsurf's settings of Cascade (MCP)",
+        McpHost::Goose => "start a new session of `goose`; `goose info -v` shows the extension",
         McpHost::Zed => "restart Zed, which lists the server in the settings of its agent panel",
         McpHost::QwenCode => {
             "start `qwen` in this project and trust the folder; `qwen mcp list` shows the server"

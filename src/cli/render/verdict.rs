@@ -113,7 +113,7 @@ fn status_sentence(status: &ServerStatus) -> String {
             };
         }
         ServerState::Missing => return escape::words(&status.absence_sentence()),
-        ServerState::Crashed => format!("{server} failed"),
+        ServerState::Crashed | ServerState::Failed => format!("{server} failed"),
         ServerState::Timeout => format!("no answer from {server} within {waited}"),
         ServerState::Disabled => format!("{server} may not be started"),
         ServerState::Unsupported => format!("{server} does not offer this"),

@@ -61,7 +61,7 @@ pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreO
     let frame =
         json_size(&output) + beside + lists.iter().map(CutList::frame).sum::<usize>() + errors.frame();
     let all = tokens.saturating_mul(BYTES_PER_TOKEN).saturating_sub(frame);
-    let about = signature_where_documented(&parts.about, parts.body.as_deref().unwrap_or_default());
+    let about = beyond_source(&parts.about, parts.body.as_deref().unwrap_or_default());
     output.about = cut_markdown(about, all / 5).into_owned();
     let mut left = all.saturating_sub(json_size(&output.about));
     left -= errors.take(left.min(all / 6));
@@ -87,8 +87,12 @@ pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreO
     }
 }
 
-/// `about` up to its documentation where the source says the same.
-fn signature_where_documented<'a>(about: &'a str, body: &[String]) -> &'a str {
+/// `about` without its documentation where the source says the same, and without a signature that is the source's own lines.
+fn beyond_source<'a>(about: &'a str, body: &[String]) -> &'a str {
+    let mut code = about.lines().filter(|line| !line.starts_with("```"));
+    if code.all(|line| body.iter().any(|own| own.trim() == line.trim())) {
+        return "";
+    }
     let Some((signature, docs)) = about.split_once("\n---\n") else { return about };
     // Servers turn markup into Markdown, so only the beginning is compared.
     let plain = |line: &str| line.chars().filter(|character| character.is_alphanumeric()).collect::<String>();
@@ -257,8 +261,13 @@ mod tests {
     fn documentation_that_the_source_has_is_not_repeated() {
         let body = ["def greet():".to_owned(), "    \"\"\"Greets `you`.".to_owned()];
         let about = "```python\ndef greet()\n```\n---\nGreets you.\n\nMore.";
-        assert_eq!(signature_where_documented(about, &body), "```python\ndef greet()\n```");
-        assert_eq!(signature_where_documented(about, &body[..1]), about);
+        assert_eq!(beyond_source(about, &body), "```python\ndef greet()\n```");
+        assert_eq!(beyond_source(about, &body[..1]), about);
+        assert_eq!(
+            beyond_source("```python\ndef greet():\n```", &body),
+            "",
+            "the signature as the text has it"
+        );
     }
 
     #[test]

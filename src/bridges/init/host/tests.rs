@@ -1,6 +1,8 @@
+use std::ffi::OsStr;
 use std::fs;
 
 use super::*;
+use crate::bridges::init::yaml::value_of_yaml;
 
 struct Room {
     _folder: tempfile::TempDir,
@@ -32,30 +34,15 @@ fn wish(host: McpHost) -> HostSetupRequest {
     }
 }
 
-const ALL: [McpHost; 13] = [
-    McpHost::ClaudeCode,
-    McpHost::CopilotCli,
-    McpHost::VsCode,
-    McpHost::Cursor,
-    McpHost::Codex,
-    McpHost::OpenCode,
-    McpHost::Zed,
-    McpHost::Gemini,
-    McpHost::QwenCode,
-    McpHost::Cline,
-    McpHost::Crush,
-    McpHost::Kiro,
-    McpHost::Windsurf,
-];
-
 fn text(change: &InitFileChange) -> &str {
     change.after.as_deref().unwrap()
 }
 
 fn value(change: &InitFileChange) -> Value {
-    match change.path.extension().is_some_and(|ending| ending == "toml") {
-        true => toml::from_str(text(change)).unwrap(),
-        false => serde_json::from_str(text(change)).unwrap(),
+    match change.path.extension().and_then(OsStr::to_str) {
+        Some("toml") => toml::from_str(text(change)).unwrap(),
+        Some("yaml") => value_of_yaml(text(change)).unwrap(),
+        _ => serde_json::from_str(text(change)).unwrap(),
     }
 }
 
@@ -64,72 +51,95 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
     let room = room();
     let expected = [
         (
+            McpHost::ClaudeCode,
             "project/.mcp.json",
             "/mcpServers/lsp-tools",
             json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}),
         ),
         (
+            McpHost::CopilotCli,
             "home/.copilot/mcp-config.json",
             "/mcpServers/lsp-tools",
             json!({"type": "local", "command": "lsp-tools", "args": ["mcp", "--text-answers"], "tools": ["*"]}),
         ),
         (
+            McpHost::VsCode,
             "project/.vscode/mcp.json",
             "/servers/lsp-tools",
             json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp", "--workspace", "${workspaceFolder}"]}),
         ),
         (
+            McpHost::Cursor,
             "project/.cursor/mcp.json",
             "/mcpServers/lsp-tools",
             json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp", "--workspace", "${workspaceFolder}"]}),
         ),
         (
+            McpHost::Codex,
             "home/.codex/config.toml",
             "/mcp_servers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp", "--text-answers"]}),
         ),
         (
+            McpHost::OpenCode,
             "project/opencode.json",
             "/mcp/lsp-tools",
             json!({"type": "local", "command": ["lsp-tools", "mcp"], "enabled": true}),
         ),
         (
+            McpHost::Zed,
             "config/zed/settings.json",
             "/context_servers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"], "env": {}}),
         ),
         (
+            McpHost::Gemini,
             "project/.gemini/settings.json",
             "/mcpServers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"]}),
         ),
         (
+            McpHost::QwenCode,
             "project/.qwen/settings.json",
             "/mcpServers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"]}),
         ),
         (
+            McpHost::Cline,
             "home/.cline/data/settings/cline_mcp_settings.json",
             "/mcpServers/lsp-tools",
             json!({"transport": {"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}}),
         ),
         (
+            McpHost::Crush,
             "project/crush.json",
             "/mcp/lsp-tools",
             json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}),
         ),
         (
+            McpHost::Kiro,
             "project/.kiro/settings/mcp.json",
             "/mcpServers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"]}),
         ),
         (
+            McpHost::Windsurf,
             "home/.codeium/windsurf/mcp_config.json",
             "/mcpServers/lsp-tools",
             json!({"command": "lsp-tools", "args": ["mcp"]}),
         ),
+        (
+            McpHost::Goose,
+            "config/goose/config.yaml",
+            "/extensions/lsp-tools",
+            json!({
+                "enabled": true, "type": "stdio", "name": "lsp-tools", "description": "What language servers know of this code",
+                "cmd": "lsp-tools", "args": ["mcp"], "timeout": 300
+            }),
+        ),
     ];
-    for (host, (file, pointer, entry)) in ALL.into_iter().zip(expected) {
+    assert_eq!(expected.len(), McpHost::ALL.len());
+    for (host, file, pointer, entry) in expected {
         let change = configure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
         assert!(change.path.ends_with(file), "{}", change.path.display());
         assert_eq!(value(&change).pointer(pointer), Some(&entry), "{}", text(&change));
