@@ -293,7 +293,7 @@ async fn probe_process_past_deadline_is_killed() {
 async fn every_catalogue_recipe_installs_a_working_server() {
     let data = tempfile::tempdir().unwrap();
     let mut failed = Vec::new();
-    for (key, server) in &Catalogue::built_in().servers {
+    for (key, server) in Catalogue::built_in().servers.iter() {
         let begun = Instant::now();
         match install(data.path(), key, server).await {
             Ok(installed) => {

@@ -1,7 +1,7 @@
 //! The catalogue of languages and servers: built in, then the user's layer, then the project's.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use serde::Deserialize;
 use toml::Table;
@@ -19,14 +19,15 @@ const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");
 
 /// Every language and server that is known, by key.
 ///
-/// The tables are for reading: the index behind [`Catalogue::language_of`] is made once, from the languages as loaded.
+/// The tables are for reading: the index behind [`Catalogue::language_of`] is made once, from the languages as loaded. Copies share
+/// what they have not changed.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// Languages by key (`python`).
     pub languages: BTreeMap<String, Language>,
     /// Servers by key (`pylsp`).
-    pub servers: BTreeMap<String, ServerSpec>,
-    index: LanguageIndex,
+    pub servers: Arc<BTreeMap<String, ServerSpec>>,
+    index: Arc<LanguageIndex>,
 }
 
 /// A catalogue and what did not go into it.
@@ -60,7 +61,7 @@ impl From<CatalogueTables> for Catalogue {
                 spec.set_up.extend(needs);
             }
         }
-        Self { languages: words.language, servers, index }
+        Self { languages: words.language, servers: Arc::new(servers), index: Arc::new(index) }
     }
 }
 

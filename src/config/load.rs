@@ -1,6 +1,7 @@
 //! Loading of the whole configuration: the user's and the project's files, overrides of the command line, trust.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::catalogue::Catalogue;
 use super::error::ConfigError;
@@ -28,7 +29,7 @@ pub(crate) struct ConfigOverrides {
 #[derive(Debug, Clone)]
 pub(crate) struct Config {
     /// Languages and servers, the settings' choices applied.
-    pub catalogue: Catalogue,
+    pub catalogue: Arc<Catalogue>,
     /// Everything else.
     pub settings: Settings,
     /// Whether the project's word on what to run counts.
@@ -91,7 +92,7 @@ impl Config {
         left_out.extend(also_left_out);
         let home = etcetera::home_dir().ok();
         left_out.extend(settings.mounts.read_files(home.as_deref(), project, &mut launch, trust)?);
-        Ok(Self { catalogue, settings, trust: state, launch, left_out })
+        Ok(Self { catalogue: Arc::new(catalogue), settings, trust: state, launch, left_out })
     }
 }
 

@@ -30,6 +30,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -338,13 +339,13 @@ impl Settings {
                 language.fixed = true;
             }
             for server in preferred {
-                if let Some(server) = catalogue.servers.get_mut(server) {
+                if let Some(server) = Arc::make_mut(&mut catalogue.servers).get_mut(server) {
                     server.disabled = false;
                 }
             }
         }
         for server in &self.disabled {
-            if let Some(server) = catalogue.servers.get_mut(server) {
+            if let Some(server) = Arc::make_mut(&mut catalogue.servers).get_mut(server) {
                 server.disabled = true;
             }
         }

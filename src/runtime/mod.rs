@@ -219,7 +219,7 @@ impl Runtime {
         let watchers = Watchers::default();
         let manager = Manager::new(ManagerSetup {
             workspace: workspace.clone(),
-            catalogue: Arc::new(config.catalogue.clone()),
+            catalogue: config.catalogue.clone(),
             settings: Arc::new(config.settings.clone()),
             data: folders.data.clone(),
             cache: folders.cache.clone(),

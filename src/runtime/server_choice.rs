@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::configuration_stamps::{InodeStamp, stamp};
 use crate::config::{Config, Folders, TrustStore};
@@ -50,8 +51,9 @@ impl StampedServerChoice {
 
     /// Makes the catalogue run these servers.
     pub(super) fn apply(&self, config: &mut Config) {
+        let catalogue = Arc::make_mut(&mut config.catalogue);
         for (language, servers) in &self.servers {
-            if let Some(language) = config.catalogue.languages.get_mut(language) {
+            if let Some(language) = catalogue.languages.get_mut(language) {
                 language.chosen = Some(servers.clone());
             }
         }

@@ -1,7 +1,7 @@
 //! Schemas: made from types, simplified for models, and used to check arguments.
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use boon::{Compiler, Draft, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
 use schemars::JsonSchema;
@@ -17,13 +17,18 @@ const MAX_NAMED_SCHEMA_FAULTS: usize = 3;
 /// So much of a wrong value is shown, in characters.
 const MAX_SHOWN_VALUE_CHARS: usize = 60;
 
-/// A JSON schema (2020-12) of an object, and what checks values against it. The check is made ready at first use.
+/// A JSON schema (2020-12) of an object, and what checks values against it. Both are made ready at first use.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Value", into = "Value")]
 pub struct Schema {
-    value: Value,
+    value: Arc<LazyLock<Value, Box<dyn FnOnce() -> Value + Send>>>,
     validator: OnceLock<Result<Arc<Validator>, String>>,
 }
+
+/// The schema of a tool's answer. It is made whenever it is asked for: only lists of tools show it, and all of them together are large.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Value", into = "Value")]
+pub(crate) struct OutputSchema(Arc<dyn Fn() -> Value + Send + Sync>);
 
 impl From<Value> for Schema {
     fn from(value: Value) -> Self {
@@ -33,7 +38,37 @@ impl From<Value> for Schema {
 
 impl From<Schema> for Value {
     fn from(schema: Schema) -> Self {
-        schema.value
+        schema.as_value().clone()
+    }
+}
+
+impl OutputSchema {
+    /// Of the answers that are a `T`.
+    pub(crate) fn of<T: JsonSchema>() -> Self {
+        Self(Arc::new(output_schema::<T> as fn() -> Value))
+    }
+
+    /// As JSON.
+    pub(crate) fn to_value(&self) -> Value {
+        self.0()
+    }
+}
+
+impl fmt::Debug for OutputSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OutputSchema").field(&self.to_value()).finish()
+    }
+}
+
+impl From<Value> for OutputSchema {
+    fn from(schema: Value) -> Self {
+        Self(Arc::new(move || schema.clone()))
+    }
+}
+
+impl From<OutputSchema> for Value {
+    fn from(schema: OutputSchema) -> Self {
+        schema.to_value()
     }
 }
 
@@ -66,7 +101,16 @@ impl fmt::Debug for Validator {
 impl Schema {
     /// Of a schema as JSON, which should describe an object.
     pub fn new(value: Value) -> Self {
-        Self { value, validator: OnceLock::new() }
+        Self::from_fn(move || value)
+    }
+
+    /// Of arguments that are a `T`.
+    pub(crate) fn of_arguments<T: JsonSchema>() -> Self {
+        Self::from_fn(input_schema::<T> as fn() -> Value)
+    }
+
+    fn from_fn(make: impl FnOnce() -> Value + Send + 'static) -> Self {
+        Self { value: Arc::new(LazyLock::new(Box::new(make))), validator: OnceLock::new() }
     }
 
     /// As JSON.
@@ -150,7 +194,7 @@ impl Schema {
 
     /// The part of the schema that speaks of the value at `place` (a JSON pointer into the arguments).
     fn schema_at(&self, place: &str) -> Option<&Value> {
-        let mut schema = &self.value;
+        let mut schema = self.as_value();
         for step in place.split('/').skip(1) {
             let properties = schema.get("properties");
             schema = match properties.and_then(|properties| properties.get(step)) {
@@ -164,7 +208,7 @@ impl Schema {
 
 /// The schema of arguments: inlined, without what models have no use for, `required` always there, unknown fields
 /// forbidden.
-pub(crate) fn input_schema<T: JsonSchema>() -> Value {
+fn input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>();
     simplify_schema(&mut schema, true);
     if let Value::Object(map) = &mut schema {
@@ -178,7 +222,7 @@ pub(crate) fn input_schema<T: JsonSchema>() -> Value {
 }
 
 /// The schema of an answer: an object with `ok`, and whatever else a later version adds.
-pub(crate) fn output_schema<T: JsonSchema>() -> Value {
+fn output_schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
     let mut schema = settings.for_serialize().into_generator().into_root_schema_for::<T>().to_value();

@@ -15,7 +15,7 @@ use super::edit_scheduler::CallArrival;
 use super::error::{ErrorCode, ToolError};
 use super::path_suggestion::with_path_suggestion;
 use super::result::ToolResult;
-use super::schema::{Schema, input_schema, output_schema};
+use super::schema::{OutputSchema, Schema};
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{CallSubjects, Effect};
@@ -216,7 +216,14 @@ pub struct ToolDefinition {
     /// The schema of its arguments.
     pub input: Schema,
     /// The schema of its successful answer, where that is known.
-    pub output: Option<Value>,
+    pub(crate) output: Option<OutputSchema>,
+}
+
+impl ToolDefinition {
+    /// The schema (JSON Schema 2020-12) of its successful answer, where that is known.
+    pub fn output_schema(&self) -> Option<Value> {
+        self.output.as_ref().map(OutputSchema::to_value)
+    }
 }
 
 /// A tool whose types have been put away: what a registry holds. [`TypedTool`] makes one of each [`Tool`]; tools that are only
@@ -289,8 +296,8 @@ impl<T: Tool> TypedTool<T> {
     pub(crate) fn new(tool: T) -> Self {
         let definition = ToolDefinition {
             card: tool.card(),
-            input: Schema::new(input_schema::<T::Args>()),
-            output: Some(output_schema::<T::Output>()),
+            input: Schema::of_arguments::<T::Args>(),
+            output: Some(OutputSchema::of::<T::Output>()),
         };
         Self { tool, definition }
     }

@@ -125,7 +125,7 @@ async fn bash_tools_answers_conform_to_output_schema() {
     ] {
         let definitions = scene.runtime.definitions(&Caller::default());
         let definition = definitions.into_iter().find(|definition| definition.card.name == tool).unwrap();
-        let schema = definition.output.as_ref().unwrap();
+        let schema = definition.output_schema().unwrap();
         assert_eq!(schema["type"], "object", "{schema}");
         let field = if tool == "bash" { "command" } else { "state" };
         assert!(schema["properties"].get(field).is_some(), "{schema}");

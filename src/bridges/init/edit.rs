@@ -6,8 +6,8 @@ use serde_json::Value;
 use toml_edit::{DocumentMut, Item, Table};
 
 use super::InitError;
+use super::entry::HostConfigEntry;
 use super::yaml::{put_yaml, remove_yaml, value_of_yaml};
-use crate::text::diff::{DiffOptions, unified_diff};
 
 /// How a file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,14 +18,6 @@ pub(super) enum HostFileFormat {
     Toml,
     /// YAML.
     Yaml,
-}
-
-/// Where an entry goes and what it is.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct HostConfigEntry {
-    /// The keys of the tables around it, and its own.
-    pub(super) path: Vec<String>,
-    pub(super) value: Value,
 }
 
 /// `text` (nothing, where there is no file) with `entry` in it. An entry of that name with another value is replaced only with
@@ -69,7 +61,7 @@ fn put_json(
                 return Ok(text.to_owned());
             }
             if !force {
-                return Err(other_entry_error(file, entry, known.as_ref()));
+                return Err(entry.conflict(file, known.as_ref()));
             }
             there.set_value(to_cst_value(&entry.value));
         }
@@ -214,7 +206,7 @@ fn put_toml(
             return Ok(text.to_owned());
         }
         if !force {
-            return Err(other_entry_error(file, entry, known.as_ref()));
+            return Err(entry.conflict(file, known.as_ref()));
         }
     }
     let value = toml_value(&entry.value).ok_or_else(|| unreadable("null has no form in TOML".to_owned()))?;
@@ -258,15 +250,6 @@ fn toml_value(value: &Value) -> Option<toml_edit::Value> {
             toml_edit::Value::InlineTable(parts.collect::<Option<Vec<_>>>()?.into_iter().collect())
         }
     })
-}
-
-pub(super) fn other_entry_error(file: &str, entry: &HostConfigEntry, known: Option<&Value>) -> InitError {
-    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
-    let known = known.map(pretty).unwrap_or_default();
-    let name = entry.path.join(".");
-    let options = DiffOptions::default();
-    let difference = unified_diff(Some(&name), &known, Some(&name), &pretty(&entry.value), options).text;
-    InitError::Other { file: file.to_owned(), entry: name, difference }
 }
 
 #[cfg(test)]

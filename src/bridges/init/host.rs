@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{HostConfigEntry, HostFileFormat, has_entry, insert_entry, remove_entry, value_of};
+use super::edit::{HostFileFormat, has_entry, insert_entry, remove_entry, value_of};
+use super::entry::HostConfigEntry;
 use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
 use crate::config::Catalogue;
 

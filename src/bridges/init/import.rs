@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 
 use super::InitError;
-use super::edit::{HostConfigEntry, HostFileFormat, insert_entry, value_of};
+use super::edit::{HostFileFormat, insert_entry, value_of};
+use super::entry::HostConfigEntry;
 use super::file::{InitFileChange, check_inside, text_of};
 use super::host::{HostDirectories, HostScope, copilot_servers, opencode_files};
 use crate::config::{Catalogue, Layer, LayerOrigin};

@@ -1,7 +1,7 @@
 //! Configuration of the hosts that start us, and import of their language servers.
 //!
 //! What lives here: which file each host reads and what stands in it ([`host`]), its hooks that ask us ([`host_hooks`]) and its
-//! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`edit`], [`yaml`], [`list`]), putting
+//! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`entry`], [`edit`], [`yaml`], [`list`]), putting
 //! it in the place of the old one ([`mod@file`]), which hosts there are ([`mod@survey`]), and reading hosts' definitions of language
 //! servers into ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
@@ -10,6 +10,7 @@
 //! is written before someone says [`InitFileChange::write`].
 
 mod edit;
+mod entry;
 mod file;
 mod host;
 mod host_hooks;

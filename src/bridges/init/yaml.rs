@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use yaml_edit::{Mapping, MappingBuilder, Scalar, SequenceBuilder, YamlFile, YamlNode};
 
 use super::InitError;
-use super::edit::{HostConfigEntry, other_entry_error};
+use super::entry::HostConfigEntry;
 
 /// As [`super::edit::insert_entry`].
 pub(super) fn put_yaml(
@@ -43,7 +43,7 @@ pub(super) fn put_yaml(
             return Ok(text.to_owned());
         }
         if !force {
-            return Err(other_entry_error(file, entry, Some(&known)));
+            return Err(entry.conflict(file, Some(&known)));
         }
     }
     mapping.set(name, mapping_of(&entry.value).build_document());

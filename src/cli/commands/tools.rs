@@ -81,7 +81,7 @@ fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolEr
     let output = json!({
         "ok": true, "name": card.name, "title": card.title, "description": card.description,
         "effect": card.effect, "destructive": card.destructive, "idempotent": card.idempotent,
-        "input": definition.input.as_value(), "output": definition.output,
+        "input": definition.input.as_value(), "output": definition.output_schema(),
     });
     output_reply(door, &output, CliExitStatus::Answered, |_| render::one(definition, &door.console.out))
 }

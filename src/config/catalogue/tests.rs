@@ -62,7 +62,7 @@ fn every_language_has_a_navigating_server_and_expected_defaults() {
 
 #[test]
 fn every_install_recipe_pins_a_version_or_server_is_manual() {
-    for (key, server) in &Catalogue::built_in().servers {
+    for (key, server) in Catalogue::built_in().servers.iter() {
         let install = &server.install;
         let version = |text: &str| text.starts_with(|first: char| first.is_ascii_digit());
         for (packages, separator) in [
@@ -89,7 +89,7 @@ fn every_install_recipe_pins_a_version_or_server_is_manual() {
 
 #[test]
 fn every_server_prerequisite_has_exactly_one_check() {
-    for (key, server) in &Catalogue::built_in().servers {
+    for (key, server) in Catalogue::built_in().servers.iter() {
         for hollow in &server.hollow {
             let ways = [
                 hollow.program.is_some(),

@@ -103,7 +103,7 @@ impl ChatTool {
             },
             "required": ["ok"],
         });
-        let definition = ToolDefinition { card, input: Schema::new(input), output: Some(output) };
+        let definition = ToolDefinition { card, input: Schema::new(input), output: Some(output.into()) };
         Self { definition, required: None, sessions, run: tells }
     }
 

@@ -14,8 +14,7 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
         "description": description(definition),
         "inputSchema": definition.input.as_value(),
     });
-    if let Some(output) = &definition.output {
-        let mut output = output.clone();
+    if let Some(mut output) = definition.output_schema() {
         if let Value::Object(map) = &mut output {
             // Also where the answer is described by a reference.
             map.entry("type").or_insert_with(|| json!("object"));

@@ -11,7 +11,7 @@ use crate::policy::request::Effect;
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ToolListFormat, export};
-use crate::tools::schema::{Schema, input_schema};
+use crate::tools::schema::Schema;
 use crate::tools::tool::{Caller, Card, ToolDefinition};
 
 /// What registering a name does to the server's own list of tools.
@@ -145,7 +145,7 @@ pub(super) fn entry<F: AliasAdapter>() -> AliasName {
     let AliasMetadata { name, title, description, effect, .. } = F::ABOUT;
     let definition = ToolDefinition {
         card: Card::new(name, title, description, effect),
-        input: Schema::new(input_schema::<F::Args>()),
+        input: Schema::of_arguments::<F::Args>(),
         output: None,
     };
     AliasName { metadata: F::ABOUT, definition, run: run::<F> }

@@ -93,7 +93,7 @@ pub(super) fn tool(definition: &ToolDefinition) -> Tool {
         Arc::new(object(definition.input.as_value())),
     );
     tool.title = Some(card.title.to_string());
-    tool.output_schema = definition.output.as_ref().map(|output| Arc::new(answer_schema(output)));
+    tool.output_schema = definition.output_schema().map(|output| Arc::new(answer_schema(&output)));
     tool.annotations = Some(annotations);
     tool
 }

@@ -6,7 +6,7 @@ use crate::config::Catalogue;
 /// Every recipe that the program knows, by its server, with and without what a machine may lack.
 fn recipes() -> Vec<(String, Recipe)> {
     let mut recipes = Vec::new();
-    for (key, server) in &Catalogue::built_in().servers {
+    for (key, server) in Catalogue::built_in().servers.iter() {
         for recipe in server.install.recipes() {
             if let Some(needs) = &server.install.needs {
                 let mut with = recipe.clone();

@@ -1,0 +1,26 @@
+//! What starts us, as one entry of a host's file.
+
+use serde_json::Value;
+
+use super::InitError;
+use crate::text::diff::{DiffOptions, unified_diff};
+
+/// Where an entry goes and what it is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct HostConfigEntry {
+    /// The keys of the tables around it, and its own.
+    pub(super) path: Vec<String>,
+    pub(super) value: Value,
+}
+
+impl HostConfigEntry {
+    /// The error where `file` has another value, `known`, in its place.
+    pub(super) fn conflict(&self, file: &str, known: Option<&Value>) -> InitError {
+        let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
+        let known = known.map(pretty).unwrap_or_default();
+        let name = self.path.join(".");
+        let options = DiffOptions::default();
+        let difference = unified_diff(Some(&name), &known, Some(&name), &pretty(&self.value), options).text;
+        InitError::Other { file: file.to_owned(), entry: name, difference }
+    }
+}
