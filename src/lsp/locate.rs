@@ -1,6 +1,6 @@
 //! The location of a server's program: configured path, the project's environment, PATH, the private prefix.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -76,8 +76,24 @@ pub(crate) struct ProgramSearchPlaces<'a> {
     pub(crate) data: &'a Path,
     /// What a program that the project brings must be when it runs; `None` where it may not.
     pub(crate) pin: &'a dyn Fn(&Path) -> Option<FilePin>,
-    /// The user's PATH.
-    pub(crate) path: Option<OsString>,
+    /// The folders of the user's PATH outside the workspace: a repository must not choose what is run.
+    path: Vec<PathBuf>,
+}
+
+impl<'a> ProgramSearchPlaces<'a> {
+    /// Of the user's own `path` (PATH). Each of its folders is compared with the workspace, so that one value should serve for all
+    /// programs that are looked for.
+    pub(crate) fn new(
+        workspace: &'a Workspace,
+        root: &'a WorkspacePath,
+        data: &'a Path,
+        pin: &'a dyn Fn(&Path) -> Option<FilePin>,
+        path: Option<&OsStr>,
+    ) -> Self {
+        let folders = std::env::split_paths(path.unwrap_or_default());
+        let path = folders.filter(|folder| workspace.workspace_path(folder).is_none()).collect();
+        Self { workspace, root, data, pin, path }
+    }
 }
 
 /// Where the parts of an installed server are: `<data>/servers/<key>/current/…`.
@@ -135,7 +151,7 @@ pub(crate) fn locate(
         None => searched.push("in the project's environment".to_owned()),
     }
     let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
-    match find_program(&program, user_folders(places)) {
+    match find_program(&program, places.path.iter().cloned()) {
         // A proxy runs what the project's toolchain has, which may be nothing.
         Some(found) if is_proxy(server, &found) && (installed || !has_proxy_target(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
@@ -218,16 +234,9 @@ fn locate_configured(program: String, places: &ProgramSearchPlaces<'_>) -> Resul
     Ok(LocatedProgram { program: path, origin: ProgramOrigin::Configured, path_folders: Vec::new(), pin })
 }
 
-/// The folders of PATH outside the workspace: a repository must not choose what is run.
-fn user_folders(places: &ProgramSearchPlaces<'_>) -> impl Iterator<Item = PathBuf> {
-    let path = places.path.clone().unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    folders.into_iter().filter(|folder| places.workspace.workspace_path(folder).is_none())
-}
-
 /// The folders in which programs of servers are looked for, those of the private prefix aside.
 pub(crate) fn search_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
-    project_folders(places).into_iter().chain(user_folders(places)).collect()
+    project_folders(places).into_iter().chain(places.path.iter().cloned()).collect()
 }
 
 /// The program of `server` that the project brings, in its own environment or where settings say, whether it may be run or
@@ -265,6 +274,7 @@ fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
     use std::os::unix::fs::PermissionsExt;
 
     fn program(path: &Path) {
@@ -292,10 +302,9 @@ mod tests {
         let workspace = Workspace::open(&project).unwrap();
         let root = workspace.path(Path::new("sub")).unwrap();
         let paths = |list: &[&Path]| std::env::join_paths(list).ok();
-        let at = |trusted: bool, path| {
+        let at = |trusted: bool, path: Option<OsString>| {
             let pin = |path: &Path| trusted.then(|| some_pin(path));
-            let places =
-                ProgramSearchPlaces { workspace: &workspace, root: &root, data: &data, pin: &pin, path };
+            let places = ProgramSearchPlaces::new(&workspace, &root, &data, &pin, path.as_deref());
             locate("key", &server(), &places)
         };
         let evil_first = paths(&[Path::new("."), &project.join("evil"), &bin]);
@@ -325,13 +334,7 @@ mod tests {
         let at = |command: &str, trusted: bool| {
             let server = ServerSpec { command: vec![command.to_owned()], ..server() };
             let pin = |path: &Path| trusted.then(|| some_pin(path));
-            let places = ProgramSearchPlaces {
-                workspace: &workspace,
-                root: &root,
-                data: temp.path(),
-                pin: &pin,
-                path: None,
-            };
+            let places = ProgramSearchPlaces::new(&workspace, &root, temp.path(), &pin, None);
             let known = project_program(&workspace, &root, &server);
             (
                 locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()),
@@ -365,9 +368,7 @@ mod tests {
         let workspace = Workspace::open(&temp.path().join("p")).unwrap();
         let root = WorkspacePath::root();
         let at = |server: &ServerSpec| {
-            let path = Some(bin.clone().into_os_string());
-            let places =
-                ProgramSearchPlaces { workspace: &workspace, root: &root, data: &data, pin: &|_| None, path };
+            let places = ProgramSearchPlaces::new(&workspace, &root, &data, &|_| None, Some(bin.as_os_str()));
             locate("key", server, &places).map(|found| found.origin).map_err(|error| error.to_string())
         };
         assert_eq!(at(&server()), Ok(ProgramOrigin::Path), "a link like any other");

@@ -32,13 +32,8 @@ impl StampedServerChoice {
             pin?.ok()?.ok()
         };
         let root = WorkspacePath::root();
-        let places = ProgramSearchPlaces {
-            workspace,
-            root: &root,
-            data: &folders.data,
-            pin: &pin,
-            path: std::env::var_os("PATH"),
-        };
+        let path = std::env::var_os("PATH");
+        let places = ProgramSearchPlaces::new(workspace, &root, &folders.data, &pin, path.as_deref());
         let watched = ServerChoice::watched_paths(&config.catalogue, &places);
         // Before the look: what changes meanwhile is looked at once more.
         let stamps = watched.iter().map(stamp).collect();

@@ -153,13 +153,9 @@ pub(super) fn find(
     spec: &ServerSpec,
     root: &WorkspacePath,
 ) -> Result<LocatedProgram, SessionUnavailable> {
-    let places = ProgramSearchPlaces {
-        workspace: &setup.workspace,
-        root,
-        data: &setup.data,
-        pin: &|program| setup.pin(program),
-        path: std::env::var_os("PATH"),
-    };
+    let pin = |program: &Path| setup.pin(program);
+    let path = std::env::var_os("PATH");
+    let places = ProgramSearchPlaces::new(&setup.workspace, root, &setup.data, &pin, path.as_deref());
     locate::locate(server, spec, &places).map_err(|error| SessionUnavailable::Missing {
         server: server.to_owned(),
         searched: error.to_string(),
@@ -197,13 +193,9 @@ pub(super) fn pins(
 
 /// The servers that run for each language of which what is installed decides.
 pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
-    let places = ProgramSearchPlaces {
-        workspace: &setup.workspace,
-        root: &WorkspacePath::root(),
-        data: &setup.data,
-        pin: &|program| setup.pin(program),
-        path: std::env::var_os("PATH"),
-    };
+    let (root, pin) = (WorkspacePath::root(), |program: &Path| setup.pin(program));
+    let path = std::env::var_os("PATH");
+    let places = ProgramSearchPlaces::new(&setup.workspace, &root, &setup.data, &pin, path.as_deref());
     ServerChoice::new(&setup.catalogue, places, setup.trusted).chosen_servers()
 }
 
