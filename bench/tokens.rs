@@ -7,16 +7,25 @@
 //! who choose no profile is beyond its budget.
 
 use std::fs;
-use std::path::Path;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use lsp_tools::internals::config::Profile;
 use lsp_tools::internals::policy::CallerAccess;
 use lsp_tools::internals::tools::{ToolDefinition, ToolListFormat, export_tools};
-use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
+use lsp_tools::{Caller, Folders, Runtime, RuntimeOptions};
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, o200k_base};
+
+#[path = "support/mcp_host.rs"]
+mod mcp_host;
+
+use mcp_host::McpHost;
+
+/// No answer takes so long.
+const LONGEST_ANSWER: Duration = Duration::from_secs(120);
 
 /// The tool list where nobody chose a profile.
 const BUDGET: usize = 4_000;
@@ -66,8 +75,8 @@ async fn main() -> Result<ExitCode> {
         each.push(json!({"tool": definition.card.name, "tokens": cost}));
     }
     each.sort_by_key(|tool| std::cmp::Reverse(tool["tokens"].as_u64()));
-    let answers = answers(&runtime, &tokens).await;
     runtime.shutdown().await;
+    let answers = answers(folder.path(), &tokens)?;
 
     let spent = lists[0]["tokens"].as_u64().unwrap_or(u64::MAX);
     let kept = spent <= BUDGET as u64;
@@ -107,10 +116,9 @@ fn lay_out(folder: &Path) -> Result<()> {
 
 fn open(folder: &Path) -> Result<Runtime> {
     let beside = |name: &str| folder.join(name);
-    let servers = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers");
     let folders = Folders {
         config: beside("config"),
-        data: servers,
+        data: servers(),
         state: beside("state"),
         cache: beside("cache"),
         home: None,
@@ -124,6 +132,10 @@ fn open(folder: &Path) -> Result<Runtime> {
         ..RuntimeOptions::default()
     };
     Ok(Runtime::open_with(options, folders)?)
+}
+
+fn servers() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers")
 }
 
 /// The tokens of a tool list, each tool by itself, as it reaches a model.
@@ -144,7 +156,19 @@ fn plain_mcp(definitions: &[ToolDefinition]) -> Result<Vec<Value>> {
     Ok(tools)
 }
 
-async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
+/// What answers over MCP cost, as text and in their structured form.
+fn answers(folder: &Path, tokens: &CoreBPE) -> Result<Vec<Value>> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
+    command.args(["--no-daemon", "mcp", "--profile", "all"]).current_dir(folder.join("project"));
+    command.env("LSP_TOOLS_DATA_DIR", servers());
+    for (name, part) in [
+        ("LSP_TOOLS_CONFIG_DIR", "config"),
+        ("LSP_TOOLS_STATE_DIR", "state"),
+        ("LSP_TOOLS_CACHE_DIR", "cache"),
+    ] {
+        command.env(name, folder.join(part));
+    }
+    let mut host = McpHost::start(command, LONGEST_ANSWER)?;
     let file = "greet/messages.py";
     let breaking = json!({
         "path": file,
@@ -155,6 +179,7 @@ async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
         ("read", json!({"path": file})),
         ("list", json!({"path": "greet"})),
         ("glob", json!({"pattern": "**/*.py"})),
+        ("explore", json!({"path": file, "symbol": "compose"})),
         ("lsp_hover", json!({"path": file, "symbol": "compose"})),
         ("lsp_definition", json!({"path": "greet/app.py", "line": 8, "symbol": "compose"})),
         ("lsp_references", json!({"path": file, "symbol": "compose"})),
@@ -172,16 +197,21 @@ async fn answers(runtime: &Runtime, tokens: &CoreBPE) -> Vec<Value> {
     ];
     let mut costs = Vec::new();
     for (name, arguments) in calls {
-        let caller = Caller::at_shell();
         let shown = format!("{name} {arguments}");
-        let text = runtime.call(CallRequest::new(name, arguments, &caller)).await.text_for_model();
+        let (text, value) = host.call(name, &arguments)?;
+        let value = value.to_string();
         if std::env::args().any(|word| word == "--show") {
-            println!("{shown}\n{text}\n");
+            println!("{shown}\n{text}\n{value}\n");
         }
-        costs
-            .push(json!({"call": shown, "bytes": text.len(), "tokens": tokens.encode_ordinary(&text).len()}));
+        costs.push(json!({
+            "call": shown,
+            "bytes": text.len(),
+            "tokens": tokens.encode_ordinary(&text).len(),
+            "json_bytes": value.len(),
+            "json_tokens": tokens.encode_ordinary(&value).len(),
+        }));
     }
-    costs
+    Ok(costs)
 }
 
 fn print(report: &Value) {
@@ -201,13 +231,11 @@ fn print(report: &Value) {
     for tool in rows("tools") {
         println!("{:>6}  {}", tool["tokens"].to_string(), tool["tool"].as_str().unwrap_or_default());
     }
-    println!("\n{:>6} {:>7}  answer to", "tokens", "bytes");
+    println!("\n{:>6} {:>7} {:>12} {:>7}  answer to", "tokens", "bytes", "JSON: tokens", "bytes");
     for answer in rows("answers") {
-        println!(
-            "{:>6} {:>7}  {}",
-            answer["tokens"].to_string(),
-            answer["bytes"].to_string(),
-            answer["call"].as_str().unwrap_or_default()
-        );
+        let [tokens, bytes, json_tokens, json_bytes] =
+            ["tokens", "bytes", "json_tokens", "json_bytes"].map(|key| answer[key].to_string());
+        let call = answer["call"].as_str().unwrap_or_default();
+        println!("{tokens:>6} {bytes:>7} {json_tokens:>12} {json_bytes:>7}  {call}");
     }
 }

@@ -99,14 +99,14 @@ impl Arm for Ours<'_> {
             (Kind::What, _) => ("lsp_hover", at),
             _ => ("lsp_definition", at),
         };
-        let answer = host.call(tool, &arguments)?;
+        let (answer, _) = host.call(tool, &arguments)?;
         let is_whole = transcript.take(format!("{tool} {arguments}"), &answer);
         // Where a hover does not say enough, `explore` is what the descriptions name.
         if !is_whole && tool == "lsp_hover" {
             transcript.false_complete = says_complete(&answer);
             let mut whole = arguments;
             whole["budget"] = json!(400);
-            let answer = host.call("explore", &whole)?;
+            let (answer, _) = host.call("explore", &whole)?;
             transcript.take(format!("explore {whole}"), &answer);
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Arm for Ours<'_> {
         if !is_whole && goes_on && tool == "lsp_references" {
             let mut all = arguments;
             all["limit"] = json!(5000);
-            let answer = host.call(tool, &all)?;
+            let (answer, _) = host.call(tool, &all)?;
             transcript.take(format!("{tool} {all}"), &answer);
         }
         let is_silent = transcript

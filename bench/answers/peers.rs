@@ -108,12 +108,12 @@ impl Peer<'_> {
 
     fn call(&mut self, transcript: &mut Transcript<'_>, tool: &str, arguments: &Value) -> Result<bool> {
         let host = self.host.as_mut().context("not open")?;
-        let mut answer = host.call(tool, arguments)?;
+        let (mut answer, _) = host.call(tool, arguments)?;
         // agent-lsp says when it cannot answer yet, and offers nothing to wait for; asking again is not counted.
         let deadline = Instant::now() + LONGEST;
         while answer.contains("still being indexed") && Instant::now() < deadline {
             std::thread::sleep(AGAIN);
-            answer = host.call(tool, arguments)?;
+            (answer, _) = host.call(tool, arguments)?;
         }
         Ok(transcript.take(format!("{tool} {arguments}"), &answer))
     }

@@ -73,11 +73,12 @@ impl McpHost {
         }
     }
 
-    /// The text of the answer, also of a failure: the model reads that as well.
-    pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<String> {
+    /// The text of the answer, also of a failure, which the model reads as well; and the structured form, null where there is none.
+    pub fn call(&mut self, tool: &str, arguments: &Value) -> Result<(String, Value)> {
         let answer = self.ask("tools/call", &json!({"name": tool, "arguments": arguments}))?;
         let parts = answer["content"].as_array().into_iter().flatten();
-        Ok(parts.filter_map(|part| part["text"].as_str()).collect())
+        let text = parts.filter_map(|part| part["text"].as_str()).collect();
+        Ok((text, answer["structuredContent"].clone()))
     }
 }
 
