@@ -49,7 +49,7 @@ const WORDS: [&str; 34] = [
     "cursor",
     "uri",
     "file:///etc/passwd",
-    "lsp-tools://overview",
+    "lsp-tools://logs",
     "ref",
     "type",
     "ref/prompt",

@@ -18,7 +18,7 @@ use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// How often a query is repeated because its file changed meanwhile.
-const MAX_MOVING_FILE_RETRIES: usize = 4;
+pub(crate) const MAX_MOVING_FILE_RETRIES: usize = 4;
 /// The pause before a server that had nothing to say yet is asked again while it is waited for; it doubles.
 const EARLY_RETRY_DELAY: Duration = Duration::from_millis(250);
 /// The longest such pause.

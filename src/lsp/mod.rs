@@ -19,7 +19,7 @@ mod decode;
 pub(crate) mod diagnostics;
 pub(crate) mod diagnostics_invalidation;
 mod document_sync;
-mod documents;
+pub(crate) mod documents;
 pub(crate) mod edits;
 mod generated_file;
 pub(crate) mod health;

@@ -164,7 +164,7 @@ impl Buffer {
 
 impl PartialEq for Buffer {
     fn eq(&self, other: &Self) -> bool {
-        self.rope == other.rope
+        self.rope.is_instance(&other.rope) || self.rope == other.rope
     }
 }
 

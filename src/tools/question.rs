@@ -15,8 +15,9 @@ use super::symbol_search::ExactSymbol;
 use super::target::{Target, path_of};
 use super::unanswered_question::UnansweredQuestion;
 use crate::hints;
-use crate::lsp::ask::{AskError, SessionAnswer};
-use crate::lsp::model::FileRef;
+use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, SessionAnswer};
+use crate::lsp::documents::Snapshot;
+use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::rpc::RequestError;
@@ -163,7 +164,7 @@ impl Context {
         loop {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
-                Ok(Ok((place, asked, unknown))) => {
+                Ok(Ok(PlacedAnswer { place, asked, unknown })) => {
                     let (status, mut verdict) = self.status_and_verdict(
                         &session,
                         subject,
@@ -227,6 +228,8 @@ impl Context {
         }
     }
 
+    /// Asks about the place in the text that the answer is about: where that is another than the one in which the place was found, the
+    /// place is looked for once more.
     async fn ask_once<T: Send>(
         &self,
         subject: &LanguageFile,
@@ -235,42 +238,61 @@ impl Context {
         session: &Session,
         deadline: Instant,
         ask: &impl PositionRequest<T>,
-    ) -> Result<Result<(ResolvedPosition, SessionAnswer<T>, Option<String>), QuestionFailure>, ToolError>
-    {
+    ) -> Result<Result<PlacedAnswer<T>, QuestionFailure>, ToolError> {
         let _viewing = match session.enter_view(&self.view, deadline).await {
             Ok(viewing) => viewing,
             Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
         };
-        let (synced, snapshot) = match session.sync(&subject.path).await {
-            Ok(synced) => synced,
-            Err(error) => return Err(from_read_error(error)),
-        };
-        drop(synced);
-        let place = match target {
-            Target::NameInFile { name, .. } => {
-                match self.named_symbol(session, subject, name, deadline).await {
-                    Ok(place) => place?,
-                    Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
-                }
+        for _ in 0..=MAX_MOVING_FILE_RETRIES {
+            let (place, snapshot) = match self.find_place(subject, target, session, deadline).await? {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
+            };
+            if !session.offers(question.method, &subject.path, &snapshot.language_id)
+                && !session
+                    .wait_for_registration(question.method, &subject.path, &snapshot.language_id, deadline)
+                    .await
+            {
+                return Ok(Err(QuestionFailure::NotOffered));
             }
-            _ => resolved_position::in_text(&subject.path, &snapshot.buffer, target)?,
-        };
-        if !session.offers(question.method, &subject.path, &snapshot.language_id)
-            && !session
-                .wait_for_registration(question.method, &subject.path, &snapshot.language_id, deadline)
-                .await
-        {
-            return Ok(Err(QuestionFailure::NotOffered));
+            let mut unknown = None;
+            if !question.of_file && session.knows_open_files(&subject.path) {
+                let name = identifier_near(&snapshot.buffer, place.position).map(|name| name.name);
+                unknown = self
+                    .open_mentioning_files(session, subject, name.as_deref().unwrap_or_default(), deadline)
+                    .await;
+            }
+            match ask(session, &subject.path, place.position).await {
+                Ok(asked) if asked.snapshot.buffer == snapshot.buffer => {
+                    return Ok(Ok(PlacedAnswer { place, asked, unknown }));
+                }
+                Ok(_) => {}
+                Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
+            }
         }
-        let mut unknown = None;
-        if !question.of_file && session.knows_open_files(&subject.path) {
-            let name = identifier_near(&snapshot.buffer, place.position).map(|name| name.name);
-            unknown = self
-                .open_mentioning_files(session, subject, name.as_deref().unwrap_or_default(), deadline)
-                .await;
+        Ok(Err(QuestionFailure::Failed(AskError::Moving { path: subject.path.display() })))
+    }
+
+    /// The place of `target`, and the text in which it was found.
+    async fn find_place(
+        &self,
+        subject: &LanguageFile,
+        target: &Target,
+        session: &Session,
+        deadline: Instant,
+    ) -> Result<Result<(ResolvedPosition, Snapshot), AskError>, ToolError> {
+        if let Target::NameInFile { name, .. } = target {
+            let outline = match session.document_symbols(&subject.path, deadline).await {
+                Ok(outline) => outline,
+                Err(error) => return Ok(Err(error)),
+            };
+            let place = self.named_symbol(subject, &outline, name).await?;
+            return Ok(Ok((place, outline.snapshot)));
         }
-        let asked = ask(session, &subject.path, place.position).await;
-        Ok(asked.map(|asked| (place, asked, unknown)).map_err(QuestionFailure::Failed))
+        let (synced, snapshot) = session.sync(&subject.path).await.map_err(from_read_error)?;
+        drop(synced);
+        let place = resolved_position::in_text(&subject.path, &snapshot.buffer, target)?;
+        Ok(Ok((place, snapshot)))
     }
 
     /// Opens the files that mention `name`, for a server that only knows those that are open. Says so where there are more.
@@ -314,15 +336,13 @@ impl Context {
     /// The place of `name` in a file's outline; several matches are named instead of guessing.
     async fn named_symbol(
         &self,
-        session: &Session,
         subject: &LanguageFile,
+        outline: &SessionAnswer<Vec<Symbol>>,
         name: &str,
-        deadline: Instant,
-    ) -> Result<Result<ResolvedPosition, ToolError>, AskError> {
-        let outline = session.document_symbols(&subject.path, deadline).await?;
+    ) -> Result<ResolvedPosition, ToolError> {
         let buffer = &outline.snapshot.buffer;
         let found = resolved_position::find_by_name(&outline.value, name);
-        Ok(match found.as_slice() {
+        match found.as_slice() {
             // Local variables and parameters are in no outline, and some servers write names in a way of their own.
             [] => self.name_in_text(subject, buffer, name).await,
             [overloads] => resolved_position::of_symbol(&subject.path, buffer, overloads)
@@ -333,7 +353,7 @@ impl Context {
                     firsts.map(|symbol| (subject.path.clone(), symbol.selection.start)).collect();
                 Err(self.ambiguous_name_error(name, Some(&subject.path), &places).await)
             }
-        })
+        }
     }
 
     async fn place_from_text(
@@ -469,6 +489,14 @@ impl Context {
 
 /// For programs and at the shell.
 const FILE_ADVICE: &str = "give its file as well: `path` with `symbol`, FILE:NAME at the shell";
+
+/// An answer, with the place that it is about.
+struct PlacedAnswer<T> {
+    place: ResolvedPosition,
+    asked: SessionAnswer<T>,
+    /// Why the server may know less than there is.
+    unknown: Option<String>,
+}
 
 /// Why a session was not, or not successfully, asked.
 enum QuestionFailure {

@@ -66,6 +66,26 @@ async fn delayed_answer_within_deadline_is_returned() {
     play.end().await;
 }
 
+/// What stood at a place may stand elsewhere in the text that the answer is about.
+#[tokio::test(flavor = "multi_thread")]
+async fn name_that_moves_while_the_server_answers_is_asked_about_where_it_is_now() {
+    let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 1500}}}));
+    let target = lsp_tools::Target::NameOnLine { path: "a.scr".into(), line0: 1, name: "bar".into() };
+    let (log, file) = (play.log(), play.project.path("a.scr"));
+    let moving = tokio::task::spawn_blocking(move || {
+        log.wait_for("the first hover", SOON, |log| {
+            log.messages().into_iter().find(|message| message["method"] == "textDocument/hover")
+        });
+        std::fs::write(file, "def foo\nfoo qux\nfoo bar\n").expect("written");
+    });
+    let answer = in_time(play.runtime.hover(target)).await;
+    moving.await.expect("moved");
+    let answer = answer.expect("a hover");
+    assert!(answer.output.contents.starts_with("bar v2 "), "{answer:?}");
+    assert_eq!(answer.verdict, Verdict::Complete);
+    play.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn answer_after_deadline_does_not_disturb_next_request() {
     let scenario = json!({"answers": {"textDocument/hover": {"delay_ms": 1500, "ignores_cancel": true}}});
