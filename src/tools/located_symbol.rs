@@ -1,6 +1,7 @@
 //! The whole definition of a symbol in the text that is on disk, for tools that change it.
 
 use super::answer::{Answer, LocationsOutput};
+use super::budget;
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
 use super::editing::{EditingTurn, read_existing};
@@ -9,7 +10,7 @@ use super::lsp_navigate;
 use super::place::Place;
 use super::target::Target;
 use crate::lsp::operations::Navigation;
-use crate::text::LineColumn;
+use crate::text::{Buffer, LineColumn};
 use crate::workspace::{TextFile, WorkspacePath};
 
 /// The most definitions and uses that are asked for, and those that a sentence names.
@@ -28,8 +29,8 @@ pub(super) struct LocatedSymbol {
 }
 
 impl LocatedSymbol {
-    /// The symbol at `target`; `None` where the edit of `turn` is to be planned anew, because the server's outline is of another text than
-    /// the disk has now.
+    /// The symbol at `target`; `None` where the edit of `turn` is to be planned anew, because the server found it in another text than the
+    /// disk has now, or its outline is of another.
     ///
     /// # Errors
     /// Where there is none or several, where it lies outside the workspace, and where nobody knows its end.
@@ -47,7 +48,7 @@ impl LocatedSymbol {
             ToolError::new(ErrorCode::NotFound, format!("there is no file {} any more", path.display()))
         })?;
         let extent = definition.extent(context).await.ok_or_else(|| no_extent(&definition.place))?;
-        if context.text(&path)?.to_string() != file.text {
+        if !is_where_found(&definition.place, &file.text) || context.text(&path)?.to_string() != file.text {
             let what = format!(
                 "{} was changed while its symbols were looked up; nothing was changed",
                 path.display()
@@ -103,6 +104,15 @@ fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result
     })
 }
 
+/// Whether the line of `place` in `text` is the one in which the server found it: in another, another symbol may stand there.
+fn is_where_found(place: &Place, text: &str) -> bool {
+    let Some(found) = &place.text else { return true };
+    // As lines of answers are cut.
+    let line =
+        Buffer::new(text).line(place.range.start.line).map(|line| budget::line(line.trim_end().to_owned()));
+    line.is_some_and(|line| line.trim_end() == found.trim_end())
+}
+
 fn no_extent(place: &Place) -> ToolError {
     let at = LineColumn::from(place.range.start);
     let what = format!("{}:{at}: it is not known where the definition ends; nothing was changed", place.path);
@@ -115,4 +125,30 @@ pub(super) fn shown_places(places: &[Place]) -> String {
     let shown = shown.map(|place| format!("{}:{}", place.path, LineColumn::from(place.range.start)));
     let more = if places.len() > MAX_NAMED_PLACES { ", …" } else { "" };
     format!("{}{more}", shown.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Position, Range};
+
+    #[test]
+    fn symbol_is_looked_for_anew_where_its_line_is_another() {
+        let range = Range::new(Position::new(1, 4), Position::new(1, 5));
+        let found = |text: Option<&str>| Place {
+            path: "a.py".into(),
+            range,
+            text: text.map(str::to_owned),
+            enclosing: None,
+            why: None,
+        };
+        let file = "def a(): ...\r\ndef b(): ...  \r\ndef c(): ...\r\n";
+        assert!(is_where_found(&found(Some("def b(): ...")), file));
+        assert!(!is_where_found(&found(Some("def b(): ...")), &file[14..]), "another function stands there");
+        assert!(!is_where_found(&found(Some("def b(): ...")), "def a(): ..."));
+        assert!(is_where_found(&found(None), file), "nothing to compare");
+        let long = format!("x = 1\ndef b(): {}", "x".repeat(100_000));
+        let cut = budget::line(long.lines().nth(1).unwrap().to_owned());
+        assert!(cut.len() < 100_000 && is_where_found(&found(Some(&cut)), &long));
+    }
 }
