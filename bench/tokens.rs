@@ -128,7 +128,6 @@ fn open(folder: &Path) -> Result<Runtime> {
         workspace: Some(root.clone()),
         cwd: root,
         supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        install_missing: true,
         ..RuntimeOptions::default()
     };
     Ok(Runtime::open_with(options, folders)?)
@@ -159,7 +158,7 @@ fn plain_mcp(definitions: &[ToolDefinition]) -> Result<Vec<Value>> {
 /// What answers over MCP cost, as text and in their structured form.
 fn answers(folder: &Path, tokens: &CoreBPE) -> Result<Vec<Value>> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
-    command.args(["--no-daemon", "mcp", "--profile", "all"]).current_dir(folder.join("project"));
+    command.args(["--no-daemon", "--install", "mcp", "--profile", "all"]).current_dir(folder.join("project"));
     command.env("LSP_TOOLS_DATA_DIR", servers());
     for (name, part) in [
         ("LSP_TOOLS_CONFIG_DIR", "config"),

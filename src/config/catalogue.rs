@@ -114,6 +114,15 @@ impl Catalogue {
         Ok(LoadedCatalogue { catalogue: words.into(), left_out })
     }
 
+    /// Has a server not run, or run. What other copies have is copied only where that changes something.
+    pub(super) fn set_disabled(&mut self, server: &str, is_disabled: bool) {
+        if self.servers.get(server).is_some_and(|known| known.disabled != is_disabled)
+            && let Some(server) = Arc::make_mut(&mut self.servers).get_mut(server)
+        {
+            server.disabled = is_disabled;
+        }
+    }
+
     /// The key of the language of a file, by its whole name, else by its longest extension, else by the interpreter that
     /// its first line names. `file_name` is the last part of the path.
     pub fn language_of(&self, file_name: &str, first_line: Option<&str>) -> Option<&str> {

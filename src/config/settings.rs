@@ -30,7 +30,6 @@
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -339,15 +338,11 @@ impl Settings {
                 language.fixed = true;
             }
             for server in preferred {
-                if let Some(server) = Arc::make_mut(&mut catalogue.servers).get_mut(server) {
-                    server.disabled = false;
-                }
+                catalogue.set_disabled(server, false);
             }
         }
         for server in &self.disabled {
-            if let Some(server) = Arc::make_mut(&mut catalogue.servers).get_mut(server) {
-                server.disabled = true;
-            }
+            catalogue.set_disabled(server, true);
         }
     }
 }

@@ -76,7 +76,7 @@ pub(crate) struct ProgramSearchPlaces<'a> {
     pub(crate) data: &'a Path,
     /// What a program that the project brings must be when it runs; `None` where it may not.
     pub(crate) pin: &'a dyn Fn(&Path) -> Option<FilePin>,
-    /// The folders of the user's PATH outside the workspace: a repository must not choose what is run.
+    /// The folders of the user's PATH outside the workspace.
     path: Vec<PathBuf>,
 }
 
@@ -90,8 +90,7 @@ impl<'a> ProgramSearchPlaces<'a> {
         pin: &'a dyn Fn(&Path) -> Option<FilePin>,
         path: Option<&OsStr>,
     ) -> Self {
-        let folders = std::env::split_paths(path.unwrap_or_default());
-        let path = folders.filter(|folder| workspace.workspace_path(folder).is_none()).collect();
+        let path = workspace.outside_folders(path.unwrap_or_default()).collect();
         Self { workspace, root, data, pin, path }
     }
 }

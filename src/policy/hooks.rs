@@ -465,9 +465,8 @@ impl CallHook {
 
     fn on_path(&self, runner: HookRunner<'_>, program: &str) -> Result<PathBuf, HookError> {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders =
-            std::env::split_paths(&path).filter(|folder| runner.workspace.workspace_path(folder).is_none());
-        find_program(program, folders).ok_or_else(|| HookError::NotFound(self.name.clone()))
+        find_program(program, runner.workspace.outside_folders(&path))
+            .ok_or_else(|| HookError::NotFound(self.name.clone()))
     }
 
     /// The shell command of a hook of a hooks file, which may name files of the project, and the folder that it runs in.

@@ -58,14 +58,15 @@ impl<'a> CheckScopes<'a> {
     /// Whether the settings keep `file` from the check of each server that would check it. Each server's part is remembered.
     pub(crate) fn leaves_out(&mut self, file: &LanguageFile) -> bool {
         let servers = self.context.servers_for(file, |features| features.diagnostics);
-        let mut checking = servers.len();
-        for (server, spec) in &servers {
-            if !self.is_in_scope(server, spec, &file.path) {
-                checking -= 1;
-                self.left_out.0.entry((*server).to_owned()).or_default().insert(file.path.clone());
+        let mut is_checked = servers.is_empty();
+        for (server, spec) in servers {
+            if self.is_in_scope(server, spec, &file.path) {
+                is_checked = true;
+            } else {
+                self.left_out.0.entry(server.to_owned()).or_default().insert(file.path.clone());
             }
         }
-        checking == 0 && !servers.is_empty()
+        !is_checked
     }
 
     /// Whether the settings of the project have `server` check `path`.

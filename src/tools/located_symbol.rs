@@ -48,7 +48,8 @@ impl LocatedSymbol {
             ToolError::new(ErrorCode::NotFound, format!("there is no file {} any more", path.display()))
         })?;
         let extent = definition.extent(context).await.ok_or_else(|| no_extent(&definition.place))?;
-        if !is_where_found(&definition.place, &file.text) || context.text(&path)?.to_string() != file.text {
+        let text = context.text(&path)?;
+        if text != *file.text.as_str() || !is_where_found(&definition.place, &text) {
             let what = format!(
                 "{} was changed while its symbols were looked up; nothing was changed",
                 path.display()
@@ -105,11 +106,10 @@ fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result
 }
 
 /// Whether the line of `place` in `text` is the one in which the server found it: in another, another symbol may stand there.
-fn is_where_found(place: &Place, text: &str) -> bool {
+fn is_where_found(place: &Place, text: &Buffer) -> bool {
     let Some(found) = &place.text else { return true };
     // As lines of answers are cut.
-    let line =
-        Buffer::new(text).line(place.range.start.line).map(|line| budget::line(line.trim_end().to_owned()));
+    let line = text.line(place.range.start.line).map(|line| budget::line(line.trim_end().to_owned()));
     line.is_some_and(|line| line.trim_end() == found.trim_end())
 }
 
@@ -143,12 +143,15 @@ mod tests {
             why: None,
         };
         let file = "def a(): ...\r\ndef b(): ...  \r\ndef c(): ...\r\n";
-        assert!(is_where_found(&found(Some("def b(): ...")), file));
-        assert!(!is_where_found(&found(Some("def b(): ...")), &file[14..]), "another function stands there");
-        assert!(!is_where_found(&found(Some("def b(): ...")), "def a(): ..."));
-        assert!(is_where_found(&found(None), file), "nothing to compare");
+        assert!(is_where_found(&found(Some("def b(): ...")), &Buffer::new(file)));
+        assert!(
+            !is_where_found(&found(Some("def b(): ...")), &Buffer::new(&file[14..])),
+            "another function stands there"
+        );
+        assert!(!is_where_found(&found(Some("def b(): ...")), &Buffer::new("def a(): ...")));
+        assert!(is_where_found(&found(None), &Buffer::new(file)), "nothing to compare");
         let long = format!("x = 1\ndef b(): {}", "x".repeat(100_000));
         let cut = budget::line(long.lines().nth(1).unwrap().to_owned());
-        assert!(cut.len() < 100_000 && is_where_found(&found(Some(&cut)), &long));
+        assert!(cut.len() < 100_000 && is_where_found(&found(Some(&cut)), &Buffer::new(&long)));
     }
 }

@@ -7,6 +7,7 @@ use toml_edit::{DocumentMut, Item, Table};
 
 use super::InitError;
 use super::entry::HostConfigEntry;
+use super::file::with_line_end;
 use super::yaml::{put_yaml, remove_yaml, value_of_yaml};
 
 /// How a file is written.
@@ -66,11 +67,7 @@ fn put_json(
             there.set_value(to_cst_value(&entry.value));
         }
     }
-    let mut after = root.to_string();
-    if !after.ends_with('\n') {
-        after.push('\n');
-    }
-    Ok(after)
+    Ok(with_line_end(root.to_string()))
 }
 
 /// `text` without the entry at `path`, and without the tables around it that held nothing else; `text` itself where it has none.

@@ -11,6 +11,14 @@ use crate::workspace::{ReadError, Workspace};
 /// A host's settings are smaller.
 const MAX_HOST_SETTINGS_BYTES: u64 = 16 << 20;
 
+/// `text` with a line end behind its last line.
+pub(super) fn with_line_end(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
+}
+
 /// What would become of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InitFileChange {

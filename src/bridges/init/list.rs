@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::InitError;
 use super::edit::{parse_json, properties_at, remove_with_empty_parents, to_cst_value};
+use super::file::with_line_end;
 
 /// A list in a file and our element of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,11 +53,7 @@ pub(super) fn put_elements(
         list.append(to_cst_value(&element.value));
         changed = true;
     }
-    let mut after = if changed { root.to_string() } else { text.to_owned() };
-    if !after.ends_with('\n') {
-        after.push('\n');
-    }
-    Ok(after)
+    Ok(with_line_end(if changed { root.to_string() } else { text.to_owned() }))
 }
 
 /// `text` without `elements`, known by their marks, and without the lists that held nothing else.

@@ -7,6 +7,7 @@ use yaml_edit::{Mapping, MappingBuilder, Scalar, SequenceBuilder, YamlFile, Yaml
 
 use super::InitError;
 use super::entry::HostConfigEntry;
+use super::file::with_line_end;
 
 /// As [`super::edit::insert_entry`].
 pub(super) fn put_yaml(
@@ -104,13 +105,6 @@ fn is_empty(node: &YamlNode) -> bool {
         YamlNode::Mapping(mapping) => mapping.is_empty(),
         _ => false,
     }
-}
-
-fn with_line_end(mut text: String) -> String {
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    text
 }
 
 /// An object with a line for each key.

@@ -153,8 +153,7 @@ fn allowed_environment(
 /// The interpreter on the user's PATH that is no program of the project.
 pub(crate) fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> =
-        std::env::split_paths(&path).filter(|folder| workspace.workspace_path(folder).is_none()).collect();
+    let folders: Vec<PathBuf> = workspace.outside_folders(&path).collect();
     let found = ["python3", "python"].into_iter();
     let mut found = found.filter_map(|name| find_program(name, folders.clone()));
     found.find(|program| is_outside(workspace, program))

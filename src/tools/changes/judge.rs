@@ -25,7 +25,7 @@ use crate::tools::git::revision::{ComparedTree, Comparison, is_ancestor_of_head}
 use crate::tools::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::language_of;
-use crate::tools::left_out_files::CheckScopes;
+use crate::tools::left_out_files::{CheckScopes, LeftOutFiles};
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
 use crate::workspace::WorkspacePath;
 
@@ -161,10 +161,8 @@ pub(super) async fn judge(
     compared: String,
     options: &JudgeOptions,
 ) -> Answer<ChangesOutput> {
-    let mut scopes = CheckScopes::new(context, Vec::new());
-    let found = find(context, texts, (earlier.clone(), is_apart), options, &mut scopes).await;
+    let (found, left_out) = find(context, texts, earlier.clone(), is_apart, options).await;
     let NewFindings { mut reports, unjudged, mut gaps } = found;
-    retain_checked(context, &mut scopes, &mut reports);
     gaps.extend(earlier.gaps());
     gaps.dedup();
     // Prose that no server of this machine looks at breaks nothing.
@@ -177,7 +175,7 @@ pub(super) async fn judge(
         answer.verdict = Verdict::Partial;
     }
     answer.notes.extend(gaps);
-    answer.notes.extend(scopes.left_out.notes());
+    answer.notes.extend(left_out.notes());
     let (interfaces, is_all) = match options.interfaces {
         true => changed_interfaces(context, &texts.edits).await,
         false => (Vec::new(), true),
@@ -218,10 +216,10 @@ fn unjudged_files(
 async fn find(
     context: &Context,
     texts: &ComparedTexts,
-    (earlier, is_apart): (Arc<EarlierCommit>, bool),
+    earlier: Arc<EarlierCommit>,
+    is_apart: bool,
     options: &JudgeOptions,
-    scopes: &mut CheckScopes<'_>,
-) -> NewFindings {
+) -> (NewFindings, LeftOutFiles) {
     let edits = &texts.edits;
     let nothing = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
     let mut gaps = Vec::new();
@@ -245,10 +243,11 @@ async fn find(
     let watch = BreakageWatch::for_edits(context, edits, mode).await;
     let mut watch = match watch {
         Some(watch) => watch,
-        None if wider.is_empty() => return NewFindings { gaps, ..nothing },
+        None if wider.is_empty() => return (NewFindings { gaps, ..nothing }, LeftOutFiles::default()),
         None => BreakageWatch::without_edits(mode),
     };
     watch.widen(wider);
+    let mut scopes = CheckScopes::new(context, Vec::new());
     watch.retain(|subjects| subjects.retain(|subject| !scopes.leaves_out(subject)));
     if let Some(shard) = options.findings.in_process.shard {
         let costs = options.findings.in_process.costs.as_deref();
@@ -259,7 +258,9 @@ async fn find(
     let tree: Option<Arc<dyn EarlierTree>> = if own_tree { Some(earlier) } else { None };
     let mut found = Box::pin(watch.find_new(context, edits, Earlier { view, tree })).await;
     found.gaps.extend(gaps);
-    found
+    // The search goes on from file to file, and a file may have several servers.
+    retain_checked(context, &mut scopes, &mut found.reports);
+    (found, scopes.left_out)
 }
 
 /// Leaves what the settings of the project have servers check, as the command lines of those servers do.

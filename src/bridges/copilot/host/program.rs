@@ -36,9 +36,7 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
         return is_program(program).then(|| program.clone()).ok_or_else(searched);
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // A repository must not choose what is run.
-    let of_user = |folder: &PathBuf| runtime.workspace().workspace_path(folder).is_none();
-    if let Some(program) = find_program("copilot", std::env::split_paths(&path).filter(of_user)) {
+    if let Some(program) = find_program("copilot", runtime.workspace().outside_folders(&path)) {
         return Ok(program);
     }
     let data = runtime.context().folders.data.clone();

@@ -374,8 +374,7 @@ pub(super) fn program(
         return Ok((path, pins));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // A folder of the project on PATH would let the project choose the program.
-    let folders =
-        std::env::split_paths(&path).filter(|folder| context.workspace().workspace_path(folder).is_none());
-    find_program(command, folders).ok_or_else(missing).map(|program| (program, pins))
+    find_program(command, context.workspace().outside_folders(&path))
+        .ok_or_else(missing)
+        .map(|program| (program, pins))
 }

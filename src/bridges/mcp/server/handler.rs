@@ -31,18 +31,17 @@ const TOOLS: &str = "";
 impl McpConversation {
     /// One page of the list of tools.
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
-        let definitions = self.runtime().definitions(&self.shared.options.caller);
+        let mut definitions = self.runtime().definitions(&self.shared.options.caller);
         let mut registered = self.shared.registered.lock();
         for definition in &definitions {
             if registered.insert(definition.card.name.to_string()) {
                 tracing::info!("MCP tool registered: {}", definition.card.name);
             }
         }
-        let mut page = list::page(definitions, cursor)?;
         if self.shared.options.text_answers {
-            page.tools.iter_mut().for_each(|tool| tool.output_schema = None);
+            definitions.iter_mut().for_each(|definition| definition.output = None);
         }
-        Ok(page)
+        list::page(definitions, cursor)
     }
 
     /// Tells a legacy client what `subscription` hears, until it unsubscribes or goes.
