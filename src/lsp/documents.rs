@@ -1,10 +1,10 @@
 //! The documents that a server has open, and the snapshots that questions are about.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use async_lsp::lsp_types::TextDocumentIdentifier;
+use dashmap::DashMap;
+use lsp_types::TextDocumentIdentifier;
 use tokio::sync::{Mutex, OwnedMutexGuard};
 use url::Url;
 
@@ -122,10 +122,10 @@ impl SessionDocument {
     }
 }
 
-/// The open documents of one session.
+/// The open documents of one session. Guards of the map are dropped before anything is awaited.
 #[derive(Debug, Default)]
 pub(super) struct SessionDocuments {
-    open: parking_lot::Mutex<HashMap<WorkspacePath, Arc<Mutex<Option<SessionDocument>>>>>,
+    open: DashMap<WorkspacePath, Arc<Mutex<Option<SessionDocument>>>>,
 }
 
 impl SessionDocuments {
@@ -136,36 +136,37 @@ impl SessionDocuments {
 
     /// The place of the document of `path`, which is made where there is none.
     pub(super) fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<SessionDocument>>> {
-        let mut open = self.open.lock();
-        open.entry(path.clone()).or_default().clone()
+        match self.open.get(path) {
+            Some(slot) => slot.clone(),
+            None => self.open.entry(path.clone()).or_default().clone(),
+        }
     }
 
     /// The paths of all documents that are open or being opened.
     pub(super) fn paths(&self) -> Vec<WorkspacePath> {
-        let open = self.open.lock();
-        open.keys().cloned().collect()
+        self.open.iter().map(|document| document.key().clone()).collect()
     }
 
     /// How many documents are open.
     pub(super) fn len(&self) -> usize {
-        self.open.lock().len()
+        self.open.len()
     }
 
     /// Whether `path` is open.
     pub(super) fn contains(&self, path: &WorkspacePath) -> bool {
-        self.open.lock().contains_key(path)
+        self.open.contains_key(path)
     }
 
     /// The text that the server has for `path`, where it is open and nobody is changing it right now.
     pub(super) fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
-        let slot = self.open.lock().get(path)?.clone();
+        let slot = self.open.get(path)?.clone();
         let document = slot.try_lock().ok()?;
         document.as_ref().map(|document| document.buffer.clone())
     }
 
     /// Forgets the document of `path`.
     pub(super) fn remove(&self, path: &WorkspacePath) {
-        self.open.lock().remove(path);
+        self.open.remove(path);
     }
 
     /// Locks the document of `path`; one that was closed while this waited is not used again.
@@ -173,8 +174,7 @@ impl SessionDocuments {
         loop {
             let slot = self.slot(path);
             let guard = Arc::clone(&slot).lock_owned().await;
-            let open = self.open.lock();
-            if open.get(path).is_some_and(|current| Arc::ptr_eq(current, &slot)) {
+            if self.open.get(path).is_some_and(|current| Arc::ptr_eq(&current, &slot)) {
                 return guard;
             }
         }

@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
-use async_lsp::lsp_types::request::{
+use lsp_types::request::{
     CallHierarchyIncomingCalls, CallHierarchyOutgoingCalls, CallHierarchyPrepare, Request,
     TypeHierarchyPrepare, TypeHierarchySubtypes, TypeHierarchySupertypes,
 };
-use async_lsp::lsp_types::{CallHierarchyPrepareParams, WorkDoneProgressParams};
+use lsp_types::{CallHierarchyPrepareParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use async_lsp::lsp_types::request::{
+use lsp_types::request::{
     self, DocumentSymbolRequest, GotoDeclaration, GotoDefinition, GotoImplementation, GotoTypeDefinition,
     HoverRequest, References, Request, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
-use async_lsp::lsp_types::{
+use lsp_types::{
     CompletionContext, CompletionParams, CompletionTriggerKind, DocumentSymbolParams, GotoDefinitionParams,
     HoverParams, PartialResultParams, ReferenceContext, ReferenceParams, SignatureHelpParams,
     WorkDoneProgressParams, WorkspaceSymbolParams,

@@ -1,7 +1,7 @@
 //! The part of a project that a server covers: its roots, the files that it knows, and those that concern it.
 
-use async_lsp::lsp_types::notification::DidChangeWorkspaceFolders;
-use async_lsp::lsp_types::{DidChangeWorkspaceFoldersParams, WorkspaceFoldersChangeEvent};
+use lsp_types::notification::DidChangeWorkspaceFolders;
+use lsp_types::{DidChangeWorkspaceFoldersParams, WorkspaceFoldersChangeEvent};
 
 use super::request::notify_server;
 use super::session::Session;

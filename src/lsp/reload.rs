@@ -5,8 +5,8 @@
 
 use std::time::{Duration, Instant as Clock};
 
-use async_lsp::lsp_types::notification::DidChangeWatchedFiles;
-use async_lsp::lsp_types::{DidChangeWatchedFilesParams, FileChangeType, FileEvent};
+use lsp_types::notification::DidChangeWatchedFiles;
+use lsp_types::{DidChangeWatchedFilesParams, FileChangeType, FileEvent};
 use serde_json::Value;
 use tokio::time::Instant;
 

@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use async_lsp::lsp_types::notification::Notification;
-use async_lsp::lsp_types::request::Request;
-use async_lsp::lsp_types::{self, TextDocumentPositionParams};
+use lsp_types::TextDocumentPositionParams;
+use lsp_types::notification::Notification;
+use lsp_types::request::Request;
 use serde::Serialize;
 use serde_json::Value;
 

@@ -7,13 +7,13 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use async_lsp::lsp_types::request::{
-    ApplyWorkspaceEdit, RegisterCapability, ShowDocument, ShowMessageRequest, UnregisterCapability,
-    WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceDiagnosticRefresh, WorkspaceFoldersRequest,
-};
 use async_lsp::router::Router;
 use async_lsp::{AnyRequest, ErrorCode, ResponseError};
 use futures::FutureExt;
+use lsp_types::request::{
+    ApplyWorkspaceEdit, RegisterCapability, ShowDocument, ShowMessageRequest, UnregisterCapability,
+    WorkDoneProgressCreate, WorkspaceConfiguration, WorkspaceDiagnosticRefresh, WorkspaceFoldersRequest,
+};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tower_service::Service;

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use async_lsp::lsp_types::notification::{DidChangeConfiguration, Exit as ExitNotification, Initialized};
-use async_lsp::lsp_types::request::{Initialize, Request, Shutdown};
-use async_lsp::lsp_types::{DidChangeConfigurationParams, InitializedParams};
+use lsp_types::notification::{DidChangeConfiguration, Exit as ExitNotification, Initialized};
+use lsp_types::request::{Initialize, Request, Shutdown};
+use lsp_types::{DidChangeConfigurationParams, InitializedParams};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::Instant;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_lsp::lsp_types::request::DocumentDiagnosticRequest;
+use lsp_types::request::DocumentDiagnosticRequest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

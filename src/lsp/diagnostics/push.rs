@@ -17,11 +17,11 @@
 
 use std::time::Duration;
 
-use async_lsp::lsp_types::request::{DocumentSymbolRequest, HoverRequest, Request};
-use async_lsp::lsp_types::{
-    self, DocumentSymbolParams, PartialResultParams, TextDocumentPositionParams, WorkDoneProgressParams,
-};
 use futures::future::BoxFuture;
+use lsp_types::request::{DocumentSymbolRequest, HoverRequest, Request};
+use lsp_types::{
+    DocumentSymbolParams, PartialResultParams, TextDocumentPositionParams, WorkDoneProgressParams,
+};
 use serde_json::Value;
 use tokio::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Diagnostics of tsserver, by its own synchronous requests. typescript-language-server and vtsls push without version, but
 //! forward these requests, whose answers are for the text it has.
 
-use async_lsp::lsp_types::request::ExecuteCommand;
-use async_lsp::lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
+use lsp_types::request::ExecuteCommand;
+use lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

@@ -1,6 +1,6 @@
 //! LSP 3.17 *Code Action Request*, *Code Action Resolve Request*, *Execute a command*.
 
-use async_lsp::lsp_types::request::{CodeActionRequest, CodeActionResolveRequest, ExecuteCommand, Request};
+use lsp_types::request::{CodeActionRequest, CodeActionResolveRequest, ExecuteCommand, Request};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 

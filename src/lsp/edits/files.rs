@@ -1,8 +1,8 @@
 //! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: updates of imports when a file moves.
 
-use async_lsp::lsp_types::notification::{DidRenameFiles, Notification};
-use async_lsp::lsp_types::request::WillRenameFiles;
-use async_lsp::lsp_types::{FileRename, RenameFilesParams};
+use lsp_types::notification::{DidRenameFiles, Notification};
+use lsp_types::request::WillRenameFiles;
+use lsp_types::{FileRename, RenameFilesParams};
 use tokio::time::Instant;
 
 use super::{Proposal, ProposalError};

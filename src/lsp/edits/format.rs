@@ -1,7 +1,7 @@
 //! LSP 3.17 *Document Formatting Request*, *Document Range Formatting Request*.
 
-use async_lsp::lsp_types::request::{Formatting, RangeFormatting, Request};
-use async_lsp::lsp_types::{
+use lsp_types::request::{Formatting, RangeFormatting, Request};
+use lsp_types::{
     DocumentFormattingParams, DocumentRangeFormattingParams, FormattingOptions, WorkDoneProgressParams,
 };
 use serde_json::Value;

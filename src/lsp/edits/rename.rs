@@ -1,7 +1,7 @@
 //! LSP 3.17 *Rename Request*, *Prepare Rename Request*.
 
-use async_lsp::lsp_types::request::{PrepareRenameRequest, Rename, Request};
-use async_lsp::lsp_types::{RenameParams, WorkDoneProgressParams};
+use lsp_types::request::{PrepareRenameRequest, Rename, Request};
+use lsp_types::{RenameParams, WorkDoneProgressParams};
 use serde_json::Value;
 use tokio::time::Instant;
 

@@ -12,7 +12,7 @@ pub(super) mod outside_documents;
 mod outside_relay;
 mod tokens;
 
-use async_lsp::lsp_types::request::ExecuteCommand;
+use lsp_types::request::ExecuteCommand;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
