@@ -92,16 +92,17 @@ def draw(screen: list[list[tuple[str, dict]]], title: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" width="{width:.0f}" height="{height}" role="img">',
         f"<title>{html.escape(title)}</title>",
         f'<rect width="100%" height="100%" rx="8" fill="{BACK}"/>',
-        "<g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\" xml:space=\"preserve\">",
+        "<g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace\" font-size=\"14\">",
     ]
     for row, line in enumerate(screen):
         column, y = 0, MARGIN + (row + 0.75) * HEIGHT
         for text, look in line:
             if text.strip():
-                # The length is told, so that columns stand below one another in whatever font there is.
+                # The length is told, so that columns stand below one another in whatever font there is. Chromium keeps the spaces at both
+                # ends only where the element itself asks for it.
                 attributes = "".join(f' {name}="{value}"' for name, value in look.items())
                 x, length = MARGIN + column * WIDTH, len(text) * WIDTH
-                out.append(f'<text x="{x:.1f}" y="{y:.1f}" textLength="{length:.1f}"{attributes}>{html.escape(text)}</text>')
+                out.append(f'<text xml:space="preserve" x="{x:.1f}" y="{y:.1f}" textLength="{length:.1f}"{attributes}>{html.escape(text)}</text>')
             column += len(text)
     return "\n".join([*out, "</g>", "</svg>", ""])
 
