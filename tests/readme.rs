@@ -18,7 +18,7 @@ const END: &str = "<!-- /languages -->\n";
 /// Asks for the table to be written instead of compared.
 const UPDATE: &str = "UPDATE_README";
 /// More is not read before a first try.
-const README_LINES: usize = 250;
+const MAX_README_WORDS: usize = 1_500;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -62,9 +62,45 @@ fn untrusted_page_names_every_catalogue_server() {
 }
 
 #[test]
-fn readme_stays_below_line_limit() {
-    let lines = text_of("README.md").lines().count();
-    assert!(lines <= README_LINES, "README.md has {lines} lines; move what is not needed first into docs/");
+fn readme_stays_below_word_limit() {
+    let words = text_of("README.md").split_whitespace().count();
+    assert!(
+        words <= MAX_README_WORDS,
+        "README.md has {words} words; move what is not needed first into docs/"
+    );
+}
+
+/// What decides whether somebody reads on.
+#[test]
+fn readme_begins_with_version_status_platforms_and_licence() {
+    let text = text_of("README.md");
+    let first: String = text.lines().skip(1).take(4).collect::<Vec<_>>().join(" ");
+    for words in
+        [env!("CARGO_PKG_VERSION"), "not published yet", "Linux", "macOS", "Windows", "MIT", "Apache-2.0"]
+    {
+        assert!(first.contains(words), "the first lines do not say “{words}”: {first}");
+    }
+}
+
+/// What `just hosts` saw, word by word.
+#[test]
+fn readme_transcript_is_the_recorded_one() {
+    let recorded = text_of("docs/hooks-claude-code.txt");
+    assert!(text_of("README.md").contains(&format!("```text\n{}\n```", recorded.trim_end())));
+}
+
+/// An example that nobody can follow as it stands says that nothing is published.
+#[test]
+fn pages_have_no_placeholder_for_an_address() {
+    let pages =
+        std::fs::read_dir(root().join("docs")).expect("the pages").flatten().map(|entry| entry.path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    for page in pages.chain([root().join("README.md")]) {
+        let text = text_of(&page);
+        for placeholder in ["ADDRESS-OF", "OWNER/", "YOUR-", "TODO", "TBD"] {
+            assert!(!text.contains(placeholder), "{} has the placeholder {placeholder}", page.display());
+        }
+    }
 }
 
 #[test]
