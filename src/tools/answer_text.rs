@@ -67,6 +67,7 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
         "has_more" | "truncated" => value == &Value::Bool(false),
+        "diff" => value == "",
         // Whoever sees all of them can count them.
         "count" => lists_all(map) && value != &Value::from(0),
         // The name that was asked about.

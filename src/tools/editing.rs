@@ -66,8 +66,7 @@ pub(crate) struct FileResult {
     pub additions: usize,
     /// Lines removed.
     pub deletions: usize,
-    /// Unified diff.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
+    /// Unified diff; empty if nothing changed.
     pub diff: String,
 }
 

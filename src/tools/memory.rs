@@ -5,6 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::error::{ErrorCode, ToolError};
 use super::state_files::{from_state_error, run_blocking};
@@ -57,6 +58,21 @@ impl Tool for Memory {
         Card::new("memory", "Memory", description, Effect::Edit).destructive().beyond_core()
     }
 
+    /// The sentences of the guide for custom tools, in its order: the path is looked at before the command.
+    fn refusal(&self, arguments: &Value) -> Option<ToolError> {
+        let command = arguments["command"].as_str().filter(|command| *command != "list")?;
+        let path = &arguments["path"];
+        let refusal = |error| Some(ToolError::new(ErrorCode::InvalidArgs, error));
+        if path.is_null() || path == "" {
+            return refusal("Error: 'path' is required for save/read/delete.".to_owned());
+        }
+        match command {
+            "save" | "read" | "delete" => None,
+            _ => refusal(format!("Unknown command: {}", command.escape_debug()))
+                .map(|error| error.with_hint("the commands are `save`, `read`, `list` and `delete`")),
+        }
+    }
+
     async fn run(&self, call: Call<'_>, args: MemoryArgs) -> Result<String, ToolError> {
         let folder = StateFolder::new(&call.context.folders, "memories", "the memories");
         run_blocking(move || carry_out(&folder, args)).await
@@ -64,7 +80,7 @@ impl Tool for Memory {
 }
 
 fn carry_out(folder: &StateFolder, args: MemoryArgs) -> Result<String, ToolError> {
-    let named = || name(args.path.as_deref());
+    let named = || name(args.path.as_deref().unwrap_or_default());
     match args.command {
         MemoryCommand::List => list(folder),
         MemoryCommand::Read => read(folder, &named()?),
@@ -117,9 +133,7 @@ fn read(folder: &StateFolder, name: &StateName) -> Result<String, ToolError> {
 }
 
 /// The last part of what was given, as the tool's callers are used to: folders before it lead nowhere.
-fn name(path: Option<&str>) -> Result<StateName, ToolError> {
-    let path = path.filter(|path| !path.is_empty());
-    let path = path.ok_or_else(|| wrong("'path' is required for save/read/delete."))?;
+fn name(path: &str) -> Result<StateName, ToolError> {
     let last = path.rsplit('/').next().unwrap_or(path);
     StateName::new(last).ok_or_else(|| {
         wrong(&format!(

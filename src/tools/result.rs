@@ -88,12 +88,12 @@ impl ToolResult {
     /// | an object with `textResultForLlm` | that text, with its own `resultType`, `error`, `sessionLog`, `toolTelemetry`, `binaryResultsForLlm` |
     /// | a string | `{"ok": true, "text": …}`, the string being what the model reads |
     /// | a list of texts, each `{"type": "text", "value": …}` | the same, the texts below each other |
-    /// | nothing (`null`) | a failure: "the tool returned no result" |
+    /// | nothing (`null`) | a failure: "Tool returned no result" |
     /// | anything else | `{"ok": true, "result": …}` |
     pub fn from_value(value: Value) -> Self {
         match value {
             Value::Null => {
-                let error = ToolError::new(ErrorCode::Internal, "the tool returned no result");
+                let error = ToolError::new(ErrorCode::Internal, "Tool returned no result");
                 Self::from_error(&error)
             }
             Value::String(text) => Self::from_plain_value(json!({"ok": true, "text": text}), Some(text)),
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!((text.text_for_model(), text.value["text"].clone()), ("done".to_owned(), json!("done")));
         let nothing = ToolResult::from_value(Value::Null);
         assert_eq!(nothing.kind, ResultType::Failure);
-        assert_eq!(nothing.value["error"], "the tool returned no result");
+        assert_eq!(nothing.value["error"], "Tool returned no result");
         let list = ToolResult::from_value(json!([1, 2]));
         assert_eq!(list.value, json!({"ok": true, "result": [1, 2]}));
         let failed = ToolResult::from_value(json!({"ok": false, "exit_code": 124}));

@@ -200,6 +200,11 @@ pub trait Tool: Send + Sync + 'static {
         Ok(CallSubjects::default())
     }
 
+    /// The failure of `arguments` whose words a contract fixes; the schema judges all others.
+    fn refusal(&self, _arguments: &Value) -> Option<ToolError> {
+        None
+    }
+
     /// Does it.
     fn run(
         &self,
@@ -309,6 +314,9 @@ impl<T: Tool> AnyTool for TypedTool<T> {
     }
 
     fn prepare<'a>(&'a self, context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
+        if let Some(refusal) = self.tool.refusal(arguments) {
+            return Err(refusal);
+        }
         let args = read_args::<T::Args>(&self.definition, arguments)?;
         let subjects = self.tool.subjects(context, &args)?;
         Ok(PreparedCall { subjects, run: Box::new(TypedRun { tool: &self.tool, args }) })

@@ -17,7 +17,11 @@ async fn write_reports_its_change_and_undo_restores_it() {
     let new = workspace.ok("write", json!({"path": "deep/er/b.txt", "content": "b\n"})).await;
     assert_eq!((&new["operation"], &new["size"]), (&json!("created"), &json!(2)));
     let same = workspace.ok("write", json!({"path": "deep/er/b.txt", "content": "b\n"})).await;
-    assert_eq!(same["operation"], "unchanged");
+    assert_eq!(
+        (&same["operation"], &same["diff"]),
+        (&json!("unchanged"), &json!("")),
+        "every answer has a diff"
+    );
     let back = workspace.ok("undo", json!({"id": answer["undo"]})).await;
     assert_eq!(back["results"][0]["path"], "a.txt");
     assert_eq!(project.read("a.txt"), "one\r\ntwo\r\n");

@@ -42,11 +42,8 @@ async fn memory_save_read_list_and_delete_work() {
 async fn memory_invalid_arguments_are_refused_with_reason() {
     let house = open_files([]);
     for (arguments, words) in [
-        (json!({"command": "save", "content": "x"}), "'path' is required for save/read/delete."),
-        (json!({"command": "read"}), "'path' is required"),
-        (json!({"command": "delete", "path": ""}), "'path' is required"),
         (json!({"command": "save", "path": "a"}), "'content' is required for save."),
-        (json!({"command": "forget"}), "one of `save`, `read`, `list` and `delete`"),
+        (json!({"command": 1}), "one of `save`, `read`, `list` and `delete`"),
         (json!({}), "`command` is missing"),
         (json!({"command": "list", "name": "x"}), "unknown field `name`"),
     ] {
@@ -55,6 +52,25 @@ async fn memory_invalid_arguments_are_refused_with_reason() {
     let large = json!({"command": "save", "path": "a", "content": "x".repeat(65_537)});
     assert_fails(&house.call("memory", large).await, "too_large", "65537 bytes");
     assert_eq!(text(&house, json!({"command": "list"})).await, "No memories saved yet.");
+}
+
+/// Literally, and in the order of the guide for custom tools.
+#[tokio::test]
+async fn memory_refusals_are_the_sentences_of_the_guide() {
+    let house = open_files([]);
+    let path_is_required = "Error: 'path' is required for save/read/delete.";
+    for (arguments, sentence) in [
+        (json!({"command": "save", "content": "x"}), path_is_required),
+        (json!({"command": "read"}), path_is_required),
+        (json!({"command": "delete", "path": ""}), path_is_required),
+        (json!({"command": "forget"}), path_is_required),
+        (json!({"command": "forget", "path": "a"}), "Unknown command: forget"),
+        (json!({"command": "", "path": "a"}), "Unknown command: "),
+    ] {
+        let refused = house.call("memory", arguments).await;
+        assert_eq!(refused.value["code"], "invalid_args");
+        assert_eq!(refused.value["error"], sentence);
+    }
 }
 
 /// Paths lead nowhere: folders before the name are dropped, and what is no plain name is refused.

@@ -36,6 +36,36 @@ fn why(runtime: &Runtime, name: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn drop_in_schema_enums_bounds_lists_and_objects_are_enforced() {
+    let project = Project::new([("a.txt", "a")]);
+    let mut manifest = manifest("own", "cat");
+    manifest["schema"] = json!({"type": "object", "additionalProperties": false, "required": ["size"], "properties": {
+        "size": {"type": "integer", "minimum": 1, "maximum": 3},
+        "colour": {"type": "string", "enum": ["red", "green"]},
+        "names": {"type": "array", "items": {"type": "string", "maxLength": 3}},
+        "inner": {"type": "object", "properties": {"deep": {"type": "boolean"}}},
+    }});
+    of_user(&project, "own", &manifest);
+    let workspace = open(&project);
+    let fitting = json!({"size": 3, "colour": "red", "names": ["abc"], "inner": {"deep": true}});
+    workspace.ok("own", fitting.clone()).await;
+    for (field, value) in [
+        ("size", json!(0)),
+        ("size", json!(4)),
+        ("size", json!("2")),
+        ("colour", json!("blue")),
+        ("names", json!([1])),
+        ("names", json!(["abcd"])),
+        ("inner", json!({"deep": 1})),
+    ] {
+        let mut arguments = fitting.clone();
+        arguments[field] = value.clone();
+        let (code, error) = workspace.failure("own", arguments).await;
+        assert!(code == "invalid_args" && error.contains(field), "{field} {value}: {code} {error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn drop_in_tool_gets_json_arguments_and_any_output_shape_works() {
     let project = Project::new([("a.txt", "a")]);
     let workspace = open(&project);
@@ -48,7 +78,7 @@ async fn drop_in_tool_gets_json_arguments_and_any_output_shape_works() {
             "echo '{\"textResultForLlm\": \"seen\", \"error\": \"hidden\"}'",
             json!({"ok": true, "text": "seen"}),
         ),
-        ("true", json!({"ok": false, "code": "internal", "error": "the tool returned no result"})),
+        ("true", json!({"ok": false, "code": "internal", "error": "Tool returned no result"})),
         ("echo '[{\"type\": \"text\", \"value\": \"output\"}]'", json!({"ok": true, "text": "output"})),
         ("echo '{\"result\": \"success\"}'", json!({"ok": true, "result": "success"})),
         (

@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(text["textResultForLlm"], "done");
         let nothing = to_host_result(&ToolResult::from_value(Value::Null));
         assert_eq!(nothing["resultType"], "failure");
-        assert!(nothing["textResultForLlm"].as_str().unwrap().contains("the tool returned no result"));
+        assert!(nothing["textResultForLlm"].as_str().unwrap().contains("Tool returned no result"));
         let denied = ToolResult::from_error(&ToolError::new(ErrorCode::Denied, "no").with_hint("ask"));
         let rejected = ToolResult { kind: ResultType::Rejected, ..denied.clone() };
         for refused in [to_host_result(&denied), to_host_result(&rejected)] {
