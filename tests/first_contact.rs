@@ -14,7 +14,7 @@ const CORE: &str = "def fetch(url, retries):\n    return url * retries\n";
 const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    assert fetch(\"a\")\n";
 
 /// What a command answers as JSON.
-fn json(mut command: Command, words: &[&str]) -> Value {
+pub fn json(mut command: Command, words: &[&str]) -> Value {
     let output = command.args(["--format", "json"]).args(words).output().expect("lsp-tools");
     let text = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -260,7 +260,7 @@ async fn server_installed_or_configured_later_is_used_by_next_request() {
 }
 
 /// What a command says on stderr, by lines, and its exit status.
-fn said(project: &Project, words: &[&str]) -> (Vec<String>, Option<i32>) {
+pub fn said(project: &Project, words: &[&str]) -> (Vec<String>, Option<i32>) {
     let output = project.command(None).env("PATH", "/usr/bin:/bin").args(words).output().expect("lsp-tools");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     (text.lines().map(ToOwned::to_owned).collect(), output.status.code())
@@ -272,12 +272,15 @@ fn missing_server_is_reported_once_and_only_for_language_asked() {
     let project = Project::new(files);
     let python = "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)";
     let search = "warning: pylsp is not installed; what follows is text search";
-    for words in
-        [&["hover", "a.py:1:greet"][..], &["references", "greet"], &["symbols", "a.py"], &["check", "a.py"]]
-    {
-        assert_eq!(said(&project, words), (vec![python.to_owned(), search.to_owned()], Some(3)), "{words:?}");
+    assert_eq!(said(&project, &["check", "a.py"]), (vec![python.to_owned(), search.to_owned()], Some(3)));
+    let advice = "until then search for the name with `grep`, or read the source";
+    let found = vec![python.to_owned(), search.to_owned(), format!(" hint: {advice}")];
+    for words in [&["hover", "a.py:1:greet"][..], &["references", "greet"], &["symbols", "a.py"]] {
+        assert_eq!(said(&project, words), (found.clone(), Some(3)), "{words:?}");
     }
-    let refused = vec![python.to_owned(), "error: pylsp is not installed".to_owned()];
+    let install = "pip install python-lsp-server (or: lsp-tools install python)";
+    let hint = format!(" hint: install it with: {install}; {advice}");
+    let refused = vec![python.to_owned(), "error: pylsp is not installed".to_owned(), hint];
     for words in [&["calls", "a.py:1:greet"][..], &["rename", "a.py:1:greet", "meet"], &["format", "a.py"]] {
         assert_eq!(said(&project, words), (refused.clone(), Some(3)), "{words:?}");
     }
@@ -312,7 +315,7 @@ fn missing_file_or_name_argument_is_status_2() {
     assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
     let (error, _) = said(&project, &["install", "pyrigth"]);
     assert_eq!(error[1], " hint: did you mean `pyright`?");
-    assert_eq!(said(&project, &["definition", "no_such_name"]).1, Some(1), "looked for, and there is none");
+    assert_eq!(said(&project, &["definition", "no_such_name"]).1, Some(3), "the text alone was searched");
 }
 
 #[test]

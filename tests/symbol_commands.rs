@@ -112,7 +112,7 @@ fn explore_command_without_one_symbol_says_why_in_its_status() {
         2,
         "shop/bill.py:5 (method Bill.total), shop/cart.py:2 (method Cart.total)",
     );
-    refused(&run(&project, &["explore", "nowhere"]), 1, "no symbol in this workspace is called `nowhere`");
+    refused(&run(&project, &["explore", "nowhere"]), 3, "the text has no symbol called `nowhere`");
     refused(&run(&project, &["explore", "shop/cart.py:nowhere"]), 2, "`nowhere`");
     refused(&run(&project, &["explore", "gone.py:add_up"]), 2, "gone.py");
     refused(
@@ -233,7 +233,7 @@ fn edit_command_without_one_symbol_changes_nothing_and_says_why_in_its_status() 
     let project = project();
     for (address, status, sentence) in [
         ("total", 2, "`total` means 2 symbols in this workspace"),
-        ("nowhere", 1, "no symbol in this workspace is called `nowhere`"),
+        ("nowhere", 3, "the text has no symbol called `nowhere`"),
         ("shop/cart.py:nowhere", 2, "`nowhere`"),
         ("gone.py:add_up", 2, "gone.py"),
         ("../config/x.py:add_up", 2, "outside"),

@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::{Deserialize, Serialize};
 
 use super::args::Color;
-use super::render::DisplayCapabilities;
+use super::render::{DisplayCapabilities, escape};
 
 /// Columns where the terminal does not tell.
 const DEFAULT_TERMINAL_COLUMNS: usize = 80;
@@ -34,6 +34,12 @@ impl Console {
     /// Writes `text` to stdout. That nobody reads any more is no error: the status tells what the answer was.
     pub(super) fn print(&self, text: &str) -> io::Result<()> {
         ignore_broken_pipe(write_all(&mut io::stdout().lock(), text))
+    }
+
+    /// Writes the hints of a start, which may name files of the workspace, to stderr.
+    pub(super) fn print_startup_hints(&self, hints: &[String]) {
+        let lines: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
+        self.print_error_lines(&lines);
     }
 
     /// Writes lines to stderr; where that fails there is nobody left to tell.

@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::config::spec::ServerSpec;
 use crate::text::shell_word;
 
+/// The ways to an answer without a server.
+pub(crate) const SEARCH_ADVICE: &str = "search for the name with `grep`, or read the source";
+
 /// How a missing server can be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Advice {
@@ -79,8 +82,16 @@ pub(crate) fn our_command(name: &str) -> String {
 
 /// Both ways to install a server, for people.
 pub(crate) fn commands(command: &str, ours: Option<&String>) -> String {
+    spoken_commands(command, ours, SpokenLanguage::English)
+}
+
+fn spoken_commands(command: &str, ours: Option<&String>, speech: SpokenLanguage) -> String {
+    let or = match speech {
+        SpokenLanguage::English => "or",
+        SpokenLanguage::Chinese => "或",
+    };
     match ours {
-        Some(ours) if ours != command => format!("{command} (or: {ours})"),
+        Some(ours) if ours != command => format!("{command} ({or}: {ours})"),
         _ => command.to_owned(),
     }
 }
@@ -89,9 +100,11 @@ pub(crate) fn commands(command: &str, ours: Option<&String>) -> String {
 pub(crate) fn startup_line(language: &str, key: &str, server: &ServerSpec, speech: SpokenLanguage) -> String {
     let advice = advice(key, server);
     let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
-    match (advice.install, speech) {
+    let ours = advice.ours.then(|| our_command(language));
+    let install = advice.install.or_else(|| ours.clone());
+    let install = install.map(|command| spoken_commands(&command, ours.as_ref(), speech));
+    match (install, speech) {
         (Some(command), SpokenLanguage::English) => {
-            let command = commands(&command, advice.ours.then_some(&our_command(language)));
             format!("[LSP] {language}: {key} not installed, run: {command}")
         }
         (Some(command), SpokenLanguage::Chinese) => {
@@ -122,7 +135,7 @@ mod tests {
         );
         assert_eq!(
             startup_line("python", "pylsp", pylsp, SpokenLanguage::Chinese),
-            "[LSP] python: pylsp 未安装，运行: pip install python-lsp-server"
+            "[LSP] python: pylsp 未安装，运行: pip install python-lsp-server (或: lsp-tools install python)"
         );
     }
 

@@ -46,7 +46,7 @@ pub(crate) mod test_conventions;
 mod types;
 mod word;
 
-pub(crate) use advice::{SpokenLanguage, advice, commands, our_command, startup_line};
+pub(crate) use advice::{SEARCH_ADVICE, SpokenLanguage, advice, commands, our_command, startup_line};
 pub(crate) use answer::{Candidate, HintError, Hints};
 pub use candidates::{DEADLINE, HintSubject, definition, definition_up_to};
 pub(crate) use code_units::{

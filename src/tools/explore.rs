@@ -110,6 +110,7 @@ pub(crate) async fn run(
         return Err(ToolError::new(ErrorCode::NotFound, what).about_missing_path(&path));
     }
     let found = lsp_navigate::run(context, Navigation::Definition, target, Some(MAX_DEFINITIONS)).await?;
+    let found = lsp_navigate::advised(found)?;
     let definition = Definition::new(context, target, &found)?;
     let mut whole = WholeAnswer::new(&found);
     let parts = find_parts(context, &definition, only, &mut whole).await?;

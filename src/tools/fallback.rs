@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use serde::Serialize;
+
 use super::answer::{
     Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict,
 };
@@ -169,8 +171,51 @@ pub(crate) async fn workspace_symbols_named(
     .await
 }
 
-/// What can only be answered by a server is refused with its state.
+/// The refusal of a question that only a server can answer: its state, the command that installs it, and the ways without it.
 pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
+    let mut error = state_error(status);
+    if let Some(advice) = search_advice(status) {
+        error.hint = Some(error.hint.map_or_else(|| advice.clone(), |hint| format!("{hint}; {advice}")));
+    }
+    error
+}
+
+/// The ways to an answer without a server, if it is missing.
+fn search_advice(status: &ServerStatus) -> Option<String> {
+    let advice = hints::SEARCH_ADVICE;
+    (status.state == ServerState::Missing).then(|| {
+        match status.installer.is_some() || status.install.is_some() {
+            true => format!("until then {advice}"),
+            false => advice.to_owned(),
+        }
+    })
+}
+
+/// `answer` with the ways to a better one; a failure if a server is missing and the text has nothing either: a program would take the
+/// empty answer for "there is none".
+pub(crate) fn advised_answer<T: Serialize>(
+    mut answer: Answer<T>,
+    is_found: impl FnOnce(&T) -> bool,
+) -> Result<Answer<T>, ToolError> {
+    let status = &mut answer.server_status;
+    if answer.verdict != Verdict::Hints || status.state != ServerState::Missing {
+        return Ok(answer);
+    }
+    status.hint = search_advice(status);
+    if is_found(&answer.output) {
+        return Ok(answer);
+    }
+    Err(nothing_found_error(&answer.server_status, "the text search found nothing").with_details(&answer))
+}
+
+/// The failure of a question whose server is missing and about which the text has nothing.
+pub(crate) fn nothing_found_error(status: &ServerStatus, nothing: &str) -> ToolError {
+    let error = refusal_error(status);
+    ToolError { error: format!("{}, and {nothing}", error.error), ..error }
+}
+
+/// The state of a server as a failure, with the command that installs it.
+pub(crate) fn state_error(status: &ServerStatus) -> ToolError {
     let code = match status.state {
         ServerState::Missing => ErrorCode::ServerMissing,
         ServerState::Disabled => ErrorCode::Denied,

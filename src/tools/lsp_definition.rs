@@ -45,7 +45,8 @@ impl Tool for LspDefinition {
 
     async fn run(&self, call: Call<'_>, args: DefinitionArgs) -> Result<Answer<LocationsOutput>, ToolError> {
         let target = args.address.target()?;
-        let mut answer = lsp_navigate::run(call.context, Navigation::Definition, &target, None).await?;
+        let answer = lsp_navigate::run(call.context, Navigation::Definition, &target, None).await?;
+        let mut answer = lsp_navigate::advised(answer)?;
         answer.output.location =
             answer.output.locations.first().map(|first| to_lsp_location(call.context, first));
         if args.body == Some(true) && !answer.output.locations.is_empty() {

@@ -148,7 +148,7 @@ fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
         [] => std::slice::from_ref(&answer.server_status),
         several => several,
     };
-    let refusals: Vec<ToolError> = statuses.iter().map(fallback::refusal_error).collect();
+    let refusals: Vec<ToolError> = statuses.iter().map(fallback::state_error).collect();
     let why = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
     let mut advice = unique_words(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
     advice.push(match answer.output.files > answer.output.unchecked {

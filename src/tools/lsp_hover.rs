@@ -33,7 +33,10 @@ impl Tool for LspHover {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<HoverOutput>, ToolError> {
-        run(call.context, &args.target()?).await
+        let answer = run(call.context, &args.target()?).await?;
+        fallback::advised_answer(answer, |output| {
+            !output.contents.is_empty() || !output.candidates.is_empty()
+        })
     }
 }
 

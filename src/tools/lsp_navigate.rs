@@ -45,7 +45,7 @@ impl Tool for LspDeclaration {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        run(call.context, Navigation::Declaration, &args.target()?, None).await
+        advised(run(call.context, Navigation::Declaration, &args.target()?, None).await?)
     }
 }
 
@@ -75,7 +75,7 @@ impl Tool for LspTypeDefinition {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        run(call.context, Navigation::TypeDefinition, &args.target()?, None).await
+        advised(run(call.context, Navigation::TypeDefinition, &args.target()?, None).await?)
     }
 }
 
@@ -164,7 +164,12 @@ async fn run_with_enclosing_symbols(
     if answer.verdict != Verdict::Hints {
         context.name_enclosing_symbols(&mut answer.output.locations.0).await;
     }
-    Ok(answer)
+    advised(answer)
+}
+
+/// As [`fallback::advised_answer`], of places.
+pub(super) fn advised(answer: Answer<LocationsOutput>) -> Result<Answer<LocationsOutput>, ToolError> {
+    fallback::advised_answer(answer, |output| output.count > 0)
 }
 
 /// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).

@@ -71,7 +71,8 @@ impl Tool for LspSymbols {
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };
-        run(call.context, &target, Some(args.limit.unwrap_or(DEFAULT_SYMBOL_LIMIT))).await
+        let answer = run(call.context, &target, Some(args.limit.unwrap_or(DEFAULT_SYMBOL_LIMIT))).await?;
+        fallback::advised_answer(answer, |output| output.count > 0)
     }
 }
 

@@ -13,6 +13,7 @@ use super::context::Context;
 use super::definition::Definition;
 use super::edited_text::EditedText;
 use super::error::{ErrorCode, ToolError};
+use super::fallback;
 use super::git::revision::{ComparedTree, Comparison};
 use super::git_access::{OpenRepository, from_git_error};
 use super::lsp_navigate;
@@ -81,7 +82,8 @@ impl Tool for LspTests {
         let limit = args.limit.unwrap_or(DEFAULT_TEST_LIMIT);
         if let Some(against) = &args.against {
             let (edits, gaps) = changed_texts(context, against, args.only.as_deref(), deadline).await?;
-            return Box::pin(tests_reaching(context, &edits, gaps, limit, deadline)).await;
+            let answer = Box::pin(tests_reaching(context, &edits, gaps, limit, deadline)).await?;
+            return fallback::advised_answer(answer, |_| true);
         }
         let target = args.address.target()?;
         let found =
@@ -94,7 +96,8 @@ impl Tool for LspTests {
             )
         })?;
         let at = definition.place.range.start;
-        Box::pin(tests_reaching_symbol(context, path, at, limit, deadline)).await
+        let answer = Box::pin(tests_reaching_symbol(context, path, at, limit, deadline)).await?;
+        fallback::advised_answer(answer, |_| true)
     }
 }
 

@@ -44,6 +44,7 @@ use super::address;
 use super::args::copilot::{CopilotCommand, CopilotCommandArgs};
 use super::args::doors::McpCommandArgs;
 use super::args::edits::{EditingCommand, UndoCommandArgs};
+use super::args::tools::ToolsCommand;
 use super::args::{CliCommand, CliOutputFormat};
 use super::console::Console;
 use super::exit::{self, CliExitStatus, GradedOutput};
@@ -160,6 +161,7 @@ pub(super) fn question_subject(command: &CliCommand, cwd: &Path) -> Option<Asked
             return Some(AskedAbout::Paths(spans.map(|span| span.path).collect()));
         }
         CliCommand::Edits(EditingCommand::Fix(fix)) => return Some(AskedAbout::Paths(fix.paths.clone())),
+        CliCommand::Tools(ToolsCommand::Call(call)) => return Some(tools::call_subject(call)),
         _ => return None,
     };
     Some(match parse_target(address, cwd).ok()? {

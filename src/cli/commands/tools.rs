@@ -1,5 +1,7 @@
 //! The command `tools`.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -9,6 +11,7 @@ use crate::cli::args::tools::{ToolProfileArgs, ToolsCallArgs, ToolsCommand, Tool
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
+use crate::runtime::startup_hints::AskedAbout;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ToolListFormat as List, export};
 use crate::tools::source::OmittedTool;
@@ -34,6 +37,21 @@ pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result
         ToolsCommand::Show(arguments) => show(&arguments, door),
         ToolsCommand::Schema(chosen) => schema(&chosen, door),
         ToolsCommand::Call(arguments) => call(arguments, door).await,
+    }
+}
+
+/// The subject of a call by name, as far as its arguments on the command line say.
+pub(super) fn call_subject(call: &ToolsCallArgs) -> AskedAbout {
+    let arguments = call.arguments.as_deref().map(serde_json::from_str::<Value>);
+    let arguments = arguments.and_then(Result::ok).unwrap_or_default();
+    let several = arguments["paths"].as_array().into_iter().flatten();
+    let paths = several.chain([&arguments["path"]]).filter_map(Value::as_str);
+    let paths: Vec<PathBuf> = paths.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
+    let is_named = ["symbol", "query"].iter().any(|key| arguments[*key].is_string());
+    match paths.is_empty() {
+        false => AskedAbout::Paths(paths),
+        true if is_named => AskedAbout::Name,
+        true => AskedAbout::Workspace,
     }
 }
 

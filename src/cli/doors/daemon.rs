@@ -271,8 +271,7 @@ pub(crate) async fn pass_to_daemon(
 
 /// Tells what is missing here, once it is known: whoever connects waits for its first answer, not for our look at the workspace.
 async fn print_hints(hints: impl Future<Output = Vec<String>>, console: &Console) -> Infallible {
-    let hints: Vec<String> = hints.await.iter().map(|hint| escape::line(hint).into_owned()).collect();
-    console.print_error_lines(&hints);
+    console.print_startup_hints(&hints.await);
     std::future::pending().await
 }
 

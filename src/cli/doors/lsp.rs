@@ -9,7 +9,6 @@ use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::editor::{self, EditorOptions};
 use crate::cli::args::doors::LspCommandArgs;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -30,8 +29,7 @@ pub(crate) async fn serve(
     if let Some(log) = log {
         log.set_level(runtime.log_level());
     }
-    let hints = runtime.startup_hints();
-    console.print_error_lines(&hints.iter().map(|hint| escape::line(hint).into_owned()).collect::<Vec<_>>());
+    console.print_startup_hints(&runtime.startup_hints());
     let live = LiveRuntime::new(runtime);
     let broken = |error: std::io::Error| {
         ToolError::new(ErrorCode::Internal, format!("stdin or stdout cannot be used: {error}"))

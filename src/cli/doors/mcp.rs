@@ -153,8 +153,7 @@ fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
 /// Tells the hints when they are there. Nobody waits for them.
 async fn print_hints(hints: tokio::task::JoinHandle<Vec<String>>, console: &Console) -> Infallible {
     if let Ok(hints) = hints.await {
-        let lines: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
-        console.print_error_lines(&lines);
+        console.print_startup_hints(&hints);
     }
     std::future::pending().await
 }

@@ -11,14 +11,18 @@ fn mounts(origin: LayerOrigin, text: &str) -> Result<(MountConfig, Vec<String>),
 #[test]
 fn mcp_servers_with_stdio_and_http_transport_are_parsed() {
     let text = "[mcp.servers.files]\ntype = 'local'\ncommand = 'npx'\nargs = ['-y', 'x']\nenv = {A = '${B}'}\ncwd = 'sub'\n\
-                tools = ['read']\ntimeout = 5\n[mcp.servers.web]\nurl = 'https://example.com/mcp'\nheaders = {X-Key = 'k'}\n";
+                tools = ['read']\ntimeout = 5\n[mcp.servers.all]\ncommand = 'x'\ntools = ['*']\n\
+                [mcp.servers.none]\ncommand = 'x'\ntools = []\n[mcp.servers.web]\nurl = 'https://example.com/mcp'\nheaders = {X-Key = 'k'}\n";
     let (mounts, left_out) = mounts(LayerOrigin::User, text).unwrap();
     assert!(left_out.is_empty());
     let files = &mounts.servers["files"];
     assert_eq!(files.timeout, Duration::from_millis(5));
     assert!(files.tools.has("read") && !files.tools.has("write"));
-    let MountTransport::Stdio { command, env, .. } = &files.transport else { panic!("{files:?}") };
-    assert_eq!((command.as_str(), env["A"].as_str()), ("npx", "${B}"));
+    let MountTransport::Stdio { command, args, env, cwd } = &files.transport else { panic!("{files:?}") };
+    assert_eq!((command.as_str(), args.as_slice()), ("npx", ["-y".to_owned(), "x".to_owned()].as_slice()));
+    assert_eq!((env["A"].as_str(), cwd.as_deref()), ("${B}", Some(Path::new("sub"))));
+    assert_eq!(mounts.servers["all"].tools, MountedTools::All);
+    assert_eq!(mounts.servers["none"].tools, MountedTools::Named(Vec::new()));
     assert!(matches!(&mounts.servers["web"].transport, MountTransport::Http { sse: false, .. }));
     assert_eq!(mounts.servers["web"].tools, MountedTools::All);
 }

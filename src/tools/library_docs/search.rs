@@ -101,6 +101,10 @@ mod tests {
         let found = search(TEXT, "Pear?", 4_000);
         assert!(found.text.starts_with("## Pears") && found.text.contains("## Code"), "{}", found.text);
         assert!(found.matched && !found.cut && !found.text.contains("## Apples"));
+        // Four occurrences, then one in a heading with 2 more, then two.
+        let found = search("## Two\nfig fig\n\n## Fig\n.\n\n## Four\nfig fig fig fig\n", "fig", 4_000).text;
+        let order = ["## Four", "## Fig", "## Two"].map(|heading| found.find(heading));
+        assert!(order.is_sorted() && order[0] == Some(0), "{found}");
     }
 
     #[test]

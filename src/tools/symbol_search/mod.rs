@@ -299,7 +299,13 @@ impl Context {
                 containers.iter().all(|container| parts.iter().any(|part| part == container))
             }),
         }
-        Ok((without_overloads(&fitting), found.timed_out))
+        let exact = without_overloads(&fitting);
+        match found.statuses.first().filter(|_| exact.is_empty() && !found.timed_out) {
+            Some(status) if found.verdict == Verdict::Hints && status.state == ServerState::Missing => {
+                Err(fallback::nothing_found_error(status, &format!("the text has no symbol called `{name}`")))
+            }
+            _ => Ok((exact, found.timed_out)),
+        }
     }
 
     /// Leaves out what is only brought in or handed on where it stands: that is no definition.

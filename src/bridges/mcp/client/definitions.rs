@@ -225,6 +225,7 @@ mod tests {
         let (tools, _) = offer(&[tool("a.b"), tool("a")], &filter);
         assert_eq!(tools.iter().map(|tool| tool.original_name.as_str()).collect::<Vec<_>>(), ["a.b"]);
         assert!(offer(&[tool("a")], &MountedTools::Named(Vec::new())).0.is_empty());
+        assert_eq!(offer(&[tool("a.b"), tool("a")], &MountedTools::All).0.len(), 2);
     }
 
     #[test]

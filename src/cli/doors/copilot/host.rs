@@ -29,7 +29,8 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
     let prompt = prompt(&arguments).await?;
     let mut signals = Signals::listen()?;
     // The command line works in the root, whichever folder this was typed in.
-    let OpenWorkspace { live, backend } = OpenWorkspace::new(&start, "copilot host", Path::to_owned).await?;
+    let OpenWorkspace { live, backend, startup_hints } =
+        OpenWorkspace::new(&start, "copilot host", Path::to_owned).await?;
     let (told, mut events) = unbounded_channel();
     let stop = CancellationToken::new();
     let options = HostOptions {
@@ -79,6 +80,8 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
     while let Ok(told) = events.try_recv() {
         shown.show(&told)?;
     }
+    // A panic there has been told by the hook.
+    let _told = startup_hints.await;
     // Whatever is left then is ended by the supervisors.
     let _late = tokio::time::timeout(COPILOT_HOST_SHUTDOWN_TIMEOUT, live.shutdown()).await;
     match outcome {

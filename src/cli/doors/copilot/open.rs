@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinHandle;
 
 use crate::bridges;
 use crate::bridges::copilot::server::{
@@ -29,6 +30,8 @@ pub(super) struct OpenWorkspace {
     pub(super) live: LiveRuntime,
     /// The backend that carries out calls: the daemon's runtime, or that of this process where there is no daemon.
     pub(super) backend: Arc<dyn ToolBackend>,
+    /// Prints which servers are missing. Nothing waits for it until the door closes.
+    pub(super) startup_hints: JoinHandle<()>,
 }
 
 impl OpenWorkspace {
@@ -42,6 +45,7 @@ impl OpenWorkspace {
         if let Some(log) = &start.log {
             log.set_level(runtime.log_level());
         }
+        let startup_hints = print_startup_hints(&runtime, start);
         let cwd = cwd(runtime.workspace().root());
         let preamble = Preamble {
             client: Some(client.to_owned()),
@@ -50,7 +54,7 @@ impl OpenWorkspace {
         };
         if let Some(ReachedDaemon { connector, preamble, connection }) = reach_daemon(start, preamble).await {
             let backend = Arc::new(DaemonBackend::new(connector, preamble, connection));
-            return Ok(Self { live: LiveRuntime::new(runtime), backend });
+            return Ok(Self { live: LiveRuntime::new(runtime), backend, startup_hints });
         }
         let live = LiveRuntime::new(bridges::with_mounts(runtime));
         let client = Client {
@@ -59,8 +63,17 @@ impl OpenWorkspace {
             install_missing: start.global.install,
             ..Client::default()
         };
-        Ok(Self { backend: Arc::new(LocalBackend::new(live.clone(), client)), live })
+        Ok(Self { backend: Arc::new(LocalBackend::new(live.clone(), client)), live, startup_hints })
     }
+}
+
+fn print_startup_hints(runtime: &Runtime, start: &DoorStartContext<'_>) -> JoinHandle<()> {
+    let (runtime, console, installs) = (runtime.clone(), *start.console, start.global.install);
+    tokio::task::spawn_blocking(move || {
+        if !installs {
+            console.print_startup_hints(&runtime.startup_hints());
+        }
+    })
 }
 
 /// The approver of a Copilot door: the person at the terminal, where there is one.
@@ -74,6 +87,7 @@ pub(super) fn approver() -> Arc<dyn Approver> {
 /// A client of the language server over the workspace.
 pub(super) struct OpenCopilotClient {
     live: LiveRuntime,
+    startup_hints: JoinHandle<()>,
     pub(crate) copilot: CopilotClient,
     pub(crate) events: UnboundedReceiver<CopilotEvent>,
 }
@@ -89,7 +103,7 @@ impl OpenCopilotClient {
         traced: bool,
     ) -> Result<Self, ToolError> {
         let names = WantedNames::parse(names)?;
-        let OpenWorkspace { live, backend } =
+        let OpenWorkspace { live, backend, startup_hints } =
             OpenWorkspace::new(start, "copilot", |_| start.cwd.clone()).await?;
         let access = CallerAccess { profile: profile.map(Into::into), ..CallerAccess::default() };
         let session = own_session()?;
@@ -102,11 +116,20 @@ impl OpenCopilotClient {
         options.names = names;
         options.format = format;
         options.traced = traced;
-        Ok(Self { copilot: CopilotClient::new(options).await?, live, events })
+        match CopilotClient::new(options).await {
+            Ok(copilot) => Ok(Self { copilot, live, events, startup_hints }),
+            Err(error) => {
+                // A panic there has been told by the hook.
+                let _told = startup_hints.await;
+                Err(error.into())
+            }
+        }
     }
 
     /// Ends the server, and everything else.
     pub(super) async fn close(self) {
+        // A panic there has been told by the hook.
+        let _told = self.startup_hints.await;
         self.copilot.end().await;
         self.live.shutdown().await;
     }
