@@ -72,6 +72,31 @@ async fn pylsp_answers_are_complete_and_follow_edits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn lsp_definition_and_hover_take_0_based_positions_and_answer_contract_fields() {
+    let project = Project::of_fixture("python");
+    let workspace = project.opening().servers(&["pylsp"]).open();
+    let at = json!({"path": "greet/app.py", "line": 8, "character": 12});
+    let defined = workspace.ok("lsp_definition", at.clone()).await;
+    let range = json!({"start": {"line": 7, "character": 4}, "end": {"line": 7, "character": 11}});
+    let uri = format!("file://{}", project.root().join("greet/messages.py").display());
+    assert_eq!(defined["location"], json!({"uri": uri, "range": range}));
+    let hovered = workspace.ok("lsp_hover", at).await;
+    assert!(
+        hovered["contents"].as_str().is_some_and(|text| text.contains("Compose a greeting")),
+        "{hovered}"
+    );
+    for answer in [defined, hovered] {
+        let status = &answer["server_status"];
+        assert_eq!(
+            (&status["language"], &status["server"], &status["state"]),
+            (&json!("python"), &json!("pylsp"), &json!("ready")),
+        );
+        assert_eq!(answer["ok"], true);
+    }
+    workspace.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn code_too_complex_for_pyright_makes_its_diagnostics_partial() {
     let branches = (0..900).map(|number| format!("        if a == {number}:\n            x = {number}\n"));
     let text = format!(

@@ -115,7 +115,8 @@ async fn row_05_symlink_out_of_workspace_is_not_followed() {
         ("write", json!({"path": "link", "content": "x"})),
         ("delete", json!({"path": "door/secret"})),
     ] {
-        workspace.failure(tool, arguments).await;
+        let (code, error) = workspace.failure(tool, arguments.clone()).await;
+        assert_eq!(code, "outside_workspace", "{tool} {arguments}: {error}");
     }
     let hits = workspace.ok("grep", json!({"pattern": "root", "hidden": true, "no_ignore": true})).await;
     assert_eq!(hits["count"], 0, "{hits}");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::stage::{copilot, project};
+use super::stage::{copilot, plays, project, results};
 
 #[test]
 fn every_profile_registers_its_tools() {
@@ -15,6 +15,30 @@ fn every_profile_registers_its_tools() {
         let ours = list["tools"].as_array().unwrap().iter().filter(|tool| tool["origin"] == "ours").count();
         assert!(ours > 5 && (count == 0 || ours == count), "{profile}: {ours}");
     }
+}
+
+/// Definition, name, code and registration of a tool that is one file.
+#[test]
+fn tool_added_as_one_file_is_registered_and_called_by_its_name() {
+    let steps = json!([{"invoke": {"name": "own_tool", "input": {"text": "hello"}}}]);
+    let settings = "permissions.allow = [\"own_tool\"]\n";
+    let project = project(&plays(steps), settings, []);
+    let schema =
+        json!({"type": "object", "properties": {"text": {"type": "string", "description": "The words"}}});
+    let manifest = json!({"name": "own_tool", "description": "Gives words back.", "effect": "read",
+        "schema": schema, "command": ["cat"]});
+    std::fs::create_dir_all(project.beside("config").join("tools")).unwrap();
+    std::fs::write(project.beside("config").join("tools/own_tool.json"), manifest.to_string()).unwrap();
+    let ran = copilot(&project, &["agent", "go", "--profile", "all"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let lists = project.log().params("conversation/registerTools");
+    let registered = lists.iter().flat_map(|list| list["tools"].as_array().into_iter().flatten());
+    let own: Vec<_> = registered.filter(|tool| tool["name"] == "own_tool").collect();
+    assert_eq!(own.len(), 1, "{lists:?}");
+    assert_eq!(own[0]["description"], "Gives words back.");
+    assert_eq!(own[0]["inputSchema"]["properties"]["text"]["type"], "string");
+    let [(status, text)] = &results(&project)[..] else { panic!("{}", ran.err) };
+    assert!(status == "success" && text.contains("hello"), "{text}");
 }
 
 #[test]

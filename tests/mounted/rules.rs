@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use lsp_tools::internals::lsp::ProgressEvent;
 use lsp_tools::{CallRequest, Caller, Client};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +29,19 @@ async fn server_wide_permission_rule_allows_and_denies_its_tools() {
     // Also whoever types it.
     assert_eq!(json_of(&denied, &["mcp", "call", "m/say"]).0["code"], "denied");
     assert!(!heard(&denied).iter().any(|said| said["method"] == "tools/call"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn mounted_program_runs_in_its_folder_with_its_arguments() {
+    let project = Project::new([("sub/a.txt", "")]);
+    let table = entry(&project, "m", "place");
+    let settings = format!("{}, \"one\", \"two words\"]\ncwd = \"sub\"\n", table.trim_end_matches("]\n"));
+    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let workspace = open(&project);
+    let place = typed(&workspace, "m/say").await.value["text"].as_str().map(serde_json::from_str::<Value>);
+    let place = place.expect("a text").expect("JSON");
+    assert_eq!(place, json!([project.root().join("sub"), "one", "two words"]));
+    workspace.shutdown().await;
 }
 
 /// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.

@@ -76,6 +76,8 @@ def call(number, params):
         sys.stdout.write("x" * (9 << 20))
         sys.stdout.flush()
         time.sleep(60)
+    if MODE == "place":
+        text = json.dumps([os.getcwd(), *sys.argv[3:]])
     if MODE == "environment":
         text = json.dumps(dict(os.environ))
     if MODE == "meta":

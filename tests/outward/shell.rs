@@ -57,6 +57,10 @@ fn tools_call_exit_status_reflects_its_outcome() {
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {output:?}");
         assert!(!output.stderr.is_empty(), "{arguments:?}");
     }
+    for verb in ["call", "show"] {
+        let told = run(&project, &[verb, "nosuch"], "").stderr;
+        assert!(String::from_utf8_lossy(&told).starts_with("error: unknown tool: nosuch\n"), "{told:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,13 @@
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use lsp_tools::{Approval, CallRequest, Caller, ResultType};
-use serde_json::json;
+use futures::future::BoxFuture;
+use lsp_tools::internals::policy::Effect;
+use lsp_tools::{
+    Approval, ApprovalRequest, Approver, Call, CallRequest, Caller, Card, ResultType, Tool, ToolError,
+};
+use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::stage::{Stage, code, error};
@@ -29,6 +35,59 @@ async fn pipeline_runs_hooks_approval_and_tool_in_order() {
         3,
         "no hook is told of what was refused"
     );
+}
+
+/// Writes down in one file when somebody was asked and when the tool ran.
+struct Witness(PathBuf);
+
+impl Witness {
+    fn note(&self, what: &str) {
+        let file = std::fs::OpenOptions::new().create(true).append(true).open(&self.0);
+        writeln!(file.expect("the log"), "{what}").expect("it can be written");
+    }
+}
+
+impl Approver for Witness {
+    fn ask<'a>(&'a self, _: &'a ApprovalRequest) -> BoxFuture<'a, Approval> {
+        self.note("asked");
+        Box::pin(std::future::ready(Approval::Once))
+    }
+}
+
+impl Tool for Witness {
+    type Args = Map<String, Value>;
+    type Output = String;
+
+    fn card(&self) -> Card {
+        Card::new("witness", "Witness", "Says when it ran.", Effect::Execute)
+    }
+
+    async fn run(&self, call: Call<'_>, _: Self::Args) -> Result<String, ToolError> {
+        self.note(if call.cancelled.is_cancelled() { "ran too late" } else { "ran" });
+        Ok("words".to_owned())
+    }
+}
+
+/// The steps of the SDK's document: permission, hook before, tool, result made a full one, hook after, end of the call.
+#[tokio::test]
+async fn pipeline_steps_follow_one_another_as_documented() {
+    let mut stage = Stage::new("");
+    let log = stage.project.beside("logs").join("order");
+    let audit = stage.project.beside("state").join("audit.jsonl");
+    let mark = |what: &str, input: &str| {
+        let ended = format!("$(cat '{}' 2>/dev/null | wc -l)", audit.display());
+        format!("{input}; echo {what} with {ended} ended >> '{}'", log.display())
+    };
+    stage.hook("pre", "one", &mark("pre", "cat > /dev/null"));
+    stage.hook("post", "two", &mark("post", "grep -q '\"text\":\"words\"' || exit 0"));
+    let mut runtime = stage.runtime();
+    runtime.add_tool(Witness(log.clone())).expect("a tool");
+    let approver = Witness(log.clone());
+    let request = CallRequest::new("witness", json!({}), &stage.caller).approved_by(&approver);
+    let result = runtime.call(request).await;
+    assert!(result.ok(), "{:?}", result.value);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), "asked\npre with 0 ended\nran\npost with 0 ended\n");
+    assert_eq!(stage.audit().len(), 1, "the call is written down at its end");
 }
 
 #[tokio::test]
