@@ -66,6 +66,14 @@ pub(crate) struct SessionAnswer<T> {
     pub(crate) left_out: usize,
 }
 
+impl<T> SessionAnswer<T> {
+    /// The answer with `change` of its value.
+    pub(crate) fn map<V>(self, change: impl FnOnce(T) -> V) -> SessionAnswer<V> {
+        let Self { value, snapshot, unfinished_work, undecodable, left_out } = self;
+        SessionAnswer { value: change(value), snapshot, unfinished_work, undecodable, left_out }
+    }
+}
+
 /// When a question is put.
 enum RequestTiming {
     /// Now, with the document as it has just been brought in step.

@@ -233,13 +233,7 @@ impl Session {
         });
         let value: Vec<Signature> = signatures.collect();
         let left_out = elements(&help["signatures"]).count().saturating_sub(MAX_SIGNATURES) + asked.left_out;
-        Ok(SessionAnswer {
-            value,
-            snapshot: asked.snapshot,
-            unfinished_work: asked.unfinished_work,
-            undecodable: 0,
-            left_out,
-        })
+        Ok(SessionAnswer { left_out, ..asked.map(|_| value) })
     }
 
     /// `textDocument/completion`, the first `most` in the server's order of preference; also whether the server left some out, and
@@ -269,13 +263,7 @@ impl Session {
             items: items.into_iter().filter_map(completion).take(most).collect(),
             incomplete: asked.value["isIncomplete"] == true,
         };
-        Ok(SessionAnswer {
-            value,
-            snapshot: asked.snapshot,
-            unfinished_work: asked.unfinished_work,
-            undecodable: 0,
-            left_out: asked.left_out,
-        })
+        Ok(asked.map(|_| value))
     }
 }
 

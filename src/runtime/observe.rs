@@ -1,23 +1,18 @@
 //! Observation beside calls, for doors that stay open: texts as resources, changed diagnostics, servers' logs.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
 use crate::lsp::manager::SlotActivity;
 use crate::lsp::user_messages::ServerUserMessage;
-use crate::policy::request::PolicyVerdict;
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::tools::context::from_read_error;
 use crate::tools::drop_in::ToolInventory;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 use crate::workspace::{FileStamp, WorkspacePath};
-
-/// A text with more bytes than this is no resource; it can be read in pages by the tool `read`.
-const RESOURCE_BYTES: u64 = 4 << 20;
 
 /// What may have changed when the diagnostics of a file are others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,23 +51,27 @@ pub(crate) struct ServerLog {
 }
 
 impl Runtime {
-    /// The text of the file `path` for `caller`, under the rules for the tool `read`; nobody is asked.
+    /// The text on disk of the file `path`, of at most `limit` bytes, under the rules for the tool `read`. Nobody is asked:
+    /// `most` is the strictest verdict under which it is given.
     ///
     /// # Errors
-    /// As `read`; `denied` also where someone would have to be asked.
-    pub(crate) fn text_for(&self, caller: &Caller, path: &Path) -> Result<String, ToolError> {
-        let path = self.context.path(path)?;
-        let decision = self.check_call(caller, "read", &json!({"path": path.display()}))?;
-        if decision.verdict != PolicyVerdict::Allow {
+    /// As `read`; `denied` under a stricter verdict.
+    pub(crate) fn text_for(
+        &self,
+        caller: &Caller,
+        path: &WorkspacePath,
+        limit: u64,
+        most: PolicyVerdict,
+    ) -> Result<String, ToolError> {
+        let subjects = CallSubjects { paths: vec![path.clone()], ..CallSubjects::default() };
+        let subjects = self.with_real(subjects);
+        let request = PolicyRequest { tool: "read", effect: Effect::Read, subjects: &subjects };
+        let decision = self.decide(caller, &request);
+        if decision.verdict > most {
             return Err(ToolError::denied(&decision));
         }
-        if let Some(decision) =
-            self.policy_of(caller).not_offered("read", crate::policy::request::Effect::Read)
-        {
-            return Err(ToolError::denied(&decision));
-        }
-        let file = self.context.workspace.read_text_up_to(&path, RESOURCE_BYTES).map_err(from_read_error)?;
-        Ok(file.text)
+        let context = self.context.with_limits(self.policy_of(caller).limits(&request));
+        Ok(context.workspace.read_text_up_to(path, limit).map_err(from_read_error)?.text)
     }
 
     /// Which tools there are now: the same as at another time only where no list of tools can have changed in between.

@@ -4,6 +4,7 @@ use super::budget;
 use super::context::Context;
 use super::place::Place;
 use crate::lsp::model::{FileRef, Location};
+use crate::workspace::Workspace;
 
 /// A location as answers give it.
 pub(crate) fn to_place(context: &Context, location: Location) -> Place {
@@ -13,10 +14,12 @@ pub(crate) fn to_place(context: &Context, location: Location) -> Place {
 
 /// A source line for an answer; none of a file that may not be seen.
 pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
-    match file {
-        FileRef::Inside(path) if context.workspace.is_path_hidden(path) => None,
-        _ => text.map(budget::line),
-    }
+    text.filter(|_| !is_hidden(&context.workspace, file)).map(budget::line)
+}
+
+/// Whether `file` may not be seen in `workspace`.
+pub(crate) fn is_hidden(workspace: &Workspace, file: &FileRef) -> bool {
+    matches!(file, FileRef::Inside(path) if workspace.is_path_hidden(path))
 }
 
 /// A file's path as answers give it.

@@ -1,7 +1,7 @@
 //! Findings of servers and parsers as answers give them.
 
 use super::answer::{DiagnosticItem, RelatedItem};
-use super::answer_places::to_place;
+use super::answer_places::{is_hidden, to_place};
 use super::budget::{self, MAX_RELATED_PLACES};
 use super::context::Context;
 use crate::lsp::model::Diagnostic;
@@ -9,7 +9,8 @@ use crate::workspace::WorkspacePath;
 
 /// A finding as answers give it.
 pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
-    let related = diagnostic.related.iter().take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
+    let shown = diagnostic.related.iter().filter(|(place, _)| !is_hidden(&context.workspace, &place.file));
+    let related = shown.take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
         place: to_place(context, location.clone()),
         message: budget::message(message),
     });

@@ -6,6 +6,7 @@ use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
+use super::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -70,15 +71,21 @@ pub(crate) async fn run(
     context.install_for_target(target).await?;
     let deadline = context.deadline(context.config.settings.deadlines.completion);
     let question = LanguageQuestion { method: "textDocument/completion", of_file: true };
-    let exact = target.exact_position();
+    let (exact, hidden) = (target.exact_position(), HiddenDefinitions::new(context));
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     match context
         .question(target, question, deadline, |session, path, position| {
-            Box::pin(session.completions(path, exact.unwrap_or(position), limit, deadline))
+            let (at, hidden) = (exact.unwrap_or(position), hidden.clone());
+            Box::pin(async move {
+                let answer = session.completions(path, at, limit, deadline).await?;
+                hidden.withhold(session, path, answer, |text| names_around(text, at), deadline).await
+            })
         })
         .await?
     {
-        QuestionOutcome::Answered { value: found, status, verdict, notes, .. } => {
+        QuestionOutcome::Answered { value, status, verdict, mut notes, .. } => {
+            notes.extend(value.is_none().then(|| WITHHELD_NOTE.to_owned()));
+            let found = value.unwrap_or_default();
             let items = found.items.into_iter().map(|one| CompletionItem {
                 label: budget::name(one.label),
                 kind: one.kind.map(str::to_owned),

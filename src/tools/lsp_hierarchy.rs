@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
-use super::answer_places::to_place;
+use super::answer_places::{is_hidden, to_place};
 use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
@@ -171,7 +171,11 @@ pub(crate) async fn run(
         Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
     });
     match outcome.await? {
-        QuestionOutcome::Answered { value, place, session, status, verdict, mut notes, .. } => {
+        QuestionOutcome::Answered { mut value, place, session, status, verdict, mut notes, .. } => {
+            let hidden = leave_out_hidden(context, hierarchy, &mut value);
+            notes.extend(
+                (hidden > 0).then(|| format!("{hidden} are left out: rules hide the files that say them")),
+            );
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
@@ -218,6 +222,27 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
         found.push(item);
     }
     (found, rest)
+}
+
+/// Leaves out of the trees below `roots` the items that only a hidden file says: those that are in it, and the callees and supertypes of
+/// a root in it. Returns their number.
+fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mut [HierarchyNode]) -> usize {
+    let below = matches!(hierarchy, HierarchyDirection::Callees | HierarchyDirection::Supertypes);
+    let is_hidden = |node: &HierarchyNode| is_hidden(&context.workspace, &node.location.file);
+    let before: usize = roots.iter().map(nodes_below).sum();
+    for root in roots.iter_mut() {
+        if is_hidden(root) {
+            root.detail = None;
+            root.children.retain(|_| !below);
+        }
+        retain_nodes(&mut root.children, &|node| !is_hidden(node));
+    }
+    before - roots.iter().map(nodes_below).sum::<usize>()
+}
+
+fn retain_nodes(nodes: &mut Vec<HierarchyNode>, is_kept: &impl Fn(&HierarchyNode) -> bool) {
+    nodes.retain(is_kept);
+    nodes.iter_mut().for_each(|node| retain_nodes(&mut node.children, is_kept));
 }
 
 /// Where `ranges` begin, each once: some servers list a call twice.

@@ -6,6 +6,7 @@ use super::budget;
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
+use super::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE};
 use super::place::Places;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
@@ -48,17 +49,24 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
     context.install_for_target(target).await?;
     let deadline = context.server_deadline(context.config.settings.deadlines.hover);
     let question = LanguageQuestion { method: "textDocument/hover", of_file: true };
+    let hidden = HiddenDefinitions::new(context);
     match context
         .question(target, question, deadline, |session, path, position| {
-            Box::pin(session.hover(path, position, deadline))
+            let hidden = hidden.clone();
+            Box::pin(async move {
+                let answer = session.hover(path, position, deadline).await?;
+                hidden.withhold(session, path, answer, |_| vec![position], deadline).await
+            })
         })
         .await?
     {
-        QuestionOutcome::Answered { value, place, session, status, verdict, notes, .. } => {
-            let (contents, range) = value.map_or((String::new(), None), |hover| {
+        QuestionOutcome::Answered { value, place, session, status, verdict, mut notes, .. } => {
+            let is_withheld = value.is_none();
+            notes.extend(is_withheld.then(|| WITHHELD_NOTE.to_owned()));
+            let (contents, range) = value.flatten().map_or((String::new(), None), |hover| {
                 (budget::cut_page(context, hover.contents), hover.range)
             });
-            let doubt = match contents.is_empty() {
+            let doubt = match contents.is_empty() && !is_withheld {
                 true => context.silence_doubt(&session, &place, verdict).await,
                 false => None,
             };

@@ -6,6 +6,7 @@ use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
+use super::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -47,14 +48,20 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
     context.install_for_target(target).await?;
     let deadline = context.server_deadline(context.config.settings.deadlines.signature);
     let question = LanguageQuestion { method: "textDocument/signatureHelp", of_file: true };
-    let exact = target.exact_position();
+    let (exact, hidden) = (target.exact_position(), HiddenDefinitions::new(context));
     match context
         .question(target, question, deadline, |session, path, position| {
-            Box::pin(session.signatures(path, exact.unwrap_or(position), deadline))
+            let (at, hidden) = (exact.unwrap_or(position), hidden.clone());
+            Box::pin(async move {
+                let answer = session.signatures(path, at, deadline).await?;
+                hidden.withhold(session, path, answer, |text| names_around(text, at), deadline).await
+            })
         })
         .await?
     {
         QuestionOutcome::Answered { value, status, verdict, mut notes, .. } => {
+            notes.extend(value.is_none().then(|| WITHHELD_NOTE.to_owned()));
+            let value = value.unwrap_or_default();
             let all = value.len();
             let signatures = value.into_iter().map(|one| SignatureItem {
                 label: budget::name(one.label),

@@ -15,7 +15,7 @@ use super::symbol_search::{NameMatches, SymbolMatchMode};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::ask::AskError;
-use crate::lsp::model::{FileRef, Symbol, WorkspaceSymbol};
+use crate::lsp::model::{Symbol, WorkspaceSymbol};
 use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -213,7 +213,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
         context.find_symbols(query, SymbolMatchMode::Like, deadline).await?;
     let found = symbols.len();
     // The names in a file that may not be read are a part of what it says.
-    symbols.retain(|symbol| !is_hidden(context, &symbol.location.file));
+    symbols.retain(|symbol| !answer_places::is_hidden(&context.workspace, &symbol.location.file));
     let hidden = found - symbols.len();
     notes.extend((hidden > 0).then(|| format!("{hidden} are left out: rules hide the files they are in")));
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
@@ -229,10 +229,6 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     };
     let servers = if statuses.len() > 1 { statuses } else { Vec::new() };
     Ok(Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes })
-}
-
-fn is_hidden(context: &Context, file: &FileRef) -> bool {
-    matches!(file, FileRef::Inside(path) if context.workspace.is_path_hidden(path))
 }
 
 fn found_item(context: &Context, symbol: WorkspaceSymbol) -> SymbolItem {

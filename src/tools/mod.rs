@@ -62,6 +62,7 @@ pub(crate) mod git_access;
 pub(crate) mod glob;
 pub(crate) mod grep;
 pub(crate) mod hidden;
+pub(crate) mod hidden_definitions;
 pub(crate) mod impact;
 pub(crate) mod install;
 pub(crate) mod install_outcome;

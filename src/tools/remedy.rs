@@ -45,7 +45,10 @@ pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], vie
         let Ok(text) = text else { continue };
         let subject = LanguageFile { language: language_of(context, &path, Some(&text)), path };
         let mut lines = Vec::new();
-        if let Some(position) = in_call(&Buffer::new(&text), item) {
+        // It may be that of a function in a file that a rule hides.
+        if !context.limits.may_hide()
+            && let Some(position) = in_call(&Buffer::new(&text), item)
+        {
             let signature = signature(context, &subject, position, view, deadline).await;
             // The same signature for the tenth call tells nothing more.
             lines.extend(signature.filter(|signature| !told.contains(signature)));

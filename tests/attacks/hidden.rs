@@ -200,3 +200,115 @@ async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
         workspace.shutdown().await;
     }
 }
+
+const SECRET_MODULE: &str = r#"SECRET_KEY = "s3cr3t"
+
+
+class Vault:
+    """Opens with s3cr3t."""
+
+    def s3cr3t_member(self):
+        return hidden_callee()
+
+
+def hidden_callee():
+    return 1
+
+
+def token(key="s3cr3t"):
+    """Gives s3cr3t."""
+    return Vault().s3cr3t_member()
+"#;
+
+const ASKING_MODULE: &str = r#"from MODULE import SECRET_KEY, Vault, token
+
+
+def use():
+    vault = Vault()
+    vault.
+    return token(), SECRET_KEY
+
+
+def open_function(count=3):
+    """Is for all to see."""
+    return open_function(count)
+"#;
+
+/// A server has read the hidden file all the same, and repeats it where the name of something in it stands.
+#[tokio::test(flavor = "multi_thread")]
+async fn row_23_server_answer_shows_no_source_of_denied_file_under_any_name() {
+    for module in ["keys.a", "twin"] {
+        let asking = ASKING_MODULE.replace("MODULE", module);
+        let project = Project::new([
+            ("pyproject.toml", "[tool.pyright]\n"),
+            ("keys/a.py", SECRET_MODULE),
+            ("keys/__init__.py", ""),
+            ("app.py", asking.as_str()),
+        ]);
+        std::fs::hard_link(project.path("keys/a.py"), project.path("twin.py")).expect("a hard link");
+        let settings = "[permissions]\ndeny = ['*(keys/**)']\n";
+        std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+        let workspace = project.opening().servers(&["pyright"]).open();
+        let mut asked = vec![
+            ("lsp_completion", json!({"path": "app.py", "line": 5, "character": 10})),
+            ("lsp_signature", json!({"path": "app.py", "line": 6, "character": 17})),
+            (
+                "lsp_calls",
+                json!({"path": "app.py", "line": 6, "symbol": "token", "direction": "outgoing", "depth": 3}),
+            ),
+            (
+                "lsp_calls",
+                json!({"path": "app.py", "line": 6, "symbol": "token", "direction": "incoming", "depth": 3}),
+            ),
+            ("lsp_diagnostics", json!({"path": "app.py"})),
+            ("lsp_diagnostics", json!({"path": "."})),
+            ("lsp_symbols", json!({"query": "s3cr3t"})),
+            ("lsp_symbols", json!({"query": "hidden"})),
+            (
+                "lsp_rename",
+                json!({"path": "app.py", "line": 6, "symbol": "token", "new_name": "other", "dry_run": true}),
+            ),
+            ("grep", json!({"pattern": "s3cr3.", "semantic": true})),
+            ("explore", json!({"symbol": "token"})),
+            ("explore", json!({"symbol": "hidden_callee"})),
+        ];
+        for symbol in ["token", "Vault", "SECRET_KEY"] {
+            let line = if symbol == "Vault" { 4 } else { 6 };
+            let place = json!({"path": "app.py", "line": line, "symbol": symbol});
+            asked.extend(["lsp_hover", "lsp_references", "explore"].map(|tool| (tool, place.clone())));
+            let with_body = json!({"path": "app.py", "line": line, "symbol": symbol, "body": true});
+            asked.push(("lsp_definition", with_body));
+        }
+        asked.push(("lsp_hover", json!({"path": "app.py", "line": 4, "symbol": "vault"})));
+        for path in ["twin.py", "keys/a.py"] {
+            let place = json!({"path": path, "symbol": "token"});
+            let tools = ["lsp_hover", "lsp_definition", "lsp_references", "explore"];
+            asked.extend(tools.map(|tool| (tool, place.clone())));
+            asked
+                .extend(["read", "lsp_symbols", "lsp_diagnostics"].map(|tool| (tool, json!({"path": path}))));
+            asked.push(("lsp_completion", json!({"path": path, "line": 8, "character": 0})));
+            asked.push(("edit", json!({"path": path, "edits": [{"old": "SECRET_KEX", "new": "x"}]})));
+        }
+        for (tool, arguments) in asked {
+            let answer = workspace.call(tool, arguments.clone()).await.value.to_string();
+            for hidden in ["s3cr3t", "hidden_callee", "Opens with"] {
+                let is_asked = arguments.to_string().contains(hidden);
+                assert!(is_asked || !answer.contains(hidden), "{module} {tool} {arguments}: {answer}");
+            }
+        }
+        for (symbol, line) in [("token", 6), ("SECRET_KEY", 6), ("Vault", 4)] {
+            let hover =
+                workspace.ok("lsp_hover", json!({"path": "app.py", "line": line, "symbol": symbol})).await;
+            assert!(hover["notes"].to_string().contains("a rule hides"), "{hover}");
+        }
+        // What is defined elsewhere is told as without the rule.
+        let place = json!({"path": "app.py", "line": 11, "symbol": "open_function"});
+        let hover = workspace.ok("lsp_hover", place).await;
+        assert!(hover["contents"].to_string().contains("Is for all to see"), "{hover}");
+        let called = json!({"path": "app.py", "line": 11, "character": 25});
+        let signature = workspace.ok("lsp_signature", called).await;
+        assert!(signature["signatures"].to_string().contains("count"), "{signature}");
+        assert_eq!(project.read("keys/a.py"), SECRET_MODULE);
+        workspace.shutdown().await;
+    }
+}

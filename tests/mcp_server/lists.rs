@@ -96,6 +96,7 @@ fn resource_read_outside_workspace_is_refused() {
         "[permissions]\ndeny = ['read(secret.txt)']\n",
     )
     .expect("settings");
+    std::fs::hard_link(project.path("secret.txt"), project.path("twin.txt")).expect("a hard link");
     std::os::unix::fs::symlink("/etc/passwd", project.path("link")).expect("a link");
     for mut client in both(&project) {
         let uri = |path: &str| format!("file://{}", project.path(path).display());
@@ -107,6 +108,7 @@ fn resource_read_outside_workspace_is_refused() {
             uri("%2e%2e/config/lsp-tools.toml"),
             uri("link"),
             uri("secret.txt"),
+            uri("twin.txt"),
             uri("none.txt"),
             "file://elsewhere/etc/passwd".to_owned(),
             "lsp-tools://diagnostics/none.py".to_owned(),

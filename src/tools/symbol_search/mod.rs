@@ -18,6 +18,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, Verdict};
+use super::answer_places::is_hidden;
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback;
@@ -282,7 +283,7 @@ impl Context {
         let found = self.find_symbols(last, SymbolMatchMode::Named, deadline).await?;
         let fits = |symbol: &&WorkspaceSymbol| {
             // The names in a file that may not be read are a part of what it says.
-            let is_shown = matches!(&symbol.location.file, FileRef::Inside(path) if !self.workspace.is_path_hidden(path));
+            let is_shown = !is_hidden(&self.workspace, &symbol.location.file);
             is_shown && bare_name(symbol) == *last
         };
         let mut fitting: Vec<&WorkspaceSymbol> = found.symbols.iter().filter(fits).collect();

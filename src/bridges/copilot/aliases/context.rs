@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
@@ -115,14 +115,8 @@ impl AliasContext<'_> {
 
     /// The text of a file as it is on disk, if it is one and the rules let the caller read it.
     pub(super) fn text_of(&self, path: &WorkspacePath) -> Option<String> {
-        let workspace = self.runtime.workspace();
-        let arguments = json!({"path": workspace.absolute(path).to_str()?});
-        let decision = self.runtime.check_call(self.options.caller, "read", &arguments).ok()?;
-        if decision.verdict == PolicyVerdict::Deny {
-            return None;
-        }
         let limit = self.runtime.settings().limits.max_file_bytes;
-        workspace.read_text_up_to(path, limit).ok().map(|file| file.text)
+        self.runtime.text_for(self.options.caller, path, limit, PolicyVerdict::Ask).ok()
     }
 
     /// The absolute paths of what an edit's answer says it changed, old names of moved files too.

@@ -41,13 +41,6 @@ struct CopilotDocument {
     changed: u64,
 }
 
-/// A file as it is now.
-enum CurrentFileText {
-    Text(String),
-    /// Gone, too large, no text, or not for this caller.
-    Nothing,
-}
-
 impl CopilotDocuments {
     /// Tells the server of `changes`.
     pub(super) async fn notify_changes(
@@ -115,17 +108,19 @@ impl CopilotDocumentTable {
             move || {
                 paths
                     .into_iter()
-                    .map(|path| (read_current(&runtime, &caller, &path), path))
+                    .map(|path| {
+                        let limit = MAX_SYNCED_DOCUMENT_BYTES;
+                        (runtime.text_for(&caller, &path, limit, PolicyVerdict::Allow), path)
+                    })
                     .collect::<Vec<_>>()
             }
         });
         let Ok(looked) = looked.await else { return };
         for (now, path) in looked {
             match now {
-                CurrentFileText::Text(text) => {
-                    self.send_text(&path, &text, &language(&path), &runtime, connection)
-                }
-                CurrentFileText::Nothing => self.close(&path, &runtime, connection),
+                Ok(text) => self.send_text(&path, &text, &language(&path), &runtime, connection),
+                // Gone, too large, no text, or not for this caller.
+                Err(_) => self.close(&path, &runtime, connection),
             }
         }
     }
@@ -171,17 +166,6 @@ impl CopilotDocumentTable {
             connection.notify("textDocument/didClose", &json!({"textDocument": {"uri": uri}}));
         }
     }
-}
-
-/// What the caller could read of the file now.
-fn read_current(runtime: &Runtime, caller: &Caller, path: &WorkspacePath) -> CurrentFileText {
-    let may_read = runtime.check_call(caller, "read", &json!({"path": path.display()}));
-    if may_read.is_ok_and(|decision| decision.verdict == PolicyVerdict::Allow)
-        && let Ok(file) = runtime.workspace().read_text_up_to(path, MAX_SYNCED_DOCUMENT_BYTES)
-    {
-        return CurrentFileText::Text(file.text);
-    }
-    CurrentFileText::Nothing
 }
 
 fn language_id(runtime: &Runtime, path: &WorkspacePath) -> String {

@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::skills;
+use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::error::ToolError;
@@ -34,6 +35,9 @@ const SCHEME: &str = "lsp-tools";
 const RESOURCE_LIST_TTL_MS: u64 = 3_600_000;
 /// The same for a text or for findings: files change at any moment.
 const RESOURCE_CONTENT_TTL_MS: u64 = 0;
+
+/// A text with more bytes than this is no resource; it can be read in pages by the tool `read`.
+const MAX_RESOURCE_BYTES: u64 = 4 << 20;
 
 /// What a URI names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,7 +158,8 @@ pub(super) async fn read(
         ResourceTarget::Logs(server) => ResourceContents::text(logs(&runtime, uri, server.as_deref())?, uri),
         ResourceTarget::File(path) => {
             let caller = caller.clone();
-            let text = tokio::task::spawn_blocking(move || runtime.text_for(&caller, path.as_path()))
+            let read = move || runtime.text_for(&caller, &path, MAX_RESOURCE_BYTES, PolicyVerdict::Allow);
+            let text = tokio::task::spawn_blocking(read)
                 .await
                 .map_err(|error| ErrorData::internal_error(error.to_string(), None))?
                 .map_err(|error: ToolError| not_found(uri, &error.error))?;
