@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use lsp_tools::internals::tools::ServerRunState;
-use lsp_tools::{ServerState, TrustRequest, Verdict};
+use lsp_tools::{ErrorCode, ServerState, TrustRequest, Verdict};
 use serde_json::{Value, json};
 
 use super::play::{Play, SOON, TEXT, at, in_time};
@@ -198,8 +198,9 @@ async fn missing_server_is_found_once_installed() {
     fs::write(&catalogue, text.replace(&real, &program.to_string_lossy())).expect("servers.toml");
     let play = Play::open(&project, None);
     for _ in 0..3 {
-        let answer = in_time(play.hover("a.scr")).await.expect("an answer from the text");
-        assert_eq!(answer.server_status.state, ServerState::Missing, "{answer:?}");
+        let refused = in_time(play.hover("a.scr")).await.expect_err("the text does not tell");
+        assert_eq!(refused.code, ErrorCode::ServerMissing, "{refused:?}");
+        assert!(refused.hint.is_some_and(|hint| hint.contains("get it")));
         let rows = play.runtime.servers().await.servers;
         assert_eq!(
             (rows.len(), rows[0].state, rows[0].restarts),

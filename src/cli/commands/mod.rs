@@ -161,7 +161,7 @@ pub(super) fn question_subject(command: &CliCommand, cwd: &Path) -> Option<Asked
             return Some(AskedAbout::Paths(spans.map(|span| span.path).collect()));
         }
         CliCommand::Edits(EditingCommand::Fix(fix)) => return Some(AskedAbout::Paths(fix.paths.clone())),
-        CliCommand::Tools(ToolsCommand::Call(call)) => return Some(tools::call_subject(call)),
+        CliCommand::Tools(ToolsCommand::Call(call)) => return tools::call_subject(call),
         _ => return None,
     };
     Some(match parse_target(address, cwd).ok()? {

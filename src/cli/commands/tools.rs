@@ -40,19 +40,25 @@ pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result
     }
 }
 
-/// The subject of a call by name, as far as its arguments on the command line say.
-pub(super) fn call_subject(call: &ToolsCallArgs) -> AskedAbout {
+/// Tools that ask language servers beside those whose names say so.
+const TOOLS_WITH_SERVERS: [&str; 4] = ["explore", "fix", "edit_symbol", "move_symbol"];
+
+/// The subject of a call by name, as far as its arguments on the command line say; `None` for a tool that asks no server.
+pub(super) fn call_subject(call: &ToolsCallArgs) -> Option<AskedAbout> {
+    if !call.name.starts_with("lsp_") && !TOOLS_WITH_SERVERS.contains(&call.name.as_str()) {
+        return None;
+    }
     let arguments = call.arguments.as_deref().map(serde_json::from_str::<Value>);
     let arguments = arguments.and_then(Result::ok).unwrap_or_default();
     let several = arguments["paths"].as_array().into_iter().flatten();
     let paths = several.chain([&arguments["path"]]).filter_map(Value::as_str);
     let paths: Vec<PathBuf> = paths.filter(|path| !path.is_empty()).map(PathBuf::from).collect();
     let is_named = ["symbol", "query"].iter().any(|key| arguments[*key].is_string());
-    match paths.is_empty() {
+    Some(match paths.is_empty() {
         false => AskedAbout::Paths(paths),
         true if is_named => AskedAbout::Name,
         true => AskedAbout::Workspace,
-    }
+    })
 }
 
 fn definitions(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Vec<ToolDefinition> {
