@@ -101,6 +101,7 @@ impl ProgressLineState {
                 self.servers.remove(&server);
             }
             ProgressEvent::FilesChecked { done, total } => self.files = Some((done, total)),
+            ProgressEvent::CommandRuns { .. } => {}
             ProgressEvent::Installing { server, step } => {
                 self.installing = Some(format!("installing {server}: {step}"));
             }

@@ -40,6 +40,13 @@ pub enum ProgressEvent {
         /// How many there are.
         total: usize,
     },
+    /// A command runs.
+    CommandRuns {
+        /// Lines of output so far.
+        lines: usize,
+        /// How long it has run, in whole seconds.
+        seconds: u64,
+    },
     /// A server is being installed.
     Installing {
         /// The server's key.

@@ -1,6 +1,7 @@
 //! `lsp-tools mcp`, driven by clients of both eras, right and wrong ones.
 
 mod approval;
+mod batches;
 mod calls;
 mod changes;
 mod crowd;

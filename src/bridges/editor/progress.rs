@@ -71,7 +71,9 @@ pub(super) async fn run(context: Arc<EditorContext>) {
                         }
                         report(&context, &server, value).await;
                     }
-                    ProgressEvent::FilesChecked { .. } | ProgressEvent::Installing { .. } => {}
+                    ProgressEvent::FilesChecked { .. }
+                    | ProgressEvent::CommandRuns { .. }
+                    | ProgressEvent::Installing { .. } => {}
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! One running command: its output, its end, and the signal that ends it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
@@ -11,6 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ring::Ring;
 use super::text::{OutputDecoder, OutputPiece};
+use crate::lsp::progress::ProgressEvent;
 use crate::process::{Exit, ServerProcess};
 
 /// How long the streams are read on after the command has ended. What it left running is gone by then where there is a
@@ -18,6 +20,10 @@ use crate::process::{Exit, ServerProcess};
 const COMMAND_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// How much is read at once.
 const COMMAND_READ_CHUNK_BYTES: usize = 64 * 1024;
+/// A silent command is told of this often.
+const PROGRESS_TICK: Duration = Duration::from_secs(1);
+/// A command that writes much is told of no more often than this.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
 /// The exit code of a command whose time was up.
 const EXIT_TIMED_OUT: i32 = 124;
 /// The exit code of a command that was killed and did not tell its own.
@@ -69,7 +75,16 @@ pub(crate) struct CommandRun {
 struct CommandStreams {
     stdout: Mutex<CommandStream>,
     stderr: Mutex<CommandStream>,
+    /// Lines written on both streams.
+    lines: AtomicUsize,
     output_changed: Notify,
+}
+
+impl CommandStreams {
+    fn push(&self, stream: &Mutex<CommandStream>, bytes: &[u8]) {
+        self.lines.fetch_add(memchr::memchr_iter(b'\n', bytes).count(), Ordering::Relaxed);
+        stream.lock().ring.push(bytes);
+    }
 }
 
 struct CommandStream {
@@ -104,8 +119,12 @@ impl CommandRun {
         let stream = || {
             Mutex::new(CommandStream { ring: Ring::new(form.limit), reader: OutputDecoder::new(form.raw) })
         };
-        let shared =
-            Arc::new(CommandStreams { stdout: stream(), stderr: stream(), output_changed: Notify::new() });
+        let shared = Arc::new(CommandStreams {
+            stdout: stream(),
+            stderr: stream(),
+            lines: AtomicUsize::new(0),
+            output_changed: Notify::new(),
+        });
         let (sender, ended) = watch::channel(None);
         let started = Instant::now();
         // What the clock cannot count to never comes.
@@ -151,6 +170,24 @@ impl CommandRun {
         }
     }
 
+    /// Waits for its end, and hands how far it is to `tell` at every second and, a little later, at new output.
+    pub(crate) async fn wait_and_tell(&self, tell: impl Fn(ProgressEvent)) -> Option<CommandEnd> {
+        let telling = async {
+            loop {
+                let news = self.shared.output_changed.notified();
+                // The second passes in silence, which is told as well.
+                let _silent = timeout(PROGRESS_TICK, news).await;
+                let lines = self.shared.lines.load(Ordering::Relaxed);
+                tell(ProgressEvent::CommandRuns { lines, seconds: self.started.elapsed().as_secs() });
+                tokio::time::sleep(PROGRESS_PAUSE).await;
+            }
+        };
+        tokio::select! {
+            end = self.wait() => end,
+            () = telling => None,
+        }
+    }
+
     /// What it has written since it was last asked.
     pub(crate) fn take_output(&self) -> ShellOutput {
         // Asked first: what is written after this belongs to the next asking.
@@ -178,8 +215,8 @@ async fn supervise(
     let (stdout, stderr) = (process.take_stdout(), process.take_stderr());
     let reading = async {
         tokio::join!(
-            read(stdout, |bytes| shared.stdout.lock().ring.push(bytes), &shared.output_changed),
-            read(stderr, |bytes| shared.stderr.lock().ring.push(bytes), &shared.output_changed),
+            read(stdout, |bytes| shared.push(&shared.stdout, bytes), &shared.output_changed),
+            read(stderr, |bytes| shared.push(&shared.stderr, bytes), &shared.output_changed),
         );
     };
     let ending = wait_for_end(&process, deadline, stop);

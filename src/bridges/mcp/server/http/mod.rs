@@ -1,12 +1,13 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
 //! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]),
-//! which messages only those may send who may approve calls ([`approval`]), and how many sessions are open at a time ([`sessions`]). What every door over HTTP does is in
+//! which messages only those may send who may approve calls ([`approval`]), batches ([`batches`]), and how many sessions are open at a time ([`sessions`]). What every door over HTTP does is in
 //! [`http_entry`](crate::rpc::http_entry). The transport itself, with its sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
 
 mod approval;
+mod batches;
 mod guard;
 mod sessions;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -290,7 +292,7 @@ impl<H: ServerHandler> McpHttpConnection<H> {
 
 impl<H: ServerHandler> McpHttpEndpoint<H> {
     async fn answer(&self, request: Request<Incoming>, peer: HttpPeer) -> McpHttpResponse {
-        let (mut head, body) = request.into_parts();
+        let (head, body) = request.into_parts();
         if content_length(&head.headers).is_some_and(|length| length > MAX_REQUEST_BODY_BYTES) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
         }
@@ -308,22 +310,36 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
             Ok(Err(_)) => return plain(StatusCode::BAD_REQUEST, "the body cannot be read"),
             Err(_) => return plain(StatusCode::REQUEST_TIMEOUT, "the body did not come in time"),
         };
+        let is_batch = head.method == Method::POST && batches::is_batch(&body);
+        if is_batch && self.sessions.takes_batches(&head.headers) {
+            return self.answer_batch(&head, &body, peer).await;
+        }
+        self.answer_message(head, body, peer).await
+    }
+
+    async fn answer_message(&self, mut head: Parts, body: Bytes, peer: HttpPeer) -> McpHttpResponse {
         if !peer.may_approve() && approval::answers_a_question(&body) {
             return plain(StatusCode::FORBIDDEN, NOT_ASKED);
         }
         head.extensions.insert(peer);
         let is_post = head.method == Method::POST;
         let running = self.sessions.note_use(&head.headers).filter(|_| is_post);
-        let opening = match is_post && running.is_none() && opens_a_session(&body) {
-            true => match self.sessions.open().await {
-                Some(opening) => Some(opening),
+        let greeting = batches::greeting(&body).filter(|_| is_post && running.is_none());
+        let opening = match greeting {
+            Some(greeting) => match self.sessions.open().await {
+                Some(opening) => Some((opening, greeting)),
                 None => return plain(StatusCode::SERVICE_UNAVAILABLE, NO_SESSION),
             },
-            false => None,
+            None => None,
         };
-        let answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
-        if let Some(opening) = opening {
-            opening.record_session(answer.headers());
+        let ends_session = head.method == Method::DELETE;
+        let mut answer = self.service.handle(Request::from_parts(head, Full::new(body))).await;
+        if let Some((opening, greeting)) = opening {
+            opening.record_session(answer.headers(), greeting.has_batches());
+        }
+        // Nothing of the session is left to be done, and clients take 202 for a failure.
+        if ends_session && answer.status() == StatusCode::ACCEPTED {
+            *answer.status_mut() = StatusCode::NO_CONTENT;
         }
         // The call runs until its answer has been sent.
         answer.map(|body| {
@@ -334,15 +350,6 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
             body.map_frame(keep).boxed()
         })
     }
-}
-
-/// Whether `body` is the message that begins a session.
-fn opens_a_session(body: &[u8]) -> bool {
-    #[derive(serde::Deserialize)]
-    struct MethodEnvelope {
-        method: String,
-    }
-    serde_json::from_slice::<MethodEnvelope>(body).is_ok_and(|message| message.method == "initialize")
 }
 
 fn content_length(headers: &HeaderMap) -> Option<usize> {

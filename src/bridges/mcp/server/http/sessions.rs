@@ -35,6 +35,8 @@ struct HttpSessionUsage {
     /// Calls that run.
     running: usize,
     last: Instant,
+    /// It is of the revision that has batches.
+    takes_batches: bool,
 }
 
 /// A call of a session that is answered. Until it is dropped the session is not ended for another one.
@@ -57,6 +59,12 @@ impl HttpSessions {
         known.running += 1;
         drop(uses);
         Some(RunningCall { sessions: Arc::clone(self), session })
+    }
+
+    /// Whether the session that `headers` name takes batches.
+    pub(super) fn takes_batches(&self, headers: &HeaderMap) -> bool {
+        let session = headers.get(HEADER).and_then(|session| session.to_str().ok());
+        session.is_some_and(|session| self.uses.lock().of.get(session).is_some_and(|used| used.takes_batches))
     }
 
     /// Makes room for a session; `None` where all that are open are being used.
@@ -88,9 +96,9 @@ impl HttpSessions {
 
 impl HttpSessionOpening {
     /// Notes the session that `headers` of the answer name.
-    pub(super) fn record_session(self, headers: &HeaderMap) {
+    pub(super) fn record_session(self, headers: &HeaderMap, takes_batches: bool) {
         if let Some(session) = headers.get(HEADER).and_then(|session| session.to_str().ok()) {
-            let used = HttpSessionUsage { running: 0, last: Instant::now() };
+            let used = HttpSessionUsage { running: 0, last: Instant::now(), takes_batches };
             self.0.uses.lock().of.insert(session.into(), used);
         }
     }

@@ -1,12 +1,13 @@
 //! The pipe that one conversation runs over: a JSON-RPC message per line, in both directions.
 //!
-//! What lives here: [`Pipe`], rmcp's transport over any pair of byte streams, with [`lines`] (lines of bounded length) and
-//! [`unreadable`] (what is answered to what is no message). Knows no tool.
+//! What lives here: [`Pipe`], rmcp's transport over any pair of byte streams, with [`lines`] (lines of bounded length),
+//! [`batches`] (which MCP 2025-03-26 has) and [`unreadable`] (what is answered to what is no message). Knows no tool.
 //!
 //! Promises: every request with an id that can be read gets an answer, also one that makes no sense; nobody makes this process
 //! keep more than a bounded amount, neither by sending without reading nor by lines without an end; when input ends, what runs
 //! for this client is cancelled.
 
+mod batches;
 mod lines;
 mod outlet;
 mod unreadable;
@@ -23,16 +24,20 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use rmcp::RoleServer;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorData, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
+use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use self::batches::{OpenBatches, PipeOutput};
 use self::lines::{PipeInputLine, PipeLineReader};
 use self::outlet::Outlet;
+use self::unreadable::UnreadableMessageError;
+pub(super) use self::unreadable::batch;
 
 /// So many requests of one client are worked on at a time; the next ones wait.
 const AT_ONCE: usize = 128;
@@ -51,8 +56,13 @@ pub(super) struct Pipe<R, W> {
     /// Requests that wait until fewer are worked on, with their sizes.
     queued: VecDeque<(ClientJsonRpcMessage, usize)>,
     held_bytes: usize,
-    /// An answer of the pipe's own that is being written. It is kept here because `receive` may be dropped at any await.
-    reply: Option<BoxFuture<'static, io::Result<()>>>,
+    /// Answers of the pipe's own that are being written. They are kept here because `receive` may be dropped at any await.
+    replies: VecDeque<BoxFuture<'static, io::Result<()>>>,
+    /// Messages of a batch that can be handed on at once.
+    ready: VecDeque<ClientJsonRpcMessage>,
+    batches: OpenBatches,
+    /// The conversation is one of MCP 2025-03-26.
+    takes_batches: bool,
     /// A message that opens the conversation has come. Before that rmcp gives up at anything that is no request.
     opened: bool,
     /// Cancelled when input has ended.
@@ -105,16 +115,24 @@ where
             in_flight: Arc::default(),
             queued: VecDeque::new(),
             held_bytes: 0,
-            reply: None,
+            replies: VecDeque::new(),
+            ready: VecDeque::new(),
+            batches: OpenBatches::default(),
+            takes_batches: false,
             opened: false,
             input_ended: gone,
         }
     }
 
     /// Answers by itself, before anything else is read.
-    fn reply_with_error(&mut self, error: ErrorData, id: Option<RequestId>) {
+    fn reply(&mut self, output: PipeOutput) {
         let outlet = Arc::clone(&self.outlet);
-        self.reply = Some(Box::pin(async move { outlet.write(&JsonRpcMessage::error(error, id)).await }));
+        self.replies.push_back(Box::pin(async move { outlet.write(&output).await }));
+    }
+
+    fn reply_with_error(&mut self, refused: UnreadableMessageError) {
+        tracing::debug!(%refused.error.message, "input of an MCP client that is refused");
+        self.reply(PipeOutput::One(Box::new(refused.into_message())));
     }
 
     /// The next request that has waited for its turn, if it is its turn.
@@ -136,46 +154,81 @@ where
             PipeInputLine::Whole(bytes) => bytes,
             PipeInputLine::TooLong { head, tail } => {
                 let refused = unreadable::too_long(&head, &tail);
-                self.reply_with_error(refused.error, refused.id);
+                self.reply_with_error(*refused);
                 return None;
             }
         };
-        let size = bytes.len();
-        match unreadable::message(&bytes) {
-            Ok(Some(message)) => self.handle_message(message, size),
-            Ok(None) => None,
-            Err(refused) => {
-                tracing::debug!(%refused.error.message, "input of an MCP client that is no message");
-                self.reply_with_error(refused.error, refused.id);
-                None
+        if self.takes_batches && bytes.trim_ascii_start().starts_with(b"[") {
+            self.handle_batch(&bytes);
+            return self.ready.pop_front();
+        }
+        let handled = unreadable::message(&bytes).and_then(|message| match message {
+            Some(message) => self.handle_message(message, bytes.len()),
+            None => Ok(None),
+        });
+        handled.unwrap_or_else(|refused| {
+            self.reply_with_error(*refused);
+            None
+        })
+    }
+
+    /// Takes the messages of a batch, and answers at once for those that are none.
+    fn handle_batch(&mut self, bytes: &[u8]) {
+        let items: Vec<Value> = match batch(bytes, HELD) {
+            Ok(items) => items,
+            Err(refused) => return self.reply_with_error(*refused),
+        };
+        let (mut waiting, mut answers) = (HashSet::new(), Vec::new());
+        for item in items {
+            let bytes = item.to_string().into_bytes();
+            let handled = unreadable::message(&bytes).and_then(|message| {
+                let Some(message) = message else { return Ok(None) };
+                let id = match &message {
+                    JsonRpcMessage::Request(request) => Some(request.id.clone()),
+                    _ => None,
+                };
+                unreadable::check_batched(&message)?;
+                let handled = self.handle_message(message, bytes.len())?;
+                waiting.extend(id);
+                Ok(handled)
+            });
+            match handled {
+                Ok(message) => self.ready.extend(message),
+                Err(refused) => answers.push(refused.into_message()),
             }
+        }
+        if let Some(output) = self.batches.open(waiting, answers) {
+            self.reply(output);
         }
     }
 
-    fn handle_message(&mut self, message: ClientJsonRpcMessage, size: usize) -> Option<ClientJsonRpcMessage> {
+    /// What becomes of a message: it is handed on, or not (it waits, or needs no answer).
+    fn handle_message(
+        &mut self,
+        message: ClientJsonRpcMessage,
+        size: usize,
+    ) -> Result<Option<ClientJsonRpcMessage>, Box<UnreadableMessageError>> {
         match &message {
             JsonRpcMessage::Request(request) => {
                 let id = request.id.clone();
                 let waits = |(held, _): &(ClientJsonRpcMessage, usize)| matches!(held, JsonRpcMessage::Request(held) if held.id == id);
                 if self.in_flight.has(&id) || self.queued.iter().any(waits) {
                     let what = format!("a request with the id {id} has not been answered yet");
-                    self.reply_with_error(ErrorData::invalid_request(what, None), Some(id));
-                    return None;
+                    return Err(unreadable::refused_request(what, id));
                 }
                 self.opened |= opens_conversation(&request.request);
                 let listens = matches!(request.request, ClientRequest::SubscriptionsListenRequest(_));
                 if listens && self.in_flight.listening() >= LISTENING {
                     let what = format!("{LISTENING} subscriptions are open already; end one first");
-                    self.reply_with_error(ErrorData::invalid_request(what, None), Some(id));
-                    return None;
+                    return Err(unreadable::refused_request(what, id));
                 }
                 if !listens && (self.in_flight.count() >= AT_ONCE || !self.queued.is_empty()) {
                     self.held_bytes += size;
                     self.queued.push_back((message, size));
-                    return None;
+                    return Ok(None);
                 }
                 self.in_flight.insert(id, listens);
-                Some(message)
+                Ok(Some(message))
             }
             JsonRpcMessage::Notification(notification) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
@@ -183,9 +236,9 @@ where
                 {
                     self.cancel(id);
                 }
-                self.opened.then_some(message)
+                Ok(self.opened.then_some(message))
             }
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => self.opened.then_some(message),
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => Ok(self.opened.then_some(message)),
         }
     }
 
@@ -198,6 +251,9 @@ where
             self.held_bytes -= size;
         }
         self.in_flight.remove(id);
+        if let Some(output) = self.batches.cancel(id) {
+            self.reply(output);
+        }
     }
 }
 
@@ -222,7 +278,12 @@ where
         item: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         match &item {
-            JsonRpcMessage::Response(response) => self.in_flight.remove(&response.id),
+            JsonRpcMessage::Response(response) => {
+                if let ServerResult::InitializeResult(greeting) = &response.result {
+                    self.takes_batches = greeting.protocol_version == ProtocolVersion::V_2025_03_26;
+                }
+                self.in_flight.remove(&response.id);
+            }
             JsonRpcMessage::Error(error) => {
                 if let Some(id) = &error.id {
                     self.in_flight.remove(id);
@@ -230,10 +291,14 @@ where
             }
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => {}
         }
+        let output = self.batches.output_for(item);
         let outlet = Arc::clone(&self.outlet);
         let waiting = outlet.count_waiting();
         let mut written = Box::pin(async move {
-            let written = outlet.write(&item).await;
+            let written = match output {
+                Some(output) => outlet.write(&output).await,
+                None => Ok(()),
+            };
             drop(waiting);
             written
         });
@@ -250,13 +315,17 @@ where
     /// May be dropped at any await: what was read is kept in `self`.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            if let Some(reply) = &mut self.reply {
+            if let Some(reply) = self.replies.front_mut() {
                 let written = reply.await;
-                self.reply = None;
+                self.replies.pop_front();
                 if written.is_err() {
                     self.input_ended.cancel();
                     return None;
                 }
+                continue;
+            }
+            if let Some(message) = self.ready.pop_front() {
+                return Some(message);
             }
             if let Some(message) = self.next_held() {
                 return Some(message);

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rmcp::model::ServerJsonRpcMessage;
+use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
@@ -60,7 +60,7 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
     }
 
     /// Writes one line.
-    pub(super) async fn write(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    pub(super) async fn write(&self, message: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(message).map_err(io::Error::other)?;
         line.push(b'\n');
         let whole = async {

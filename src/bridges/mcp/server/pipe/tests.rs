@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use rmcp::model::JsonRpcMessage;
+use rmcp::model::{ErrorData, JsonRpcMessage};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex};
 
 use super::lines::{MAX_PIPE_LINE_BYTES, PipeInputLine, PipeLineReader};
@@ -57,7 +57,7 @@ async fn pipe_stops_reading_from_client_that_reads_nothing() {
     // The answers fill what nobody reads; from then on nothing more is taken in.
     let taken = tokio::time::timeout(Duration::from_millis(300), pipe.receive()).await;
     assert!(taken.is_err(), "it waits");
-    assert!(pipe.reply.is_some() && pipe.queued.is_empty());
+    assert!(!pipe.replies.is_empty() && pipe.queued.is_empty());
 }
 
 #[tokio::test]

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use rmcp::model::{ClientJsonRpcMessage, ErrorCode, ErrorData, RequestId};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, RequestId, ServerJsonRpcMessage,
+};
 use serde::Deserializer;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -11,7 +13,7 @@ use super::lines::MAX_PIPE_LINE_BYTES;
 
 /// An error, and the request it answers, where that can be told.
 #[derive(Debug)]
-pub(super) struct UnreadableMessageError {
+pub(in super::super) struct UnreadableMessageError {
     pub(super) error: ErrorData,
     pub(super) id: Option<RequestId>,
 }
@@ -19,6 +21,41 @@ pub(super) struct UnreadableMessageError {
 impl UnreadableMessageError {
     fn new(error: ErrorData, id: Option<RequestId>) -> Box<Self> {
         Box::new(Self { error, id })
+    }
+
+    /// The answer.
+    pub(in super::super) fn into_message(self) -> ServerJsonRpcMessage {
+        ServerJsonRpcMessage::error(self.error, self.id)
+    }
+}
+
+/// The refusal of a request that can be read.
+pub(super) fn refused_request(what: String, id: RequestId) -> Box<UnreadableMessageError> {
+    UnreadableMessageError::new(invalid(what), Some(id))
+}
+
+/// The messages of a batch in `line`, which are not looked at: one at least, `most` at most.
+pub(in super::super) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Box<UnreadableMessageError>> {
+    let refused = |error| Err(UnreadableMessageError::new(error, None));
+    match serde_json::from_slice::<Vec<Value>>(line) {
+        Ok(items) if items.is_empty() => refused(invalid("a batch has one message at least")),
+        Ok(items) if items.len() > most => refused(invalid(format!("a batch has at most {most} messages"))),
+        Ok(items) => Ok(items),
+        Err(fault) => {
+            refused(ErrorData::new(ErrorCode::PARSE_ERROR, format!("this batch is not JSON: {fault}"), None))
+        }
+    }
+}
+
+/// Whether a message may be part of a batch.
+pub(super) fn check_batched(message: &ClientJsonRpcMessage) -> Result<(), Box<UnreadableMessageError>> {
+    match message {
+        ClientJsonRpcMessage::Request(request)
+            if matches!(request.request, ClientRequest::InitializeRequest(_)) =>
+        {
+            Err(refused_request("`initialize` is no part of a batch".to_owned(), request.id.clone()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -36,7 +73,7 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<U
     let head = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(head)) => head,
         Ok(Value::Array(_)) => {
-            let error = invalid("batches are not part of MCP; send one message per line");
+            let error = invalid("batches are part of MCP 2025-03-26 alone; send one message at a time");
             return Err(UnreadableMessageError::new(error, None));
         }
         Ok(_) => return Err(UnreadableMessageError::new(invalid("a message is a JSON object"), None)),
