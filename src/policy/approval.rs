@@ -30,6 +30,31 @@ pub struct ApprovalRequest {
     pub arguments: Value,
 }
 
+impl ApprovalRequest {
+    /// The rule that would allow just this call, and where it is written.
+    pub(crate) fn allow_hint(&self) -> String {
+        format!(
+            "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
+            self.allowing_rule()
+        )
+    }
+
+    fn allowing_rule(&self) -> String {
+        let plain = |text: &&String| {
+            !text.contains(|character: char| {
+                character.is_control() || ";|&$<>`\"'\\()*?[]{}#~=!".contains(character)
+            })
+        };
+        let inner = match (self.commands.as_slice(), self.urls.as_slice(), self.paths.as_slice()) {
+            ([command], [], _) => Some(command).filter(plain).cloned(),
+            ([], [url], _) => url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
+            ([], [], [path]) if self.effect == Effect::Edit => Some(path).filter(plain).cloned(),
+            _ => None,
+        };
+        inner.map_or_else(|| self.tool.clone(), |inner| format!("{}({inner})", self.tool))
+    }
+}
+
 /// What became of the question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Approval {

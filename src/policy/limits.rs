@@ -61,8 +61,10 @@ impl PathLimits {
                 governing.filter_map(|path| Some((path, approval_reason(path.as_path())?))).next()
             {
                 return Some(format!(
-                    "`{}` would be changed as well, and {why}, so that someone has to agree to it; nothing was changed",
-                    path.display()
+                    "`{0}` would be changed as well, and {why}, for which the default rule is `ask`; nothing was changed. A rule that names the path \
+                     allows it: `{1}({0})` under `allow` in lsp-tools.toml",
+                    path.display(),
+                    inner.tool
                 ));
             }
         }
@@ -81,7 +83,7 @@ impl PathLimits {
         };
         let path = subjects.paths.iter().find(of_it).map(WorkspacePath::display).unwrap_or_default();
         Some(format!(
-            "`{path}` would be changed as well, and the rule `{}` in {} is against it; nothing was changed",
+            "`{path}` would be changed as well, and the rule `{}` in {} (`deny` or `ask`) forbids it; nothing was changed",
             rule.text, rule.whose
         ))
     }

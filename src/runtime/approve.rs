@@ -99,7 +99,7 @@ impl Runtime {
         match decision.verdict {
             PolicyVerdict::Allow => Ok(()),
             PolicyVerdict::Deny => Err(ToolError::denied(&decision).into()),
-            PolicyVerdict::Ask => self.request_approval(call, decision.why, record).await,
+            PolicyVerdict::Ask => self.request_approval(call, decision, record).await,
         }
     }
 
@@ -107,21 +107,25 @@ impl Runtime {
     pub(super) async fn request_approval(
         &self,
         call: &PlannedCall<'_>,
-        why: String,
+        decision: PolicyDecision,
         record: &mut CallRecorder<'_>,
     ) -> Result<(), CallStopReason> {
         let caller = call.caller;
         let grant = Grant::new(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
-        self.check_approval(caller, call.approver, grant, call.approval_request(why), record).await
+        let is_default = decision.rule.is_none();
+        let asked = call.approval_request(decision.why);
+        self.check_approval(caller, call.approver, grant, asked, is_default, record).await
     }
 
-    /// Goes on where the caller's calls are consent, someone agreed to the same before, or does now.
+    /// Goes on where the caller's calls are consent, someone agreed to the same before, or does now. Only where the default rule asks
+    /// (`is_default`), a rule of `allow` goes before it.
     pub(super) async fn check_approval(
         &self,
         caller: &Caller,
         approver: &dyn Approver,
         grant: Grant,
         asked: ApprovalRequest,
+        is_default: bool,
         record: &mut CallRecorder<'_>,
     ) -> Result<(), CallStopReason> {
         if caller.access.consent == Consent::Typed {
@@ -131,6 +135,10 @@ impl Runtime {
             record.record_approval(AuditedApproval::Before);
             return Ok(());
         }
+        let denied = |error: String| {
+            let error = ToolError::new(ErrorCode::Denied, error);
+            if is_default { error.with_hint(asked.allow_hint()) } else { error }
+        };
         match tokio::time::timeout(APPROVAL_ANSWER_TIMEOUT, approver.ask(&asked)).await {
             Ok(Approval::Once) => record.record_approval(AuditedApproval::Once),
             Ok(Approval::ForSession) => {
@@ -139,25 +147,23 @@ impl Runtime {
             }
             Ok(Approval::Refused { why }) => {
                 record.record_approval(AuditedApproval::Refused);
-                return Err(CallStopReason::Refused(refused_result(&asked, why)));
+                let answer = why.unwrap_or_else(|| "the request for approval was declined".to_owned());
+                let error = denied(format!("{} was refused: {answer}; {}", asked.tool, asked.why));
+                let result = ToolResult { kind: ResultType::Rejected, ..ToolResult::from_error(&error) };
+                return Err(CallStopReason::Refused(result));
             }
             Ok(Approval::Nobody) => {
                 record.record_approval(AuditedApproval::Nobody);
-                let error = format!("{}; that needs someone's leave, and nobody can be asked", asked.why);
-                let hint = format!(
-                    "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
-                    rule_for(&asked)
-                );
-                return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint).into());
+                return Err(denied(format!("{}; nobody can be asked for approval here", asked.why)).into());
             }
             Err(_) => {
                 record.record_approval(AuditedApproval::Nobody);
                 let error = format!(
-                    "{}; who was asked did not answer within {} s",
+                    "{}; the request for approval was not answered within {} s",
                     asked.why,
                     APPROVAL_ANSWER_TIMEOUT.as_secs()
                 );
-                return Err(ToolError::new(ErrorCode::Denied, error).into());
+                return Err(denied(error).into());
             }
         }
         Ok(())
@@ -185,26 +191,4 @@ pub(super) fn approval_request(
         urls: subjects.urls.clone(),
         arguments: arguments.clone(),
     }
-}
-
-fn refused_result(asked: &ApprovalRequest, why: Option<String>) -> ToolResult {
-    let why = why.map(|why| format!(": {why}")).unwrap_or_default();
-    let error = ToolError::new(ErrorCode::Denied, format!("{} was refused{why}", asked.tool));
-    ToolResult { kind: ResultType::Rejected, ..ToolResult::from_error(&error) }
-}
-
-/// A rule that would allow just this, where one can.
-fn rule_for(asked: &ApprovalRequest) -> String {
-    let plain = |text: &&String| {
-        !text.contains(|character: char| {
-            character.is_control() || ";|&$<>`\"'\\()*?[]{}#~=!".contains(character)
-        })
-    };
-    let inner = match (asked.commands.as_slice(), asked.urls.as_slice(), asked.paths.as_slice()) {
-        ([command], [], _) => Some(command).filter(plain).cloned(),
-        ([], [url], _) => url::Url::parse(url).ok().and_then(|url| url.host_str().map(str::to_owned)),
-        ([], [], [path]) if asked.effect == Effect::Edit => Some(path).filter(plain).cloned(),
-        _ => None,
-    };
-    inner.map_or_else(|| asked.tool.clone(), |inner| format!("{}({inner})", asked.tool))
 }

@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::Runtime;
 use super::approve::CallStopReason;
-use super::call::{CallOptions, CallRequest};
+use super::call::{CallOptions, CallRequest, own_arguments};
 use super::record::CallRecorder;
+use super::typed::to_tool_error;
 use crate::policy::approval::{ApprovalRequest, Approver};
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
@@ -60,6 +61,7 @@ impl Runtime {
         record.record_subjects(*effect, subjects);
         let request = PolicyRequest { tool, effect: *effect, subjects };
         let decision = self.decide(caller, &request);
+        let is_default = decision.rule.is_none();
         record.record_decision(&decision);
         match decision.verdict {
             PolicyVerdict::Allow => return Ok(()),
@@ -77,13 +79,10 @@ impl Runtime {
             arguments: arguments.clone(),
         };
         let grant = Grant::new(&caller.session, caller.agent.as_deref(), &request, arguments);
-        match self.check_approval(caller, approver, grant, asked, record).await {
+        match self.check_approval(caller, approver, grant, asked, is_default, record).await {
             Ok(()) => Ok(()),
             Err(CallStopReason::Error(error)) => Err(error),
-            Err(CallStopReason::Refused(result)) => {
-                let why = result.value.get("error").and_then(Value::as_str).unwrap_or("it was refused");
-                Err(ToolError::new(ErrorCode::Denied, why))
-            }
+            Err(CallStopReason::Refused(result)) => Err(to_tool_error(result)),
         }
     }
 
@@ -93,8 +92,9 @@ impl Runtime {
     /// `unknown_tool`, `invalid_args`, or `denied`.
     pub(crate) async fn authorize_tool_call(&self, request: &CallRequest<'_>) -> Result<(), ToolError> {
         let CallOptions { caller, approver, .. } = &request.options;
-        let tool = self.find_offered_tool(caller, request.name).await?;
-        let arguments = super::call::without_nulls(request.arguments.clone(), tool.definition());
+        let (name, arguments) = self.named_call(caller, request.name, request.arguments.clone());
+        let tool = self.find_offered_tool(caller, &name).await?;
+        let arguments = own_arguments(&name, arguments, tool.definition());
         let subjects = self.prepare(tool.as_ref(), &arguments)?.subjects;
         let card = &tool.definition().card;
         let intent = IntendedAction {
@@ -105,7 +105,7 @@ impl Runtime {
             arguments,
         };
         // The call itself is put on record when it is made.
-        let mut record = CallRecorder::new(None, caller, request.name, &intent.arguments);
+        let mut record = CallRecorder::new(None, caller, &intent.tool, &intent.arguments);
         self.authorize_recorded(caller, *approver, &intent, &mut record).await
     }
 

@@ -12,7 +12,7 @@ use super::call::ConductedCall;
 use super::record::CallRecorder;
 use crate::config::{FilePin, RecordedHooks};
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
-use crate::policy::request::{Effect, PolicyVerdict};
+use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, PreparedRun};
@@ -63,8 +63,10 @@ impl Runtime {
             }
             if decision == Some(PolicyVerdict::Ask) {
                 record.record_hook(hook.name(), Some(PolicyVerdict::Ask));
-                let why = format!("the hook `{}` wants someone to agree: {why}", hook.name());
-                self.request_approval(call, why, record).await?;
+                let why = format!("the hook `{}` wants approval: {why}", hook.name());
+                let decision =
+                    PolicyDecision { verdict: PolicyVerdict::Ask, rule: Some(hook.name().to_owned()), why };
+                self.request_approval(call, decision, record).await?;
             }
         }
         Ok(changed)
@@ -142,7 +144,7 @@ impl Runtime {
                 }
                 Some(PolicyVerdict::Ask) => {
                     sum.decision = Some(PolicyVerdict::Ask);
-                    sum.why = Some(format!("the hook `{}` wants someone to agree: {why}", hook.name()));
+                    sum.why = Some(format!("the hook `{}` wants approval: {why}", hook.name()));
                 }
                 Some(PolicyVerdict::Allow) | None => {}
             }

@@ -138,7 +138,7 @@ impl<T: Tool> PreparedRun for ObservedRun<'_, T> {
 }
 
 /// A failure as it was before it became a result.
-fn to_tool_error(result: ToolResult) -> ToolError {
+pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
     let Value::Object(mut fields) = result.value else {
         return ToolError::new(ErrorCode::Internal, "the call failed and did not say why");
     };

@@ -24,7 +24,10 @@ async fn excluded_tool_is_not_listed_and_call_is_denied() {
     assert_eq!(names, ["lsp_hover", "test_fetch", "test_read", "test_run"]);
     let runtime = stage.runtime();
     let result = stage.call(&runtime, "test_edit", json!({})).await;
-    assert_eq!((code(&result), error(&result)), ("denied", "test_edit is excluded by the user's settings"));
+    assert_eq!(
+        (code(&result), error(&result)),
+        ("denied", "test_edit is in the list `excluded` of the user's settings; it can be taken out there")
+    );
     assert!(stage.diary().is_empty());
     let lsp = CallerAccess { profile: Some(Profile::Lsp), ..CallerAccess::default() };
     assert_eq!(offered(&stage, lsp), ["lsp_hover"]);

@@ -170,7 +170,7 @@ async fn pre_hook_may_request_approval() {
     let runtime = stage.runtime();
     assert_eq!(code(&stage.call(&runtime, "test_read", json!({})).await), "denied");
     assert!(stage.call_with(&runtime, "test_read", json!({}), Approval::Once).await.ok());
-    let asked = "asked: the hook `the-hook` wants someone to agree: it is late";
+    let asked = "asked: the hook `the-hook` wants approval: it is late";
     assert_eq!(stage.diary(), [asked, asked, "run test_read"]);
 }
 

@@ -162,11 +162,7 @@ async fn hooks_file_may_change_arguments_ask_and_add_context() {
     trust(&runtime).await;
     let arguments = json!({"path": "src/a.rs", "text": "x"});
     let refused = stage.call(&runtime, "test_edit", arguments.clone()).await;
-    assert!(
-        error(&refused).contains("the hook `guard.json` wants someone to agree: sure?"),
-        "{:?}",
-        refused.value
-    );
+    assert!(error(&refused).contains("the hook `guard.json` wants approval: sure?"), "{:?}", refused.value);
     let result = stage.call_with(&runtime, "test_edit", arguments, Approval::Once).await;
     assert!(result.ok(), "{:?}", result.value);
     assert_eq!(result.value["hook_context"], "run the tests");

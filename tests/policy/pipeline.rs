@@ -23,13 +23,26 @@ async fn pipeline_runs_hooks_approval_and_tool_in_order() {
     let runtime = stage.runtime();
     let result = stage.call_with(&runtime, "test_run", json!({"text": "x"}), Approval::Once).await;
     assert!(result.ok(), "{:?}", result.value);
-    assert_eq!(stage.diary(), ["asked: test_run runs a program", "run test_run x"]);
+    assert_eq!(
+        stage.diary(),
+        ["asked: test_run runs a program, for which the default rule is `ask`", "run test_run x"]
+    );
     assert_eq!(std::fs::read_to_string(&log).unwrap(), "pre-one\npre-two\npost\n");
 
     let refused = Approval::Refused { why: Some("not today".into()) };
     let result = stage.call_with(&runtime, "test_run", json!({}), refused).await;
-    assert_eq!((result.kind, error(&result)), (ResultType::Rejected, "test_run was refused: not today"));
-    assert_eq!(stage.diary(), ["asked: test_run runs a program"]);
+    assert_eq!(
+        (result.kind, error(&result)),
+        (
+            ResultType::Rejected,
+            "test_run was refused: not today; test_run runs a program, for which the default rule is `ask`"
+        )
+    );
+    assert_eq!(
+        result.value["hint"],
+        "to allow it, put `allow = [\"test_run\"]` under [permissions] in lsp-tools.toml"
+    );
+    assert_eq!(stage.diary(), ["asked: test_run runs a program, for which the default rule is `ask`"]);
     assert_eq!(
         std::fs::read_to_string(&log).unwrap().lines().count(),
         3,

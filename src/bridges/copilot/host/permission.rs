@@ -79,7 +79,7 @@ async fn check_permission(shared: &HostTurnState, caller: &Caller, request: &Val
         "memory" => intent("memory", "Remember something", Effect::Edit, CallSubjects::default()),
         "hook" => return ask_approver(shared, word("toolName"), word("hookMessage"), request).await,
         other => {
-            let why = format!("the command line wants leave for `{}`", other.escape_debug());
+            let why = format!("the command line wants approval for `{}`", other.escape_debug());
             return ask_approver(shared, other, &why, request).await;
         }
     };
@@ -121,11 +121,13 @@ async fn ask_approver(
     let denied = |what: String| Err(ToolError::new(ErrorCode::Denied, what));
     match tokio::time::timeout(HOST_APPROVAL_TIMEOUT, shared.approver.ask(&question)).await {
         Ok(Approval::Once | Approval::ForSession) => Ok(()),
-        Ok(Approval::Refused { why: Some(why) }) => denied(format!("it was refused: {why}")),
-        Ok(Approval::Refused { why: None }) => denied("it was refused".to_owned()),
-        Ok(Approval::Nobody) => denied(format!("{why}; that needs someone's leave, and nobody can be asked")),
+        Ok(Approval::Refused { why: answer }) => {
+            let answer = answer.map(|answer| format!(": {answer}")).unwrap_or_default();
+            denied(format!("{why}; the request for approval was declined{answer}"))
+        }
+        Ok(Approval::Nobody) => denied(format!("{why}; nobody can be asked for approval here")),
         Err(_) => denied(format!(
-            "{why}; who was asked did not answer within {} s",
+            "{why}; the request for approval was not answered within {} s",
             HOST_APPROVAL_TIMEOUT.as_secs()
         )),
     }
