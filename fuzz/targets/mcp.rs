@@ -89,6 +89,7 @@ pub fn options(live: &LiveRuntime) -> ServerOptions {
         caller: Caller::default(),
         client: Client::default(),
         text_answers: false,
+        output_schemas: false,
     }
 }
 

@@ -79,8 +79,7 @@ pub(crate) struct AccessSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Permissions {
-    /// Which tools there are where a caller chooses no profile of its own. Without one all can be called, and the list that
-    /// callers get is that of [`Profile::Core`].
+    /// The profile of callers that choose none of their own. Without one the list is that of [`Profile::Core`].
     pub(crate) profile: Option<Profile>,
     /// Calls that run without asking.
     pub(crate) allow: Vec<String>,
@@ -94,12 +93,11 @@ pub(crate) struct Permissions {
     pub(crate) excluded: Vec<String>,
 }
 
-/// A choice of tools.
+/// A list of tools. [`Profile::ReadOnly`] and [`Profile::Edit`] also limit which tools can be called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// What agents need from day to day: files, edits, commands, the common questions to servers. It is what a list costs
-    /// that keeps the rest out of it.
+    /// The tools that agents need from day to day: files, edits, commands, the common questions to servers.
     Core,
     /// The language tools, for hosts with file tools of their own.
     Lsp,

@@ -1,4 +1,61 @@
-//! Patterns for tool names, with `*` for any part.
+//! Names of tools: patterns with `*` for any part, and the names by which models of other programs know a tool.
+
+use std::borrow::Cow;
+
+/// Names of other programs for a tool of ours, as [`folded`] writes them. Callers and rules may use either.
+const ALIASES: [(&str, &str); 33] = [
+    ("apply_patch", "patch"),
+    ("create_directory", "mkdir"),
+    ("create_file", "write"),
+    ("delete_file", "delete"),
+    ("exec", "bash"),
+    ("fetch_webpage", "fetch_web_page"),
+    ("file_search", "glob"),
+    ("find_files", "glob"),
+    ("get_changed_files", "changed_files"),
+    ("get_errors", "lsp_diagnostics"),
+    ("get_terminal_output", "bash_output"),
+    ("grep_search", "grep"),
+    ("insert_edit_into_file", "write"),
+    ("list_dir", "list"),
+    ("list_directory", "list"),
+    ("ls", "list"),
+    ("move_file", "move"),
+    ("multiedit", "edit"),
+    ("multi_edit", "edit"),
+    ("read_file", "read"),
+    ("rename_file", "move"),
+    ("replace_string_in_file", "edit"),
+    ("run_command", "bash"),
+    ("run_in_terminal", "bash"),
+    ("search", "grep"),
+    ("search_files", "grep"),
+    ("shell", "bash"),
+    ("str_replace", "edit"),
+    ("todo_read", "todoread"),
+    ("todo_write", "todowrite"),
+    ("web_fetch", "fetch_web_page"),
+    ("webfetch", "fetch_web_page"),
+    ("write_file", "write"),
+];
+
+/// `name` in lower case, with `_` for `-`: the spelling of our tools.
+fn folded(name: &str) -> Cow<'_, str> {
+    let differs = |byte: u8| byte.is_ascii_uppercase() || byte == b'-';
+    match name.bytes().any(differs) {
+        true => Cow::Owned(name.to_ascii_lowercase().replace('-', "_")),
+        false => Cow::Borrowed(name),
+    }
+}
+
+/// The name that a built-in tool called `name` elsewhere has here: the folded name itself if it is no alias.
+pub(crate) fn canonical_name(name: &str) -> Cow<'_, str> {
+    let name = folded(name);
+    match ALIASES.iter().find(|(alias, _)| *alias == name) {
+        Some((_, own)) => Cow::Borrowed(own),
+        None => name,
+    }
+}
 
 /// A tool's name, or with `*` in it, many.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,10 +74,13 @@ impl NamePattern {
     }
 }
 
-/// Whether `pattern` (`lsp_*`, `*`, `read`) means `name`. Upper and lower case are the same, as no two tools differ in that.
+/// Whether `pattern` (`lsp_*`, `*`, `read`) means `name`. Upper and lower case are the same, as no two tools differ in that. A name of another
+/// program means our tool as well.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some((start, rest)) = pattern.split_once('*') else {
+        return pattern == name || canonical_name(&pattern) == name;
+    };
     let Some(mut name) = name.strip_prefix(start) else { return false };
     let mut parts: Vec<&str> = rest.split('*').collect();
     let end = parts.pop().unwrap_or_default();
@@ -51,8 +111,25 @@ mod tests {
             ("a*b*b", "ab", false),
             ("a*b*b", "axbxb", true),
             ("mcp/*", "mcp/create_issue", true),
+            ("run_in_terminal", "bash", true),
+            ("read_file", "read_file", true),
+            ("run_in_terminal", "bash_output", false),
         ] {
             assert_eq!(matches(pattern, name), meant, "{pattern} {name}");
+        }
+    }
+
+    #[test]
+    fn name_of_another_program_means_our_tool() {
+        for (name, own) in [
+            ("run_in_terminal", "bash"),
+            ("resolve-library-id", "resolve_library_id"),
+            ("TodoWrite", "todowrite"),
+            ("Web-Fetch", "fetch_web_page"),
+            ("files/read_file", "files/read_file"),
+            ("lsp_hover", "lsp_hover"),
+        ] {
+            assert_eq!(canonical_name(name), own, "{name}");
         }
     }
 

@@ -20,10 +20,9 @@ pub(crate) struct Policy {
     agents: BTreeMap<String, AgentRules>,
     /// Tools that there are only where the user has switched them on, and what a call is told where not.
     switched_off: Vec<(&'static str, &'static str)>,
-    /// Tools that few tasks need. A list that every model reads before each answer has them only where someone chose a profile or
-    /// named tools; they can be called all the same.
+    /// Tools that are not in the list of the profile `core`, which every model reads before each answer; they can be called all the same.
     beyond_core: BTreeSet<String>,
-    /// The tools of the profile `lsp`. Others are not in it, whatever they call themselves.
+    /// The tools in the list of the profile `lsp`. Others are not in it, whatever they call themselves.
     in_lsp: BTreeSet<String>,
 }
 
@@ -97,7 +96,7 @@ impl Policy {
         self
     }
 
-    /// Takes over which of the profiles `core` and `lsp` have `tool`. One that nothing is said of is in `core` alone.
+    /// Records which of the profiles `core` and `lsp` list `tool`. A tool that is not recorded is in `core` alone.
     pub(crate) fn place_in_profiles(&mut self, tool: &str, core: bool, lsp: bool) {
         for (names, contains) in [(&mut self.beyond_core, !core), (&mut self.in_lsp, lsp)] {
             if contains {
@@ -108,14 +107,12 @@ impl Policy {
         }
     }
 
-    /// Whether `profile` has a tool with that name and effect.
-    fn profile_has(&self, profile: Profile, tool: &str, effect: Effect) -> bool {
+    /// Whether the list of `profile` has a tool with that name and effect.
+    fn profile_lists(&self, profile: Profile, tool: &str, effect: Effect) -> bool {
         match profile {
-            Profile::All => true,
             Profile::Core => !self.beyond_core.contains(tool),
-            Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
-            Profile::ReadOnly => effect == Effect::Read,
             Profile::Lsp => self.in_lsp.contains(tool),
+            Profile::All | Profile::Edit | Profile::ReadOnly => profile_offers(profile, effect),
         }
     }
 
@@ -156,17 +153,16 @@ pub(crate) struct CallerPolicy<'a> {
 }
 
 impl<'a> CallerPolicy<'a> {
-    /// Whether a tool is in the list that the caller gets: it is offered, and where nobody chose a profile or named tools, it
-    /// is one of [`Profile::Core`].
+    /// Whether a tool is in the list that the caller gets: it is offered, and in the list of the profile. Without a profile the list is
+    /// that of [`Profile::Core`], or all available tools if some were named.
     pub(crate) fn lists(&self, tool: &str, effect: Effect) -> bool {
-        self.offers(tool, effect)
-            && (self.is_chosen() || self.policy.profile_has(Profile::Core, tool, effect))
+        let usual = if self.names_available() { Profile::All } else { Profile::Core };
+        self.offers(tool, effect) && self.policy.profile_lists(self.profile().unwrap_or(usual), tool, effect)
     }
 
-    /// Whether a profile or a list of available tools was chosen, by the caller, in the settings, or for the agent.
-    fn is_chosen(&self) -> bool {
-        self.profile().is_some()
-            || self.access.available.is_some()
+    /// Whether the caller, the settings, or the agent have a list of available tools.
+    fn names_available(&self) -> bool {
+        self.access.available.is_some()
             || self.scopes().is_ok_and(|scopes| scopes.iter().any(|scope| !scope.available.is_empty()))
     }
 
@@ -189,10 +185,11 @@ impl<'a> CallerPolicy<'a> {
             Ok(scopes) => scopes,
             Err(why) => return deny(why),
         };
-        if let Some(profile) =
-            self.profile().filter(|profile| !self.policy.profile_has(*profile, tool, effect))
-        {
-            return deny(format!("{tool} is not in the profile `{}`", profile_name(profile)));
+        if let Some(profile) = self.profile().filter(|profile| !profile_offers(*profile, effect)) {
+            return deny(format!(
+                "{tool} is not in the profile `{}`; `--profile`, or `profile` under [permissions] in lsp-tools.toml, chooses another",
+                profile_name(profile)
+            ));
         }
         if self
             .access
@@ -200,14 +197,19 @@ impl<'a> CallerPolicy<'a> {
             .as_ref()
             .is_some_and(|names| !names.iter().any(|list| name::matches(list, tool)))
         {
-            return deny(format!("{tool} is not among the tools that this caller chose"));
+            return deny(format!(
+                "{tool} is not in the list of available tools with which this caller was started; it can be added there"
+            ));
         }
         if let Some(excluded) = self.excluded(tool) {
             return Some(excluded);
         }
         for scope in scopes {
             if let Some(list) = scope.available.iter().find(|list| !list.has(tool)) {
-                return deny(format!("{tool} is not among the available tools of {}", list.whose));
+                return deny(format!(
+                    "{tool} is not in the list of available tools of {}; it can be added there",
+                    list.whose
+                ));
             }
             if let Some(rule) = scope.deny.iter().find(|rule| rule.covers_all_calls(tool, effect)) {
                 return Some(denied_by(rule));
@@ -220,11 +222,13 @@ impl<'a> CallerPolicy<'a> {
     pub(crate) fn excluded(&self, tool: &str) -> Option<PolicyDecision> {
         let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
         if self.access.excluded.iter().any(|list| name::matches(list, tool)) {
-            return deny(format!("{tool} was excluded by this caller"));
+            return deny(format!(
+                "{tool} is in the list of excluded tools with which this caller was started; it can be taken out there"
+            ));
         }
         let scopes = self.scopes().unwrap_or_default();
         let list = scopes.iter().flat_map(|scope| &scope.excluded).find(|list| list.has(tool))?;
-        deny(format!("{tool} is excluded by {}", list.whose))
+        deny(format!("{tool} is in the list `excluded` of {}; it can be taken out there", list.whose))
     }
 
     /// Whether a call may run.
@@ -268,7 +272,7 @@ impl<'a> CallerPolicy<'a> {
             return denied_by(rule);
         }
         if let Some(rule) = first(|scope| &scope.ask) {
-            let why = format!("the rule `{}` in {} wants someone to agree to it", rule.text, rule.whose);
+            let why = format!("the rule `{}` under `ask` in {} wants approval for it", rule.text, rule.whose);
             return PolicyDecision { verdict: PolicyVerdict::Ask, rule: Some(rule.text.clone()), why };
         }
         match rule::allowed_by(&self.policy.allow, request) {
@@ -307,15 +311,29 @@ fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecisio
     match request.effect {
         Effect::Read => PolicyDecision::without_rule(PolicyVerdict::Allow, "reading is allowed"),
         Effect::Edit => match &request.subjects.governs {
-            Some(why) => PolicyDecision::without_rule(PolicyVerdict::Ask, why.clone()),
+            Some(why) => PolicyDecision::without_rule(
+                PolicyVerdict::Ask,
+                format!("{why}, for which the default rule is `ask`"),
+            ),
             None => PolicyDecision::without_rule(PolicyVerdict::Allow, "changing the workspace is allowed"),
         },
         Effect::Execute => {
-            PolicyDecision::without_rule(PolicyVerdict::Ask, format!("{tool} runs a program{why}"))
+            let what = format!("{tool} runs a program, for which the default rule is `ask`{why}");
+            PolicyDecision::without_rule(PolicyVerdict::Ask, what)
         }
         Effect::Network => {
-            PolicyDecision::without_rule(PolicyVerdict::Ask, format!("{tool} speaks to another machine{why}"))
+            let what = format!("{tool} contacts another machine, for which the default rule is `ask`{why}");
+            PolicyDecision::without_rule(PolicyVerdict::Ask, what)
         }
+    }
+}
+
+/// Whether a tool with that effect may be called under `profile`: [`Profile::Core`] and [`Profile::Lsp`] are lists, and limit nothing.
+fn profile_offers(profile: Profile, effect: Effect) -> bool {
+    match profile {
+        Profile::All | Profile::Core | Profile::Lsp => true,
+        Profile::Edit => matches!(effect, Effect::Read | Effect::Edit),
+        Profile::ReadOnly => effect == Effect::Read,
     }
 }
 

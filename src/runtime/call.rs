@@ -1,5 +1,6 @@
 //! The way of one call: tool, rules, approval, hooks, the tool's code, result, hooks, record.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,11 +13,14 @@ use super::approve::{CallStopReason, PlannedCall, approval_request};
 use super::record::CallRecorder;
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
+use crate::policy::name::canonical_name;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
+use crate::tools::argument_aliases::in_own_words;
 use crate::tools::edit_scheduler::CallArrival;
 use crate::tools::error::{ErrorCode, ToolError, from_panic_text, panic_text};
 use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition};
+use crate::tools::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition, ToolDirectory};
+use crate::tools::tool_finder::{self, TOOLS};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::approval_reason;
 
@@ -137,9 +141,10 @@ impl Runtime {
         name: &str,
         arguments: &Value,
     ) -> Result<Option<ApprovalRequest>, ToolError> {
-        let tool = self.offered_tool(caller, name)?;
+        let (name, arguments) = self.named_call(caller, name, arguments.clone());
+        let tool = self.offered_tool(caller, &name)?;
         let tool = tool.as_ref();
-        let arguments = without_nulls(arguments.clone(), tool.definition());
+        let arguments = own_arguments(&name, arguments, tool.definition());
         let subjects = self.prepare(tool, &arguments)?.subjects;
         let decision = self.decide_call(caller, tool, &subjects);
         match decision.verdict {
@@ -162,9 +167,10 @@ impl Runtime {
         name: &str,
         arguments: &Value,
     ) -> Result<PolicyDecision, ToolError> {
-        let tool = self.tool(name)?;
+        let (name, arguments) = self.named_call(caller, name, arguments.clone());
+        let tool = self.tool(&name)?;
         let tool = tool.as_ref();
-        let arguments = without_nulls(arguments.clone(), tool.definition());
+        let arguments = own_arguments(&name, arguments, tool.definition());
         Ok(self.decide_call(caller, tool, &self.prepare(tool, &arguments)?.subjects))
     }
 
@@ -179,13 +185,17 @@ impl Runtime {
         request: CallRequest<'_>,
         adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
     ) -> ConductedCall {
+        let CallRequest { name, arguments, options } = request;
+        let (name, arguments) = self.named_call(options.caller, name, arguments);
+        let (called, name) = (&name, self.own_name(&name));
+        let request = CallRequest { name: &name, arguments, options };
         let cancelled = request.options.cancelled.clone();
         let caller = request.options.caller;
         let _running = self.tally.begin_session_call(request.name, &caller.session);
         let arrival = self.context.edit_scheduler.arrive();
         let mut record = CallRecorder::new(self.audit.as_deref(), caller, request.name, &request.arguments)
             .shown_in(&self.feed, &request.arguments);
-        let call = self.call_checked(request, adapted, &arrival, &mut record);
+        let call = self.call_checked(called, request, adapted, &arrival, &mut record);
         let call = std::panic::AssertUnwindSafe(call).catch_unwind();
         let outcome = tokio::select! {
             outcome = call => outcome,
@@ -206,6 +216,7 @@ impl Runtime {
 
     async fn call_checked(
         &self,
+        called: &str,
         request: CallRequest<'_>,
         adapted: impl FnOnce(Arc<dyn AnyTool>, Value) -> (Arc<dyn AnyTool>, Value) + Send,
         arrival: &CallArrival,
@@ -214,7 +225,7 @@ impl Runtime {
         let CallRequest { name, arguments, options } = request;
         let CallOptions { caller, approver, .. } = options;
         let tool = self.find_offered_tool(caller, name).await?;
-        let arguments = without_nulls(arguments, tool.definition());
+        let arguments = own_arguments(called, arguments, tool.definition());
         let (tool, arguments) = adapted(tool, arguments);
         let tool = tool.as_ref();
         let PreparedCall { subjects, run } = self.prepare(tool, &arguments)?;
@@ -246,7 +257,7 @@ impl Runtime {
         let context = narrowed.as_ref().unwrap_or(&seen);
         let CallOptions { caller, approver, group, .. } = *options;
         let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
-        let call = Call { context, caller, approver, group, id: &id, arrival, cancelled };
+        let call = Call { context, tools: self, caller, approver, group, id: &id, arrival, cancelled };
         let run = std::panic::AssertUnwindSafe(run.run(call)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(result)) => result,
@@ -255,12 +266,38 @@ impl Runtime {
         }
     }
 
-    /// The tool called `name`. The folders of dropped-in tools are looked into only for a name that no built-in tool has.
+    /// The tool called `name`, here or by another program. The folders of dropped-in tools are looked into only for a name that no
+    /// built-in tool has, and go before names of other programs.
     fn tool(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
         if let Ok(tool) = self.tools.get(name) {
             return Ok(Arc::clone(tool));
         }
-        self.offer().tools.get(name).map(Arc::clone)
+        let offered = self.offer().tools.get(name).map(Arc::clone);
+        offered.or_else(|unknown| self.tools.get(&canonical_name(name)).map(Arc::clone).map_err(|_| unknown))
+    }
+
+    /// The name here of the tool called `name`; `name` itself if there is none.
+    pub(crate) fn own_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.tool(name) {
+            Ok(tool) if tool.definition().card.name != name => {
+                Cow::Owned(tool.definition().card.name.to_string())
+            }
+            _ => Cow::Borrowed(name),
+        }
+    }
+
+    /// The tool and arguments that a call is about: of `tools`, where `caller` is offered it, those that it names.
+    pub(crate) fn named_call<'n>(
+        &self,
+        caller: &Caller,
+        name: &'n str,
+        arguments: Value,
+    ) -> (Cow<'n, str>, Value) {
+        match canonical_name(name) == TOOLS && self.is_offered(caller, TOOLS) {
+            true => tool_finder::named_call(arguments)
+                .unwrap_or_else(|arguments| (Cow::Borrowed(name), arguments)),
+            false => (Cow::Borrowed(name), arguments),
+        }
     }
 
     /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
@@ -351,6 +388,19 @@ impl Runtime {
     }
 }
 
+impl ToolDirectory for Runtime {
+    fn callable(&self, caller: &Caller) -> Vec<ToolDefinition> {
+        let policy = self.policy_of(caller);
+        let offered =
+            |definition: &ToolDefinition| policy.offers(&definition.card.name, definition.card.effect);
+        self.offer().tools.definitions(offered).into_iter().cloned().collect()
+    }
+
+    fn callable_tool(&self, caller: &Caller, name: &str) -> Result<ToolDefinition, ToolError> {
+        self.offered_tool(caller, name).map(|tool| tool.definition().clone())
+    }
+}
+
 fn timeout_error(tool: &str, limit: Duration) -> ToolError {
     let error = format!("{tool} was ended because it took longer than {} ms", limit.as_millis());
     ToolError::new(ErrorCode::Timeout, error)
@@ -365,6 +415,11 @@ fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
         ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log")
     });
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
+}
+
+/// The arguments of a call, whose caller knows the tool as `called`, as its schema has them.
+pub(super) fn own_arguments(called: &str, arguments: Value, definition: &ToolDefinition) -> Value {
+    in_own_words(called, definition, without_nulls(arguments, definition))
 }
 
 /// Models write `null` for what they leave out, at any depth: strict schemas make them.

@@ -14,16 +14,16 @@ use crate::text::Position;
 /// What is asked about.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Address {
-    /// File. Not needed if `symbol` is unique.
+    /// Optional with a unique `symbol`.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// 0-based.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// 0-based column, in characters.
+    /// 0-based column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub character: Option<u32>,
-    /// Name (`Class.method`), with or without `line`; safer than `character`.
+    /// Name, as `Class.method`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
 }

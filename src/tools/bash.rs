@@ -30,19 +30,19 @@ const MAX_LISTED_CHANGED_FILES: usize = 200;
 /// The arguments of `bash`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct BashArgs {
-    /// Command line for /bin/sh -lc.
+    /// For /bin/sh -lc.
     #[schemars(length(min = 1))]
     pub command: String,
-    /// Milliseconds until it is ended (120000).
+    /// Milliseconds (120000).
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// Return an `id` at once; for servers and watchers.
+    /// Keep it running; answers an `id` for `bash_output` and `bash_kill`.
     #[serde(default)]
     pub background: bool,
-    /// Tell what it broke in open and changed files.
+    /// Report what it broke.
     #[serde(default)]
     pub diagnostics: bool,
-    /// Keep terminal escape sequences in the output.
+    /// Keep escape sequences.
     #[serde(default)]
     pub raw: bool,
 }
@@ -177,9 +177,8 @@ impl Tool for Bash {
     type Output = BashOutput;
 
     fn card(&self) -> Card {
-        let description = "Runs a command in the workspace's root. No terminal or input; it may write only the workspace and \
-             temporary folders. What it leaves running is ended, unless `background`. Answers exit status, output and changed files. Not for \
-             reading, searching or editing files. Example: {\"command\": \"cargo test\"}.";
+        let description = "Runs a command in the workspace's root, without terminal or input; it may write only the workspace and temporary \
+             folders. Answers exit status, output, changed files. Not for reading, searching or editing files.";
         Card::new("bash", "Run a command", description, Effect::Execute).destructive().with_rank(15).long()
     }
 
@@ -231,7 +230,11 @@ async fn run_to_end(
     let witness = context.manager.start_recording().await;
     let run =
         context.shells.start(context.manager.spawner(), prepared, form(settings, args), Some(limit)).await?;
-    let Some(ended) = run.wait().await else {
+    let ended = match context.progress.is_some() {
+        true => run.wait_and_tell(|event| context.send_progress(event)).await,
+        false => run.wait().await,
+    };
+    let Some(ended) = ended else {
         return Err(ToolError::new(ErrorCode::Cancelled, "the runtime was shut down while the command ran"));
     };
     if ended.how == CommandEndCause::Killed {

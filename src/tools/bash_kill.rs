@@ -24,8 +24,8 @@ impl Tool for BashKill {
 
     /// Starting a command took leave; to end one's own takes none, hence the effect.
     fn card(&self) -> Card {
-        let description = "Ends a background command of `bash` and all it started; gives its last output. Example: {\"id\": \"sh-0\"}.";
-        Card::reading("bash_kill", "End a background command", description)
+        let description = "Ends a background command of `bash` and all it started; gives its last output.";
+        Card::reading("bash_kill", "End a background command", description).beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, args: BashKillArgs) -> Result<RunReport, ToolError> {

@@ -84,11 +84,11 @@ impl Tool for BashOutputTool {
     type Output = RunReport;
 
     fn card(&self) -> Card {
-        let description = "State of a background command of `bash`, and its output since last asked. Example: {\"id\": \"sh-0\", \"wait_ms\": 5000}.";
+        let description = "State of a background command of `bash`, and its output since last asked.";
         let mut card = Card::reading("bash_output", "Output of a background command", description);
         // What was told once is not told again.
         card.idempotent = false;
-        card
+        card.beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, args: BashOutputArgs) -> Result<RunReport, ToolError> {

@@ -7,7 +7,7 @@ use super::{
     find_test_files, fix, get_library_docs, glob, grep, list, lsp_changes, lsp_code_actions, lsp_completion,
     lsp_definition, lsp_diagnostics, lsp_format, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay,
     lsp_rename, lsp_servers, lsp_signature, lsp_symbols, lsp_tests, memory, mkdir, move_file, move_symbol,
-    patch, read, resolve_library_id, run_tests, skill, task, todo, undo, write,
+    multi_replace, patch, read, resolve_library_id, run_tests, skill, task, todo, tool_finder, undo, write,
 };
 
 /// All of them.
@@ -45,6 +45,7 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(fix::Fix)?;
     tools.add(write::WriteTool)?;
     tools.add(edit::EditTool)?;
+    tools.add(multi_replace::MultiReplaceTool)?;
     tools.add(edit_symbol::EditSymbol)?;
     tools.add(move_symbol::MoveSymbol)?;
     tools.add(patch::PatchTool)?;
@@ -61,13 +62,17 @@ pub(crate) fn registry() -> Result<Registry, ToolError> {
     tools.add(changed_files::ChangedFiles)?;
     tools.add(skill::SkillTool)?;
     tools.add(task::TaskTool::from_environment())?;
+    tools.add(tool_finder::ToolFinder)?;
     chat::add(&mut tools)?;
     Ok(tools)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
+    use crate::tools::tool::Card;
 
     /// What a description says of when another tool, or none, is the right one.
     fn says_when_not(description: &str, tool: &str, tools: &Registry) -> bool {
@@ -78,22 +83,78 @@ mod tests {
     }
 
     #[test]
-    fn listed_tool_says_when_not_to_use_it_and_ends_in_an_example_that_fits_its_schema() {
+    fn listed_tool_says_when_not_to_use_it_and_an_example_fits_its_schema() {
         let tools = registry().unwrap();
         // Those of chats have the words of a document of their own.
         let listed = tools.definitions(|definition| {
             let card = &definition.card;
             (card.core || card.lsp) && !chat::NAMES.contains(&card.name.as_ref())
         });
-        assert!(listed.len() > 30, "{}", listed.len());
         for definition in listed {
             let card = &definition.card;
-            let example = card.description.strip_suffix('.').and_then(|text| text.split_once(" Example: "));
-            let Some((text, example)) = example else { panic!("{}: no example", card.name) };
-            let example =
-                serde_json::from_str(example).unwrap_or_else(|error| panic!("{}: {error}", card.name));
-            definition.input.check(&card.name, &example).unwrap_or_else(|error| panic!("{error:?}"));
+            let (text, example) =
+                card.description.split_once(" Example: ").unwrap_or((card.description.as_ref(), ""));
             assert!(says_when_not(text, &card.name, &tools), "{}: {text}", card.name);
+            if let Some(example) = example.strip_suffix('.') {
+                let example =
+                    serde_json::from_str(example).unwrap_or_else(|error| panic!("{}: {error}", card.name));
+                definition.input.check(&card.name, &example).unwrap_or_else(|error| panic!("{error:?}"));
+            }
+        }
+    }
+
+    /// The names of the properties that have no description, at any depth.
+    fn undescribed(schema: &Value, place: &str, found: &mut Vec<String>) {
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let place = format!("{place}.{name}");
+            if property["description"].as_str().is_none_or(|text| text.trim().is_empty()) {
+                found.push(place.clone());
+            }
+            undescribed(property, &place, found);
+            undescribed(&property["items"], &place, found);
+        }
+    }
+
+    #[test]
+    fn every_argument_of_every_tool_has_a_description() {
+        let mut found = Vec::new();
+        for definition in registry().unwrap().definitions(|_| true) {
+            undescribed(definition.input.as_value(), &definition.card.name, &mut found);
+        }
+        assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn core_and_lsp_profiles_list_the_tools_they_promise() {
+        let tools = registry().unwrap();
+        let names = |wanted: fn(&Card) -> bool| {
+            let listed = tools.definitions(|definition| wanted(&definition.card)).into_iter();
+            listed
+                .map(|definition| definition.card.name.as_ref())
+                .filter(|name| !chat::NAMES.contains(name))
+                .collect::<Vec<_>>()
+        };
+        let (core, lsp) = (names(|card| card.core), names(|card| card.lsp));
+        assert!(core.len() <= 20 && lsp.len() <= 12, "{core:?} {lsp:?}");
+        let languages = ["lsp_diagnostics", "lsp_definition", "lsp_hover", "explore", "tools"];
+        let files = [
+            "read",
+            "write",
+            "list",
+            "glob",
+            "grep",
+            "patch",
+            "bash",
+            "todoread",
+            "todowrite",
+            "skill",
+            "task",
+        ];
+        for name in languages.into_iter().chain(files).chain(["edit", "undo", "lsp_references"]) {
+            assert!(core.contains(&name), "{name}");
+        }
+        for name in languages.into_iter().chain(["lsp_changes"]) {
+            assert!(lsp.contains(&name), "{name}");
         }
     }
 }

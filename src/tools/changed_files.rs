@@ -24,7 +24,7 @@ const DEFAULT_GIT_CHANGES_TIMEOUT: Duration = Duration::from_secs(15);
 pub(crate) struct ChangedFilesArgs {
     /// A folder in the repository (the workspace).
     pub repository_path: Option<PathBuf>,
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
+    /// Default `all`.
     pub source_control_state: Option<SourceControlState>,
 }
 

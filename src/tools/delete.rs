@@ -21,9 +21,9 @@ pub(crate) struct DeleteArgs {
     pub path: String,
     /// A folder with all that is in it.
     pub recursive: Option<bool>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 

@@ -10,6 +10,7 @@ use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::replace::{ReplaceError, TextReplacement, replace};
+use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, LineEnds};
 
 /// The arguments of `edit`.
@@ -17,22 +18,22 @@ use crate::workspace::edit::{EditPlan, LineEnds};
 pub(crate) struct EditArgs {
     /// The file.
     pub path: String,
-    /// Made in order; all or none.
+    /// In order; all or none.
     pub edits: Vec<OneEdit>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
 /// One replacement.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct OneEdit {
-    /// Exact text, with enough around it to be there once.
+    /// Exact, unique text.
     pub old: String,
-    /// What takes its place.
+    /// Its new text.
     pub new: String,
-    /// Replace every occurrence.
+    /// Every occurrence.
     pub all: Option<bool>,
 }
 
@@ -48,9 +49,8 @@ impl Tool for EditTool {
         Card::new(
             "edit",
             "Edit a file",
-            "Replaces exact text in a file, in several places at once if need be. A miss answers the nearest text. Answers a diff, and the \
-             diagnostics it added, in callers too. For a whole function use `edit_symbol`, for a name `lsp_rename`. Example: {\"path\": \
-             \"shop/cart.py\", \"edits\": [{\"old\": \"tax = 1\", \"new\": \"tax = 2\"}]}.",
+            "Replaces exact text in a file, several places at once. Answers a diff and new errors, also in callers; a miss, the \
+             nearest text. For a name use `lsp_rename`.",
             Effect::Edit,
         ).with_rank(9).undoable()
     }
@@ -61,30 +61,43 @@ impl Tool for EditTool {
 
     async fn run(&self, call: Call<'_>, args: EditArgs) -> Result<EditOutput, ToolError> {
         let path = call.context.path(args.path.as_ref())?;
-        let replacements: Vec<TextReplacement> = args
-            .edits
-            .into_iter()
-            .map(|edit| TextReplacement { old: edit.old, new: edit.new, all: edit.all.unwrap_or(false) })
-            .collect();
+        let replacements: Vec<TextReplacement> = args.edits.into_iter().map(Into::into).collect();
         let mut turn =
             EditingTurn::acquire(&call, EditRunOptions::new(args.dry_run, args.diagnostics), [&path]).await;
         loop {
-            let file = read_existing(call.context, &path)?.ok_or_else(|| {
-                let what = format!("there is no file `{}` to edit", path.display());
-                ToolError::new(ErrorCode::NotFound, what)
-                    .with_hint("make it with `write`")
-                    .about_missing_path(&path.display())
-            })?;
-            let replaced =
-                replace(&file.text, &replacements).map_err(|error| replace_error(&path.display(), &error))?;
-            must_be_whole(&path, Some(&file), &replaced.text)?;
             let mut plan = EditPlan::new("edit");
-            plan_write(&mut plan, &path, Some(&file), &replaced.text, LineEnds::AsGiven);
+            let text = plan_replacements(call.context, &mut plan, &path, &replacements)?;
             if let Some(done) = turn.run_plan(plan).await? {
-                return Ok(EditOutput::new(done, &path, &replaced.text));
+                return Ok(EditOutput::new(done, &path, &text));
             }
         }
     }
+}
+
+impl From<OneEdit> for TextReplacement {
+    fn from(OneEdit { old, new, all }: OneEdit) -> Self {
+        Self { old, new, all: all.unwrap_or(false) }
+    }
+}
+
+/// Plans replacements in one file; its text afterwards.
+pub(super) fn plan_replacements(
+    context: &Context,
+    plan: &mut EditPlan,
+    path: &WorkspacePath,
+    replacements: &[TextReplacement],
+) -> Result<String, ToolError> {
+    let file = read_existing(context, path)?.ok_or_else(|| {
+        let what = format!("there is no file `{}` to edit", path.display());
+        ToolError::new(ErrorCode::NotFound, what)
+            .with_hint("make it with `write`")
+            .about_missing_path(&path.display())
+    })?;
+    let replaced =
+        replace(&file.text, replacements).map_err(|error| replace_error(&path.display(), &error))?;
+    must_be_whole(path, Some(&file), &replaced.text)?;
+    plan_write(plan, path, Some(&file), &replaced.text, LineEnds::AsGiven);
+    Ok(replaced.text)
 }
 
 fn replace_error(path: &str, error: &ReplaceError) -> ToolError {

@@ -29,9 +29,9 @@ pub(crate) struct EditSymbolArgs {
     pub after: Option<String>,
     /// Delete it, if nothing uses it.
     pub delete: Option<bool>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -45,9 +45,9 @@ impl Tool for EditSymbol {
 
     fn card(&self) -> Card {
         Card::new("edit_symbol", "Edit a symbol", DESCRIPTION, Effect::Edit)
-            .in_lsp_profile()
             .with_rank(10)
             .undoable()
+            .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &EditSymbolArgs) -> Result<CallSubjects, ToolError> {

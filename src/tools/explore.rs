@@ -56,11 +56,11 @@ pub(crate) struct ExploreArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
-    /// Tokens the answer may take (2000).
+    /// Tokens of the answer (2000).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MIN_BUDGET_TOKENS, max = 50_000))]
     pub budget: Option<usize>,
-    /// List what is in these files and folders alone.
+    /// Only these files and folders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<PathBuf>>,
 }
@@ -74,7 +74,7 @@ impl Tool for Explore {
     type Output = Answer<ExploreOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("explore", "Explore a symbol", DESCRIPTION).in_lsp_profile().with_rank(1).overlaid()
+        Card::reading("explore", "Explore a symbol", DESCRIPTION).with_rank(1).overlaid().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &ExploreArgs) -> Result<CallSubjects, ToolError> {
@@ -87,9 +87,8 @@ impl Tool for Explore {
     }
 }
 
-const DESCRIPTION: &str = "Start here to understand a symbol or before changing it: signature, docs, source, callers, \
-     callees, implementations, tests and errors in one answer, instead of greps and reads. Lists that are cut say so in `more`. \
-     Not for text that is no name (`grep`). Example: {\"symbol\": \"Cart.total\"}.";
+const DESCRIPTION: &str = "Start here to understand or change a symbol: signature, docs, source, callers, callees, implementations, tests and \
+             errors in one answer. Not for text that is no name (`grep`). Example: {\"symbol\": \"Cart.total\"}.";
 
 /// Answers all of what stands at `target` that fits into so many tokens; its lists have what is in `only`.
 pub(crate) async fn run(

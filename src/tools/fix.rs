@@ -29,17 +29,17 @@ const QUICK_FIX: &str = "quickfix";
 /// The arguments of `fix`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct FixArgs {
-    /// LSP's kind: `source.organizeImports`, `source.fixAll`, `source.fixAll.ruff`, …; `quickfix` with a `rule`.
+    /// `source.organizeImports`, `source.fixAll`, …; `quickfix` with `rule`.
     pub kind: String,
-    /// The code of the findings to fix: `F401`, `6133`, …
+    /// Code of the findings: `F401`.
     pub rule: Option<String>,
-    /// How the quick fix's title begins; else the one that the server prefers.
+    /// Begin of the quick fix's title.
     pub title: Option<String>,
     /// Files and folders.
     pub paths: Vec<String>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -53,10 +53,10 @@ impl Tool for Fix {
 
     fn card(&self) -> Card {
         Card::new("fix", "Fix files", DESCRIPTION, Effect::Edit)
-            .beyond_core()
-            .in_lsp_profile()
             .undoable()
             .long()
+            .beyond_core()
+            .in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &FixArgs) -> Result<CallSubjects, ToolError> {
@@ -84,9 +84,8 @@ impl Tool for Fix {
     }
 }
 
-const DESCRIPTION: &str = "Has language servers do one kind of source action in files and folders, as one edit with one undo: organize \
-     imports, fix all that can be fixed by itself; or all quick fixes of one `rule`. For one place use `lsp_code_actions`. Example: \
-     {\"kind\": \"source.organizeImports\", \"paths\": [\"src\"]}.";
+const DESCRIPTION: &str = "Does one kind of source action of language servers in files and folders, with one undo: organize imports, fix all, or \
+             all quick fixes of one `rule`. For one place use `lsp_code_actions`.";
 
 /// What is done to each file.
 #[derive(Debug, Clone, PartialEq, Eq)]

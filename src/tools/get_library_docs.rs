@@ -24,6 +24,7 @@ pub(crate) struct DocsArgs {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct DocsOutput {
     /// The library.
+    #[serde(rename = "libraryId")]
     pub library_id: String,
     /// `bundled` or `remote`.
     pub source: String,

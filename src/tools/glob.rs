@@ -22,17 +22,17 @@ const DEFAULT_GLOB_TIMEOUT: Duration = Duration::from_secs(10);
 /// The arguments of `glob`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct GlobArgs {
-    /// As `src/**/*.{ts,tsx}`; relative.
+    /// `src/**/*.{ts,tsx}`; relative.
     pub pattern: String,
-    /// Where it begins (the root).
+    /// Base folder (the root).
     pub path: Option<String>,
-    /// `path` is the default.
+    /// Default `path`.
     pub sort: Option<Sort>,
     /// Hidden files too.
     pub hidden: Option<bool>,
     /// Git-ignored files too.
     pub no_ignore: Option<bool>,
-    /// 200, up to 5000.
+    /// Default 200.
     pub limit: Option<i64>,
 }
 
@@ -69,8 +69,7 @@ impl Tool for GlobTool {
         Card::reading(
             "glob",
             "Find files",
-            "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`. \
-             Example: {\"pattern\": \"src/**/*.rs\"}.",
+            "Files whose paths match a pattern, without hidden and git-ignored ones. To search in files use `grep`.",
         ).with_rank(11)
     }
 

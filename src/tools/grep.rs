@@ -33,34 +33,34 @@ const GREP_MATCH_OVERHEAD_BYTES: usize = 48;
 /// The arguments of `grep`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct GrepArgs {
-    /// Regular expression; no look-around, no back-references.
+    /// Regular expression.
     pub pattern: String,
-    /// File or directory (the workspace).
+    /// File or folder (the root).
     pub path: Option<String>,
-    /// 200, up to 5000.
+    /// Default 200.
     pub max_matches: Option<i64>,
-    /// `*.ts`, `src/**`; `!*.min.js` leaves out.
+    /// `*.ts`, `!*.min.js`.
     pub glob: Option<OneOrMany>,
-    /// ripgrep's types: `rust`, `py`; `!json` leaves out.
+    /// `py`, `!json`.
     #[serde(rename = "type")]
     pub file_type: Option<OneOrMany>,
-    /// Lines around each match.
+    /// Lines around.
     pub context: Option<i64>,
-    /// Lines before it.
+    /// Lines before.
     pub before: Option<i64>,
-    /// Lines after it.
+    /// Lines after.
     pub after: Option<i64>,
-    /// `sensitive` is the default; `smart`: ignore unless the pattern has capitals.
+    /// Default `sensitive`.
     pub case: Option<Case>,
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    /// Plain text.
     pub fixed_strings: Option<bool>,
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    /// Whole words.
     pub whole_word: Option<bool>,
-    /// `(?s)` lets `.` match line breaks.
+    /// Across lines.
     pub multiline: Option<bool>,
-    /// Lines that do not match.
+    /// Other lines.
     pub invert: Option<bool>,
-    /// `content` is the default.
+    /// Default `content`.
     pub output_mode: Option<OutputMode>,
     /// Hidden files too.
     pub hidden: Option<bool>,
@@ -171,9 +171,8 @@ impl Tool for GrepTool {
         Card::reading(
             "grep",
             "Search in files",
-            "Lines that match a pattern, as ripgrep finds them. Where a language server runs and the pattern is a name, hits are \
-             marked `confirmed`, `text` or `added`. For the uses of one symbol prefer `lsp_references`. `line` is 1-based: \
-             subtract 1 for lsp_* tools. Example: {\"pattern\": \"TODO\", \"glob\": \"*.py\"}.",
+            "Lines that match, as in ripgrep. Hits of a name are marked `confirmed`, `text` or `added` if a server runs. For uses \
+             of a symbol prefer `lsp_references`. `line` is 1-based, in lsp_* tools 0-based.",
         ).with_rank(8)
     }
 

@@ -21,11 +21,11 @@ const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The arguments of `list`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct ListArgs {
-    /// The root by default.
+    /// Default: the root.
     pub path: Option<String>,
-    /// All below too, without hidden and git-ignored files.
+    /// All below, without hidden and git-ignored files.
     pub recursive: Option<bool>,
-    /// 200, up to 5000.
+    /// Default 200.
     pub limit: Option<i64>,
 }
 
@@ -78,8 +78,9 @@ impl Tool for ListTool {
         Card::reading(
             "list",
             "List a directory",
-            "The entries of a directory, hidden ones included, sorted by name. To find files by name use `glob`.",
-        ).beyond_core().with_rank(12)
+            "Entries of a directory, hidden ones too. To find files by name use `glob`.",
+        )
+        .with_rank(12)
     }
 
     fn subjects(&self, context: &Context, args: &ListArgs) -> Result<CallSubjects, ToolError> {

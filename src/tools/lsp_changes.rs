@@ -22,13 +22,13 @@ use crate::workspace::WorkspacePath;
 /// The arguments of `lsp_changes`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ChangesArgs {
-    /// A commit, compared with the work tree; `A..B`, or `A...` from where the branch left A. Default: HEAD.
+    /// Commit (HEAD), `A..B`, or `A...`: where the branch left A.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Compare with what is staged instead of the work tree.
+    /// Compare with the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<bool>,
-    /// Branches to merge in thought, two or more; `against` is their base then.
+    /// Merge these in thought; `against` is their base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_branches: Option<Vec<String>>,
     /// Default: warning.
@@ -70,13 +70,10 @@ impl Tool for LspChanges {
         Card::reading(
             "lsp_changes",
             "What a change breaks",
-            "What the difference between a git commit and the work tree breaks anywhere in the project: new errors, changed declarations with \
-             their users. Or what a merge of branches would break that git calls clean. For a whole change before it is committed or merged; \
-             single edits answer this by themselves. Example: {\"against\": \"main...\"}.",
+            "What the difference between a git commit and the work tree, or a merge of branches, breaks anywhere: new errors, \
+             changed declarations with their users. For a whole change before commit or merge; single edits report by themselves.",
         )
-        .beyond_core()
-        .in_lsp_profile()
-        .long()
+        .long().beyond_core().in_lsp_profile()
     }
 
     fn subjects(&self, _context: &Context, _args: &ChangesArgs) -> Result<CallSubjects, ToolError> {

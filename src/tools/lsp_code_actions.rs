@@ -36,9 +36,9 @@ pub(crate) struct CodeActionsArgs {
     pub kind: Option<String>,
     /// Title of the one to do; else they are listed.
     pub apply: Option<String>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -98,10 +98,8 @@ impl Tool for LspCodeActions {
              Example: {\"path\": \"shop/cart.py\", \"line\": 3, \"kind\": \"quickfix\"}.",
             Effect::Edit,
         )
-        .beyond_core()
-        .in_lsp_profile()
         .with_rank(18)
-        .undoable()
+        .undoable().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &CodeActionsArgs) -> Result<CallSubjects, ToolError> {

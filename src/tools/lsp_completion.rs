@@ -44,9 +44,7 @@ impl Tool for LspCompletion {
              Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"character\": 16}.",
         )
         .with_rank(25)
-        .beyond_core()
-        .in_lsp_profile()
-        .overlaid()
+        .overlaid().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &CompletionArgs) -> Result<CallSubjects, ToolError> {

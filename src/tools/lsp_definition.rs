@@ -22,7 +22,7 @@ pub(crate) struct DefinitionArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
-    /// With its source.
+    /// Its source too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<bool>,
 }
@@ -36,7 +36,7 @@ impl Tool for LspDefinition {
     type Output = Answer<LocationsOutput>;
 
     fn card(&self) -> Card {
-        Card::reading("lsp_definition", "Definition", DESCRIPTION).in_lsp_profile().with_rank(3).overlaid()
+        Card::reading("lsp_definition", "Definition", DESCRIPTION).with_rank(3).overlaid().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &DefinitionArgs) -> Result<CallSubjects, ToolError> {
@@ -60,9 +60,7 @@ impl Tool for LspDefinition {
     }
 }
 
-const DESCRIPTION: &str = "Where a symbol is defined: path, line and source line; with `body` its source. Prefer it to grep and to reading \
-     the file. For callers and tests as well use `explore`. Example: {\"path\": \"shop/cart.py\", \"line\": 12, \"symbol\": \"add\", \
-     \"body\": true}.";
+const DESCRIPTION: &str = "Where a symbol is defined, with its source line; better than grep. For callers and tests too use `explore`.";
 
 fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
     let uri = match context.workspace.path(place.path.as_ref()) {

@@ -37,13 +37,13 @@ const MAX_CONSECUTIVE_LATE_CHECKS: usize = 4;
 /// The arguments of `lsp_diagnostics`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DiagnosticsArgs {
-    /// File or folder; else the whole workspace.
+    /// File or folder (the workspace).
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// Several of them.
     #[serde(serialize_with = "shown_paths", skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathBuf>>,
-    /// Default: information.
+    /// Default `information`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_severity: Option<Severity>,
     /// Default: 100.
@@ -111,12 +111,11 @@ impl Tool for LspDiagnostics {
         Card::reading(
             "lsp_diagnostics",
             "Diagnostics",
-            "What language servers find wrong in files or folders as they are now, without running a build. Edits answer what they \
-             broke by themselves. `verdict` `no_data` or `partial` does not mean clean. Example: {\"path\": \"src\"}.",
+            "Errors and warnings of language servers in files or folders, as they are now. Edits report theirs by themselves. \
+             `no_data` or `partial` does not mean clean.",
         )
-        .in_lsp_profile()
         .with_rank(2)
-        .overlaid()
+        .overlaid().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &DiagnosticsArgs) -> Result<CallSubjects, ToolError> {

@@ -26,7 +26,7 @@ pub(crate) struct FormatArgs {
     pub start_line: Option<u32>,
     /// Its last line.
     pub end_line: Option<u32>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
 }
 
@@ -46,11 +46,9 @@ impl Tool for LspFormat {
              Example: {\"path\": \"shop/cart.py\"}.",
             Effect::Edit,
         )
-        .beyond_core()
-        .in_lsp_profile()
         .idempotent()
         .with_rank(19)
-        .undoable()
+        .undoable().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &FormatArgs) -> Result<CallSubjects, ToolError> {

@@ -52,7 +52,7 @@ pub(crate) struct TypesArgs {
     /// What is asked about.
     #[serde(flatten)]
     pub address: Address,
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the words say
+    /// Types above or below it.
     pub direction: TypeDirection,
     /// Levels (1).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,10 +86,8 @@ impl Tool for LspCalls {
             "Tree of the callers of a function, or of what it calls. For uses that are no calls use `lsp_references`. \
              Example: {\"symbol\": \"Cart.add\", \"direction\": \"incoming\", \"depth\": 2}.",
         )
-        .beyond_core()
-        .in_lsp_profile()
         .with_rank(22)
-        .overlaid()
+        .overlaid().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<CallSubjects, ToolError> {
@@ -121,9 +119,8 @@ impl Tool for LspTypes {
              `lsp_implementation`. Example: {\"symbol\": \"Cart\", \"direction\": \"subtypes\"}.",
         )
         .with_rank(23)
-        .beyond_core()
-        .in_lsp_profile()
         .overlaid()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &TypesArgs) -> Result<CallSubjects, ToolError> {

@@ -23,10 +23,9 @@ impl Tool for LspHover {
 
     fn card(&self) -> Card {
         Card::reading("lsp_hover", "Type and documentation", DESCRIPTION)
-            .beyond_core()
-            .in_lsp_profile()
             .with_rank(5)
             .overlaid()
+            .in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
@@ -41,8 +40,8 @@ impl Tool for LspHover {
     }
 }
 
-const DESCRIPTION: &str = "Type, signature and documentation of a symbol. For its source use `lsp_definition`, for its users as \
-     well `explore`. Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\"}.";
+const DESCRIPTION: &str =
+    "Type, signature and documentation of a symbol. For its source use `lsp_definition`.";
 
 /// Answers what stands at `target`.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {

@@ -35,9 +35,7 @@ impl Tool for LspDeclaration {
             "Where a symbol is declared (headers, interfaces), where that differs from its definition. Else use \
              `lsp_definition`. Example: {\"path\": \"src/cart.c\", \"symbol\": \"cart_add\"}.",
         )
-        .beyond_core()
-        .in_lsp_profile()
-        .overlaid()
+        .overlaid().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
@@ -65,9 +63,8 @@ impl Tool for LspTypeDefinition {
              Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"symbol\": \"cart\"}.",
         )
         .with_rank(21)
-        .beyond_core()
-        .in_lsp_profile()
         .overlaid()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
@@ -94,10 +91,9 @@ impl Tool for LspImplementation {
             "What implements an interface, trait or abstract method. For a tree of classes use `lsp_types`. \
              Example: {\"path\": \"src/shape.ts\", \"symbol\": \"Shape.area\"}.",
         )
-        .beyond_core()
-        .in_lsp_profile()
         .with_rank(20)
         .overlaid()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
@@ -133,9 +129,9 @@ impl Tool for LspReferences {
 
     fn card(&self) -> Card {
         Card::reading("lsp_references", "References", REFERENCES_DESCRIPTION)
-            .in_lsp_profile()
             .with_rank(4)
             .overlaid()
+            .in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &ReferencesArgs) -> Result<CallSubjects, ToolError> {
@@ -149,9 +145,8 @@ impl Tool for LspReferences {
     }
 }
 
-const REFERENCES_DESCRIPTION: &str = "All uses of a symbol, by file, each with its line and the function around it. Use it before you \
-     change or remove one; grep finds other symbols of that name too. Not for text that is no name (`grep`). Example: {\"path\": \
-     \"shop/cart.py\", \"symbol\": \"Cart.add\"}.";
+const REFERENCES_DESCRIPTION: &str = "All uses of a symbol, with line and enclosing function, without namesakes. Use it before changing or removing one. Not \
+             for text that is no name (`grep`).";
 
 /// As [`run`], with the names of what a server's places lie in. Programs that ask have no use for them.
 async fn run_with_enclosing_symbols(

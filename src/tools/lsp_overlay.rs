@@ -15,7 +15,7 @@ use crate::workspace::WorkspacePath;
 /// The arguments of `lsp_overlay`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct OverlayArgs {
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    /// The file.
     pub path: Option<String>,
     /// Its unsaved text.
     pub text: Option<String>,
@@ -51,7 +51,7 @@ impl Tool for LspOverlay {
             "Keeps an unsaved `text` of a file behind a handle: calls that give it as `overlay` see that text, nobody else does. \
              With `path` but no `text` that file is as on disk again; without `path` all is dropped. Forgotten when unused for \
              30 minutes. Not for files on disk, which are always read anew. Example: {\"path\": \"shop/cart.py\", \"text\": \"x = 1\\n\"}.",
-        ).beyond_core().in_lsp_profile()
+        ).beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &OverlayArgs) -> Result<CallSubjects, ToolError> {

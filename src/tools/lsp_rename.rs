@@ -27,11 +27,11 @@ pub(crate) struct RenameArgs {
     /// What gets another name.
     #[serde(flatten)]
     pub address: Address,
-    /// The new name alone, not qualified.
+    /// Not qualified.
     pub new_name: String,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -47,13 +47,11 @@ impl Tool for LspRename {
         Card::new(
             "lsp_rename",
             "Rename a symbol",
-            "Renames a symbol in every file that uses it; all of them or none. Safer than replacing text. Answers the diffs and what \
-             broke. Not for files (`move`). Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\", \"new_name\": \"put\"}.",
+            "Renames a symbol in all files that use it, or in none. Answers diffs and what broke. Not for files (`move`).",
             Effect::Edit,
         )
-        .in_lsp_profile()
         .with_rank(16)
-        .undoable()
+        .undoable().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &RenameArgs) -> Result<CallSubjects, ToolError> {

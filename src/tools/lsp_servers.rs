@@ -26,9 +26,7 @@ impl Tool for LspServers {
             "Languages of the workspace, their servers, and the command that installs a missing one. For when an answer is not \
              complete; not needed before one. Example: {}.",
         )
-        .beyond_core()
-        .in_lsp_profile()
-        .with_rank(26)
+        .with_rank(26).beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, _args: NoArgs) -> Result<ServersOutput, ToolError> {

@@ -28,9 +28,7 @@ impl Tool for LspSignature {
              Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"character\": 20}.",
         )
         .with_rank(24)
-        .beyond_core()
-        .in_lsp_profile()
-        .overlaid()
+        .overlaid().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {

@@ -26,7 +26,7 @@ pub(crate) struct SymbolsArgs {
     /// A file: its outline.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// A name or part of it: where in the workspace it is defined.
+    /// A name or part of one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     /// Default: 100.
@@ -49,9 +49,9 @@ impl Tool for LspSymbols {
         Card::reading(
             "lsp_symbols",
             "Symbols",
-            "Outline of a file (`path`), or workspace symbols by name (`query`). Cheaper than reading a file. For one symbol use \
-             `explore`. Example: {\"query\": \"Cart\"}.",
-        ).beyond_core().in_lsp_profile().with_rank(6).overlaid()
+            "Outline of a file (`path`), or symbols of the workspace by name (`query`). Cheaper than reading. For one \
+             symbol use `explore`.",
+        ).with_rank(6).overlaid().beyond_core().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &SymbolsArgs) -> Result<CallSubjects, ToolError> {

@@ -33,10 +33,10 @@ const MAX_DEFINITIONS: usize = 10;
 /// The arguments of `lsp_tests`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TestsArgs {
-    /// A commit, compared with the work tree; `A...` from where the branch left A. Not beside `symbol` or a place.
+    /// Commit, or `A...`: where the branch left A.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
-    /// Only what changed in these files and folders.
+    /// Only changes in these files and folders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<PathBuf>>,
     /// A symbol instead of a change.
@@ -60,13 +60,10 @@ impl Tool for LspTests {
         Card::reading(
             "lsp_tests",
             "Tests that reach a change",
-            "The tests that reach what changed since a git commit, or one symbol: each with the calls that lead there, and the command that \
-             runs just these. Use it after an edit instead of running all tests. For all users of a symbol use \
-             `lsp_references`. Example: {\"against\": \"HEAD\"}.",
+            "Tests that reach the changes since a git commit, or one symbol, and the command for just these. Use it after an edit \
+             instead of running all. For all users use `lsp_references`.",
         )
-        .beyond_core()
-        .in_lsp_profile()
-        .long()
+        .long().beyond_core().in_lsp_profile()
     }
 
     fn subjects(&self, context: &Context, args: &TestsArgs) -> Result<CallSubjects, ToolError> {

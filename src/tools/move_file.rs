@@ -27,9 +27,9 @@ pub(crate) struct MoveArgs {
     pub overwrite: Option<bool>,
     /// Change imports of it (yes).
     pub update_imports: Option<bool>,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -71,10 +71,8 @@ impl Tool for MoveTool {
              `move_symbol`. Example: {\"from\": \"shop/cart.py\", \"to\": \"shop/basket.py\"}.",
             Effect::Edit,
         )
-        .beyond_core()
-        .in_lsp_profile()
         .destructive()
-        .undoable()
+        .undoable().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &MoveArgs) -> Result<CallSubjects, ToolError> {

@@ -28,9 +28,9 @@ pub(crate) struct MoveSymbolArgs {
     pub address: Address,
     /// The file that it goes to; made if it is not there.
     pub to: String,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -43,10 +43,7 @@ impl Tool for MoveSymbol {
     type Output = EditsOutput;
 
     fn card(&self) -> Card {
-        Card::new("move_symbol", "Move a symbol", DESCRIPTION, Effect::Edit)
-            .beyond_core()
-            .in_lsp_profile()
-            .undoable()
+        Card::new("move_symbol", "Move a symbol", DESCRIPTION, Effect::Edit).undoable().beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &MoveSymbolArgs) -> Result<CallSubjects, ToolError> {

@@ -22,11 +22,11 @@ use crate::workspace::{TextFile, WorkspacePath};
 /// The arguments of `patch`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct PatchArgs {
-    /// A unified diff (git's or plain, several files) or `*** Begin Patch` … `*** End Patch`.
+    /// Unified diff, or `*** Begin Patch` … `*** End Patch`.
     pub patch: String,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -84,9 +84,8 @@ impl Tool for PatchTool {
         Card::new(
             "patch",
             "Apply a patch",
-            "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what \
-             is there. For few changes `edit` is simpler. Answers each file, and what broke. Example: {\"patch\": \"--- a/x.py\\n+++ b/x.py\\n@@ -1 \
-             +1 @@\\n-a = 1\\n+a = 2\\n\"}.",
+            "Applies a patch to files, all or nothing. Answers each file and what broke; a misfit, the text there. For few changes \
+             use `edit`.",
             Effect::Edit,
         )
         .destructive().with_rank(13).undoable()

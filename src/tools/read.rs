@@ -39,15 +39,15 @@ const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 pub(crate) struct ReadArgs {
     /// The file.
     pub path: String,
-    /// Only this function or class (`Class.method`), whole.
+    /// Only this symbol, whole.
     pub symbol: Option<String>,
-    /// First line, 1-based (1).
+    /// First line, 1-based.
     pub offset: Option<i64>,
-    /// Lines (50, up to 200).
+    /// Lines (50, at most 200).
     pub limit: Option<i64>,
-    /// Put its number and a tab before each line.
+    /// Number the lines.
     pub line_numbers: Option<bool>,
-    /// The file's definitions with their lines; no content, unless offset or limit is given too.
+    /// Definitions instead of text.
     pub outline: Option<bool>,
 }
 
@@ -90,8 +90,7 @@ impl Tool for ReadTool {
         Card::reading(
             "read",
             "Read a file",
-            "Lines of a text file. Of a large file look at `outline` first, or give a `symbol`, whose source comes whole. Notebooks come as \
-             text, images as format and size. To search use `grep`. Example: {\"path\": \"shop/cart.py\", \"symbol\": \"Cart.add\"}.",
+            "Lines of a text file; of a large one take `outline` or a `symbol` first. Notebooks as text. To search use `grep`.",
         ).with_rank(7)
     }
 

@@ -299,7 +299,8 @@ fn without_null(map: &mut Map<String, Value>) {
             map.insert("type".to_owned(), only);
         }
     }
-    if map.get("default") == Some(&Value::Null) {
+    // A field that may be left out is nothing, false or empty then, unless its schema says otherwise.
+    if map.get("default").is_some_and(|default| [json!(null), json!(false), json!("")].contains(default)) {
         map.remove("default");
     }
     if let Some(Value::Array(values)) = map.get_mut("enum") {

@@ -21,11 +21,11 @@ const MAX_UNUSABLE_SKILL_NOTES: usize = 20;
 /// The arguments of `skill`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct SkillArgs {
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
+    /// All skills, or one.
     pub action: SkillAction,
     /// For load.
     pub name: Option<String>,
-    /// For load: one of its `files` instead.
+    /// For load: one of its `files`.
     pub file: Option<String>,
 }
 
@@ -86,8 +86,9 @@ impl Tool for SkillTool {
         Card::reading(
             "skill",
             "Skills",
-            "Instructions kept for kinds of work. `list` them at the start of such work, `load` the one that fits, follow it.",
-        ).beyond_core()
+            "Instructions for kinds of work: `list` them when work begins, `load` and follow the one that fits. Not for single \
+             steps.",
+        )
     }
 
     async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {

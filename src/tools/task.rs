@@ -41,9 +41,9 @@ const OBJECTIVE_BYTES: usize = 64 << 10;
 /// The arguments of `task`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct TaskArgs {
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    /// Its name in the settings.
     pub agent: String,
-    /// All it needs to know; it sees nothing else of this conversation.
+    /// All it needs to know: it sees nothing else.
     pub objective: String,
 }
 
@@ -151,9 +151,9 @@ impl Tool for TaskTool {
     type Output = TaskOutput;
 
     fn card(&self) -> Card {
-        let description = "Hand a piece of work to another agent and get its summary. An unknown name is answered with \
-                           the agents there are.";
-        Card::new("task", "Task for another agent", description, Effect::Execute).beyond_core().long()
+        let description = "Hands work to another agent and answers its summary; an unknown name, the agents there are. Not for what a few calls \
+             answer.";
+        Card::new("task", "Task for another agent", description, Effect::Execute).long()
     }
 
     fn subjects(&self, context: &Context, args: &TaskArgs) -> Result<CallSubjects, ToolError> {

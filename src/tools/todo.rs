@@ -39,7 +39,7 @@ const TODO_FORMAT_VERSION: u32 = 1;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TodoReadArgs {
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what `others` and the name say
+    /// Another list.
     pub session_id: Option<String>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct TodoReadArgs {
 pub(crate) struct TodoWriteArgs {
     /// The whole list.
     pub todos: Vec<TodoItem>,
-    #[allow(missing_docs)] // as above
+    /// Another list.
     pub session_id: Option<String>,
 }
 
@@ -57,13 +57,15 @@ pub(crate) struct TodoWriteArgs {
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
 pub(crate) struct TodoItem {
-    #[allow(missing_docs)] // a doc comment would cost every model tokens for what the name says
+    /// Default: its position.
+    #[serde(default)]
     pub id: String,
-    #[allow(missing_docs)] // as above
+    /// The step.
     pub content: String,
-    #[allow(missing_docs)] // as above
+    /// How far it is.
     pub status: TodoStatus,
-    #[allow(missing_docs)] // as above
+    /// Default `medium`.
+    #[serde(default)]
     pub priority: TodoPriority,
 }
 
@@ -81,12 +83,13 @@ pub(crate) enum TodoStatus {
 }
 
 /// How much it matters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub(crate) enum TodoPriority {
     #[allow(missing_docs)] // a doc comment would turn the schema's short `enum` into a long `oneOf`
     High,
+    #[default]
     #[allow(missing_docs)] // as above
     Medium,
     #[allow(missing_docs)] // as above
@@ -146,7 +149,6 @@ impl Tool for TodoRead {
             "Read the todo list",
             "This session's todo list: where a long task stands. Not for a new or simple one.",
         )
-        .beyond_core()
     }
 
     async fn run(&self, call: Call<'_>, args: TodoReadArgs) -> Result<TodoOutput, ToolError> {
@@ -173,17 +175,21 @@ impl Tool for TodoWrite {
         Card::new(
             "todowrite",
             "Write the todo list",
-            "Replace this session's todo list: every item, at most one in_progress. For tasks of several steps, \
-             after each; not for simple ones.",
+            "Replaces this session's todo list: every item, at most one in_progress. After each step of a long task. Not for simple \
+             ones.",
             Effect::Edit,
-        ).beyond_core()
+        )
         .idempotent()
     }
 
     async fn run(&self, call: Call<'_>, args: TodoWriteArgs) -> Result<TodoOutput, ToolError> {
-        check(&args.todos)?;
+        let mut todos = args.todos;
+        for (at, item) in todos.iter_mut().enumerate().filter(|(_, item)| item.id.is_empty()) {
+            item.id = (at + 1).to_string();
+        }
+        check(&todos)?;
         let (folder, name) = list_location(call.context, call.caller, args.session_id)?;
-        run_blocking(move || Ok(output(&name, write(&folder, &name, args.todos)?))).await
+        run_blocking(move || Ok(output(&name, write(&folder, &name, todos)?))).await
     }
 }
 

@@ -1,6 +1,7 @@
 //! The trait `Tool`: a typed function with a card, and its form in a registry.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
 use std::future::Future;
 
 use futures::future::BoxFuture;
@@ -163,11 +164,25 @@ impl Caller {
     }
 }
 
+/// All tools, for a tool that tells of them.
+pub(crate) trait ToolDirectory: Debug + Send + Sync {
+    /// The tools that `caller` may call, listed or not, by name.
+    fn callable(&self, caller: &Caller) -> Vec<ToolDefinition>;
+
+    /// The definition of one of them, also by a name of another program.
+    ///
+    /// # Errors
+    /// `unknown_tool` with the nearest names, `denied`.
+    fn callable_tool(&self, caller: &Caller, name: &str) -> Result<ToolDefinition, ToolError>;
+}
+
 /// What a tool has at hand while it runs.
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
     /// Workspace, servers, settings.
     pub context: &'a Context,
+    /// All tools, for the one that tells of them.
+    pub(crate) tools: &'a dyn ToolDirectory,
     /// Who calls.
     pub caller: &'a Caller,
     /// Who fills in what a program behind the tool wants to know.

@@ -16,11 +16,11 @@ use crate::workspace::edit::{EditId, EditPlan, FileOperation, HistoryEntry};
 /// The arguments of `undo`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct UndoArgs {
-    /// The `undo` of an edit's answer. Without it: the newest edit.
+    /// `undo` of an edit's answer (the newest).
     pub id: Option<String>,
     /// All edits of this group.
     pub group: Option<String>,
-    /// Only list the edits, newest first.
+    /// Only list edits.
     pub list: Option<bool>,
 }
 
@@ -74,10 +74,10 @@ impl Tool for UndoTool {
         Card::new(
             "undo",
             "Undo an edit",
-            "Takes back an edit by the `id` that it answered, a group of edits, or the newest one; `list` shows them. A file changed since is a \
-             `conflict` and stays. Not for what `bash` did. Example: {}.",
+            "Takes back an edit by `id`, a group, or the newest. A file changed since is a `conflict` and stays. Not for what \
+             `bash` did.",
             Effect::Edit,
-        ).in_lsp_profile().with_rank(17)
+        ).with_rank(17).in_lsp_profile()
     }
 
     async fn run(&self, call: Call<'_>, args: UndoArgs) -> Result<UndoOutput, ToolError> {

@@ -21,9 +21,9 @@ pub(crate) struct WriteArgs {
     pub path: String,
     /// The whole new text.
     pub content: String,
-    /// Change nothing, tell what would.
+    /// Only show it.
     pub dry_run: Option<bool>,
-    /// Tell what it breaks.
+    /// Report what breaks.
     pub diagnostics: Option<bool>,
 }
 
@@ -70,9 +70,7 @@ impl Tool for WriteTool {
         Card::new(
             "write",
             "Write a file",
-            "Writes a whole file, keeping line ends and mode of one that is there. For a part of a file use `edit`. \
-             Answers a diff, and the diagnostics it added, in callers too. \
-             Example: {\"path\": \"notes.txt\", \"content\": \"One line.\\n\"}.",
+            "Writes a whole file. Answers a diff and new errors, also in callers. For a part of a file use `edit`.",
             Effect::Edit,
         )
         .destructive()

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::policy::Effect;
+use lsp_tools::internals::config::Profile;
+use lsp_tools::internals::policy::{CallerAccess, Effect};
 use lsp_tools::{Caller, Position, ResultType, Schema, Target};
 use serde_json::{Value, json};
 
@@ -116,6 +117,8 @@ async fn bash_wrong_arguments_error_names_the_field() {
 async fn bash_tools_answers_conform_to_output_schema() {
     let scene = Scene::new();
     let id = scene.start("echo > file; sleep 92").await;
+    let access = CallerAccess { profile: Some(Profile::All), ..CallerAccess::default() };
+    let everything = Caller { access, ..Caller::default() };
     for (tool, arguments) in [
         ("bash", json!({"command": "seq 1 10000; echo > new"})),
         ("bash", json!({"command": "sleep 91", "timeout_ms": 100})),
@@ -123,7 +126,7 @@ async fn bash_tools_answers_conform_to_output_schema() {
         ("bash_output", json!({"id": id})),
         ("bash_kill", json!({"id": id})),
     ] {
-        let definitions = scene.runtime.definitions(&Caller::default());
+        let definitions = scene.runtime.definitions(&everything);
         let definition = definitions.into_iter().find(|definition| definition.card.name == tool).unwrap();
         let schema = definition.output_schema().unwrap();
         assert_eq!(schema["type"], "object", "{schema}");

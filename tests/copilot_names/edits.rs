@@ -100,7 +100,7 @@ async fn multi_replace_string_applies_all_or_none() {
     let half =
         json!({"replacements": [replacement("a.txt", "1 2", "one"), replacement("b.txt", "four", "4")]});
     let refusal = refused(&workspace, "multi_replace_string", half).await;
-    assert!(refusal.ends_with("no file was changed"), "{refusal}");
+    assert!(refusal.ends_with("nothing was changed"), "{refusal}");
     assert_eq!((project.read("a.txt").as_str(), project.read("b.txt").as_str()), ("1 2\n", "3\n"));
     workspace.shutdown().await;
 }

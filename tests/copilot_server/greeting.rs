@@ -16,7 +16,7 @@ fn initialize_claims_only_served_capabilities_and_exit_is_orderly() {
     assert_eq!(
         ran.out,
         "Scripted Copilot 1.0\nnot signed in (NotSignedIn); run: lsp-tools copilot sign-in\n\
-         tools: 26 of ours, 9 of the server's\n"
+         tools: 30 of ours, 9 of the server's\n"
     );
     let log = project.log();
     let initialize = &log.params("initialize")[0];

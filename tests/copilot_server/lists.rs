@@ -6,7 +6,7 @@ use super::stage::{copilot, plays, project, results};
 
 #[test]
 fn every_profile_registers_its_tools() {
-    for (profile, count) in [("core", 20), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
+    for (profile, count) in [("core", 28), ("lsp", 0), ("read-only", 0), ("edit", 0), ("all", 0)] {
         let project = project(&json!({}), "", []);
         let ran = copilot(&project, &["--format", "json", "tools", "--profile", profile]);
         assert_eq!(ran.status, 0, "{profile}: {}", ran.err);
@@ -80,7 +80,7 @@ fn invalid_or_oversized_tool_list_is_an_error() {
             json!({"list": {"tools": []}}),
             "the answer to conversation/registerTools cannot be understood: it is no list",
         ),
-        (json!({"own": many}), "24 tools of ours and 124 others are more than the 128 that a model is given"),
+        (json!({"own": many}), "28 tools of ours and 124 others are more than the 128 that a model is given"),
     ];
     for (scenario, said) in cases {
         let project = project(&scenario, "", []);
@@ -102,6 +102,6 @@ fn tool_list_invalid_entries_and_foreign_entries_are_told_apart() {
     let origins: Vec<&str> =
         list["tools"].as_array().unwrap().iter().map(|tool| tool["origin"].as_str().unwrap()).collect();
     assert_eq!(origins, ["server", "other", "other"]);
-    assert_eq!(list["left_out"].as_array().unwrap().len(), 26);
+    assert_eq!(list["left_out"].as_array().unwrap().len(), 30);
     assert_eq!(list["oddities"], json!(["the server lists `copilot.x` twice"]));
 }

@@ -24,7 +24,7 @@ async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
         })
         .collect();
     assert_eq!(ended, ["exit status 3; its last words: scripted-copilot: told to end here"; 2]);
-    let again = told.iter().filter(|event| matches!(event, CopilotEvent::Restarted { tools: 26 }));
+    let again = told.iter().filter(|event| matches!(event, CopilotEvent::Restarted { tools: 30 }));
     assert_eq!(again.count(), 2, "{told:?}");
     let log = project.log();
     assert_eq!(log.starts(), 3);

@@ -61,7 +61,7 @@ fn status_names_the_user_and_the_models() {
     assert_eq!(ran.status, 0, "{}", ran.err);
     assert_eq!(
         ran.out,
-        "Scripted Copilot 1.0\nsigned in as somebody\nmodels: usual (default)\ntools: 26 of ours, 9 of the server's\n"
+        "Scripted Copilot 1.0\nsigned in as somebody\nmodels: usual (default)\ntools: 30 of ours, 9 of the server's\n"
     );
     let json = copilot(&project, &["--format", "json", "status"]).json();
     assert_eq!((&json["signed_in"], &json["models"][0]["id"]), (&json!(true), &json!("usual")));

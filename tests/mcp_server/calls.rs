@@ -14,7 +14,7 @@ fn scripted() -> Project {
 #[test]
 fn tool_results_conform_to_their_output_schema() {
     let project = scripted();
-    let mut client = Mcp::start(&project, None, &["--profile", "all"]);
+    let mut client = Mcp::start(&project, None, &["--profile", "all", "--output-schemas"]);
     client.greet(json!({}));
     let list = client.result("tools/list", json!({}));
     let schema = |name: &str| {
@@ -99,6 +99,69 @@ fn result_locations_are_resource_links_and_short_text() {
     assert!(text.contains("  a.scr\n    0:4 def one\n    1:0 one\n") && text.ends_with("complete"), "{text}");
 }
 
+/// The notifications of a call with the token `mine` until its answer: each says something new and is further than the last.
+fn progress_of(client: &mut Mcp, id: u64) -> Vec<Value> {
+    let mut told: Vec<Value> = Vec::new();
+    loop {
+        let message = client.find("progress or the answer", |_| true);
+        if message["id"] == json!(id) {
+            return told;
+        }
+        assert_eq!(message["method"], "notifications/progress", "{message}");
+        let params = &message["params"];
+        assert_eq!(params["progressToken"], "mine");
+        let progress = params["progress"].as_f64().expect("a number");
+        if let Some(last) = told.last() {
+            assert!(
+                progress > last["progress"].as_f64().expect("a number"),
+                "it only grows: {message} after {last}"
+            );
+            assert_ne!(params["message"], last["message"], "{message}");
+        }
+        assert!(params["total"].as_f64().is_none_or(|total| progress <= total), "{message}");
+        told.push(params.clone());
+    }
+}
+
+#[test]
+fn progress_of_a_check_counts_files_and_has_their_total() {
+    let files: Vec<(String, &str)> = (0..24).map(|n| (format!("f{n}.scr"), "one WRONG\n")).collect();
+    let play =
+        json!({"index": {"ms": 300, "steps": 3, "title": "Indexing"}, "diagnostics": {"debounce_ms": 250}});
+    let project = Project::scripted(&play, "", files.iter().map(|(name, text)| (name.as_str(), *text)));
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    let call = json!({"name": "lsp_diagnostics", "arguments": {}, "_meta": {"progressToken": "mine"}});
+    let id = client.request("tools/call", call);
+    let told = progress_of(&mut client, id);
+    let counted: Vec<&Value> = told
+        .iter()
+        .filter(|told| told["message"].as_str().is_some_and(|text| text.ends_with("files checked")))
+        .collect();
+    assert!(!counted.is_empty() && counted.iter().all(|told| told["total"] == 24.0), "{told:?}");
+}
+
+#[test]
+fn progress_of_a_command_counts_its_lines_of_output() {
+    let project = Project::new([("a.txt", "x\n")]);
+    let settings = project.beside("config").join("lsp-tools.toml");
+    std::fs::write(settings, "[permissions]\nallow = ['bash']\n").expect("settings");
+    let mut client = Mcp::legacy(&project, None, json!({}));
+    let command = "for n in 1 2 3; do echo line $n; sleep 0.4; done; sleep 1.2";
+    let call = json!({"name": "bash", "arguments": {"command": command}, "_meta": {"progressToken": "mine"}});
+    let id = client.request("tools/call", call);
+    let told = progress_of(&mut client, id);
+    assert!(told.iter().any(|told| told["progress"].as_f64() == Some(3.0)), "{told:?}");
+    assert!(
+        told.iter()
+            .any(|told| told["message"].as_str().is_some_and(|text| text.contains("3 lines of output"))),
+        "{told:?}"
+    );
+    client.call("bash", json!({"command": "sleep 1.2"}));
+    let late =
+        client.find_within(std::time::Duration::from_millis(100), |message| message.get("method").is_some());
+    assert_eq!(late, None, "without a token nothing is told");
+}
+
 #[test]
 fn progress_is_sent_only_for_progress_token_of_the_call() {
     let project = scripted();
@@ -109,20 +172,8 @@ fn progress_is_sent_only_for_progress_token_of_the_call() {
         "_meta": {"progressToken": "mine"},
     });
     let id = client.request("tools/call", call);
-    let mut last = 0.0;
-    let mut told = 0;
-    loop {
-        let message = client.find("progress or the answer", |_| true);
-        if message["id"] == json!(id) {
-            break;
-        }
-        assert_eq!(message["method"], "notifications/progress", "{message}");
-        assert_eq!(message["params"]["progressToken"], "mine");
-        let progress = message["params"]["progress"].as_f64().expect("a number");
-        assert!(progress > last, "it only grows: {message}");
-        (last, told) = (progress, told + 1);
-    }
-    assert!(told >= 2, "{told}");
+    let told = progress_of(&mut client, id);
+    assert!(told.len() >= 2, "{told:?}");
     client.call("read", json!({"path": "a.scr"}));
     client.call("lsp_hover", json!({"path": "b.scr", "line": 0, "symbol": "one"}));
     let late =

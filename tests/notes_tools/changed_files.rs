@@ -227,7 +227,7 @@ async fn changed_files_with_invalid_arguments_is_refused() {
             "invalid_args",
             "one of `all`, `staged`, `unstaged` and `untracked`",
         ),
-        (json!({"state": "all"}), "invalid_args", "unknown field `state`"),
+        (json!({"status": "all"}), "invalid_args", "unknown field `status`"),
     ] {
         assert_fails(&house.call("changed_files", arguments).await, code, words);
     }

@@ -49,8 +49,8 @@ async fn todo_write_with_invalid_list_is_refused_and_changes_nothing() {
         (json!({"todos": [item("a", "in_progress"), item("b", "in_progress")]}), "at most one"),
         (json!({"todos": [item("a", "done")]}), "one of `pending`, `in_progress` and `completed`"),
         (
-            json!({"todos": [{"id": "a", "content": "x", "status": "pending"}]}),
-            "`todos.0.priority` is missing",
+            json!({"todos": [{"id": "a", "status": "pending", "priority": "low"}]}),
+            "`todos.0.content` is missing",
         ),
         (
             json!({"todos": [{"id": 1, "content": "x", "status": "pending", "priority": "low"}]}),

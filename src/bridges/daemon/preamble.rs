@@ -47,6 +47,9 @@ pub(crate) struct Preamble {
     /// MCP answers are text alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) text_answers: bool,
+    /// MCP lists have the schemas of answers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) output_schemas: bool,
     /// The agent on whose behalf it calls; the settings must know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
@@ -173,6 +176,7 @@ impl Preamble {
             session: None,
             profile: None,
             text_answers: false,
+            output_schemas: false,
             agent: None,
             client: None,
             cwd: None,

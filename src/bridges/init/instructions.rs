@@ -19,7 +19,7 @@ The MCP server `lsp-tools` asks the language servers of this project, which know
 
 - To understand a symbol: `explore` shows its source, callers, callees, tests and errors in one answer.
 - Before changing a symbol: `lsp_references` lists its uses; `lsp_rename` renames it in all files.
-- To replace, extend or delete a whole function or class: `edit_symbol`.
+- For more, as whole functions (`edit_symbol`), callers (`lsp_calls`) or moves: `tools` lists and calls them.
 - After edits: `lsp_diagnostics` says what they broke. The verdicts `partial` and `no_data` do not mean clean.
 - Text search remains right for words that are no symbols.
 - Without these tools, as in some sub-agents, from a shell: `lsp-tools explore NAME`, `references NAME`, `check FILE`.

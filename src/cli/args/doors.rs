@@ -45,6 +45,9 @@ pub(crate) struct McpServe {
     /// Answer with text alone, for hosts that show their models the structured form as well, or nothing else
     #[arg(long)]
     pub(crate) text_answers: bool,
+    /// List the schemas of answers too, for clients that check answers or make types of them; the list is twice as long
+    #[arg(long, conflicts_with = "text_answers")]
+    pub(crate) output_schemas: bool,
 }
 
 /// `mcp list|show|call|doctor`: MCP servers mounted in ours

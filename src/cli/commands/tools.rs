@@ -96,7 +96,7 @@ fn warning(left_out: &OmittedTool) -> String {
 
 fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let tools = door.runtime.tools();
-    let definition = tools.get(&arguments.name)?.definition();
+    let definition = tools.get(&door.runtime.own_name(&arguments.name))?.definition();
     if let Some(format) = door.format.tool_list() {
         let exported = export(format, [definition])?;
         return json_reply(&exported.tools.first().cloned().unwrap_or_default(), door);

@@ -126,6 +126,7 @@ fn mcp_door() -> DoorHandler {
                 caller,
                 client: preamble.client(),
                 text_answers: preamble.text_answers,
+                output_schemas: preamble.output_schemas,
             };
             if let Err(error) = mcp::server::serve(options, reader, writer, closing).await {
                 tracing::warn!("{error}");

@@ -33,6 +33,7 @@ pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
     let preamble = Preamble {
         profile: serve.profile.map(Into::into),
         text_answers: serve.text_answers,
+        output_schemas: serve.output_schemas,
         ..Preamble::new(DoorName::Mcp)
     };
     serve.http.is_none().then_some(preamble)
@@ -56,6 +57,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
             ..Client::default()
         },
         text_answers: serve.text_answers,
+        output_schemas: serve.output_schemas,
     };
     let ended = CancellationToken::new();
     let conversation = serve_conversation(&serve, options, ended.clone(), start.console);

@@ -87,7 +87,10 @@ fn policy_decision_names_its_rule_and_settings_layer() {
     assert!(denied.why.contains("in the user's settings forbids it"), "{}", denied.why);
     assert_eq!(decide("git status").rule.as_deref(), Some("bash(git status)"));
     let asked = decide("ls | cat");
-    assert_eq!(asked.why, "bash runs a program, and there is a pipe in it, so no pattern can allow it");
+    assert_eq!(
+        asked.why,
+        "bash runs a program, for which the default rule is `ask`, and there is a pipe in it, so no pattern can allow it"
+    );
 }
 
 #[test]
@@ -106,9 +109,9 @@ fn available_and_excluded_settings_limit_the_offered_tools() {
         ("excluded = ['*']\navailable = ['read']", "read", false),
         ("deny = ['write']", "write", false),
         ("deny = ['write(src)']", "write", true),
-        ("profile = 'lsp'", "write", false),
-        ("profile = 'lsp'", "lsp_types", true),
-        ("profile = 'lsp'", "lsp_of_others", false),
+        ("profile = 'lsp'", "write", true),
+        ("profile = 'core'", "lsp_types", true),
+        ("profile = 'core'\navailable = ['read']", "lsp_types", false),
         ("profile = 'read-only'", "write", false),
         ("profile = 'edit'", "write", true),
     ] {
@@ -129,7 +132,10 @@ fn rarely_needed_tool_is_listed_only_when_chosen_but_callable() {
         ("", "read", true, true),
         ("", "own_tool", true, true),
         ("", "lsp_types", false, true),
-        ("profile = 'core'", "lsp_types", false, false),
+        ("profile = 'core'", "lsp_types", false, true),
+        ("profile = 'lsp'", "lsp_types", true, true),
+        ("profile = 'lsp'", "lsp_of_others", false, true),
+        ("profile = 'lsp'", "read", false, true),
         ("profile = 'all'", "lsp_types", true, true),
         ("available = ['lsp_*']", "lsp_types", true, true),
         ("excluded = ['lsp_types']", "lsp_types", false, false),
@@ -149,7 +155,7 @@ fn rarely_needed_tool_is_listed_only_when_chosen_but_callable() {
 
 #[test]
 fn caller_profile_cannot_offer_tools_excluded_by_settings() {
-    let policy = of_user("[permissions]\nprofile = 'lsp'\nexcluded = ['lsp_rename']");
+    let policy = of_user("[permissions]\nprofile = 'read-only'\nexcluded = ['lsp_rename']");
     let choose =
         |access: CallerAccess, tool: &str| policy.for_caller(&access, None).offers(tool, Effect::Edit);
     let all = || CallerAccess { profile: Some(Profile::All), ..CallerAccess::default() };

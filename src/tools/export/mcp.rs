@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::description;
 use crate::policy::request::Effect;
+use crate::tools::listed_schema::listed_schema;
 use crate::tools::tool::ToolDefinition;
 
 pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
@@ -12,7 +13,7 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
         "name": name,
         "title": card.title,
         "description": description(definition),
-        "inputSchema": definition.input.as_value(),
+        "inputSchema": listed_schema(definition),
     });
     if let Some(mut output) = definition.output_schema() {
         if let Value::Object(map) = &mut output {

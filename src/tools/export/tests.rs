@@ -3,9 +3,9 @@ use serde_json::json;
 use super::rules::faults;
 use super::*;
 use crate::policy::request::Effect;
-use crate::tools::built_in;
 use crate::tools::schema::Schema;
 use crate::tools::tool::Card;
+use crate::tools::{built_in, tool_finder};
 
 fn definition(name: &'static str, input: Value) -> ToolDefinition {
     let card = Card::new(name, "A tool", "Does something.", Effect::Execute);
@@ -60,7 +60,9 @@ fn every_built_in_tool_exports_validly_to_every_format() {
 #[test]
 fn every_built_in_tool_is_strict_for_openai() {
     let registry = built_in::registry().unwrap();
-    let exported = export(ToolListFormat::OpenAi, registry.definitions(|_| true)).unwrap();
+    // The arguments of `tools` are those of any tool.
+    let closed = registry.definitions(|definition| definition.card.name != tool_finder::TOOLS);
+    let exported = export(ToolListFormat::OpenAi, closed).unwrap();
     let loose: Vec<&Value> =
         exported.tools.iter().filter(|tool| tool["function"]["strict"] != true).collect();
     assert!(loose.is_empty(), "{loose:#?}");

@@ -39,6 +39,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         caller: Caller::default(),
         client: Client { cwd: Some(folder), ..Client::default() },
         text_answers: false,
+        output_schemas: true,
     };
     let ended = CancellationToken::new();
     let fixtures = Fixtures::new()?;

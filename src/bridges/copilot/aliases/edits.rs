@@ -125,12 +125,6 @@ pub(super) struct StringReplacement {
     _explanation: Option<String>,
 }
 
-impl StringReplacement {
-    fn edit(&self) -> Value {
-        json!({"old": self.old_string, "new": self.new_string})
-    }
-}
-
 /// One replacement in one file.
 pub(super) struct ReplaceString;
 
@@ -152,7 +146,8 @@ impl AliasAdapter for ReplaceString {
 
     async fn run(context: &AliasContext<'_>, args: StringReplacement) -> Result<AliasAnswer, AliasError> {
         let (given, _) = context.path(&args.file_path)?;
-        let got = context.call("edit", json!({"path": given, "edits": [args.edit()]})).await?;
+        let edit = json!({"old": args.old_string, "new": args.new_string});
+        let got = context.call("edit", json!({"path": given, "edits": [edit]})).await?;
         Ok(to_alias_answer(context, got))
     }
 }
@@ -183,56 +178,20 @@ impl AliasAdapter for MultiReplaceString {
         class: AliasClass::New,
         by_default: true,
         why: "the server has no tool that edits several files at once",
-        uses: &["edit", "undo"],
+        uses: &["multi_replace_string"],
         written_by: WrittenBy::Model,
     };
 
     async fn run(context: &AliasContext<'_>, args: MultiReplaceArgs) -> Result<AliasAnswer, AliasError> {
-        let mut files: Vec<(String, Vec<Value>)> = Vec::new();
+        let mut replacements = Vec::new();
         for replacement in &args.replacements {
-            let (given, _) = context.path(&replacement.file_path)?;
-            match files.iter_mut().find(|(path, _)| *path == given) {
-                Some((_, edits)) => edits.push(replacement.edit()),
-                None => files.push((given, vec![replacement.edit()])),
-            }
+            let (path, _) = context.path(&replacement.file_path)?;
+            let StringReplacement { old_string, new_string, .. } = replacement;
+            replacements.push(json!({"path": path, "old": old_string, "new": new_string}));
         }
-        let mut made: Vec<AliasAnswer> = Vec::new();
-        let mut undos: Vec<(String, String)> = Vec::new();
-        for (path, edits) in files {
-            match context.call("edit", json!({"path": path, "edits": edits})).await {
-                Ok(got) => {
-                    let undo = got.value["undo"].as_str().map(str::to_owned);
-                    undos.extend(undo.map(|undo| (path, undo)));
-                    made.push(to_alias_answer(context, got));
-                }
-                Err(refused) => return Err(undo_earlier_edits(context, refused, undos).await),
-            }
-        }
-        let changed = made.iter().flat_map(|answer| answer.changed.clone()).collect();
-        let texts: Vec<String> = made.into_iter().map(|answer| answer.text).collect();
-        Ok(AliasAnswer::done(texts.join("\n")).with_changed(changed))
+        let got = context.call("multi_replace_string", json!({"replacements": replacements})).await?;
+        Ok(to_alias_answer(context, got))
     }
-}
-
-/// Takes the edits made before the one that failed back, and says what became of each.
-async fn undo_earlier_edits(
-    context: &AliasContext<'_>,
-    mut refused: AliasError,
-    undos: Vec<(String, String)>,
-) -> AliasError {
-    let mut left = Vec::new();
-    for (path, undo) in undos.into_iter().rev() {
-        if let Err(why) = context.call("undo", json!({"id": undo})).await {
-            left.push(format!("{path} stays changed ({}); `undo` with id {undo} takes it back", why.text));
-            refused.changed.extend(context.absolute_path(&path));
-        }
-    }
-    let end = match left.is_empty() {
-        true => "no file was changed".to_owned(),
-        false => left.join("; "),
-    };
-    refused.text = format!("{}; {end}", refused.text);
-    refused
 }
 
 /// The arguments of `create_directory`.

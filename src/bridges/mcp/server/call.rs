@@ -32,10 +32,13 @@ pub(super) async fn call(
     let caller = conversation.caller(modern);
     let ask =
         Arc::new(CallRespondent::for_call(&mut params, &context, conversation.seal(), &caller.session)?);
-    let mut arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+    let arguments = params.arguments.clone().map_or(Value::Null, Value::Object);
+    let runtime = conversation.runtime();
     let name = list::from_mcp_name(&params.name);
-    let handles = McpCallHandles::take_from(&conversation.runtime(), &name, &mut arguments, &context.meta);
-    let named = name_list(&name, &mut arguments, &context.meta, conversation.is_shared(modern));
+    let (name, mut arguments) = runtime.named_call(&caller, &name, arguments);
+    let own_name = runtime.own_name(&name);
+    let handles = McpCallHandles::take_from(&runtime, &own_name, &mut arguments, &context.meta);
+    let named = name_list(&own_name, &mut arguments, &context.meta, conversation.is_shared(modern));
     let handles = match handles.and_then(|handles| named.map(|()| handles)) {
         Ok(handles) => handles,
         Err(error) => {
@@ -49,7 +52,7 @@ pub(super) async fn call(
         handles,
         trace: trace_context::trace_context(&context),
     };
-    let result = if tasks::can_become_task(conversation, &params.name, &context) {
+    let result = if tasks::can_become_task(conversation, &own_name, &context) {
         match tasks::call(conversation, asked, &ask, &context).await? {
             McpCallOutcome::Done(result) => result,
             McpCallOutcome::Goes(task) => return Ok(task.into()),

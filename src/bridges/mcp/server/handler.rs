@@ -38,7 +38,7 @@ impl McpConversation {
                 tracing::info!("MCP tool registered: {}", definition.card.name);
             }
         }
-        if self.shared.options.text_answers {
+        if self.shared.options.text_answers || !self.shared.options.output_schemas {
             definitions.iter_mut().for_each(|definition| definition.output = None);
         }
         list::page(definitions, cursor)

@@ -128,11 +128,16 @@ pub(super) fn add_handle_arguments<'a>(tools: &mut [Tool], cards: impl Iterator<
         return;
     }
     for (tool, card) in tools.iter_mut().zip(cards) {
-        let heeded = [(OVERLAY, card.overlaid), (GROUP, card.undoable)];
-        for (argument, _) in heeded.into_iter().filter(|(_, heeded)| *heeded) {
+        let heeded = [
+            (OVERLAY, "Handle of `lsp_overlay`.", card.overlaid),
+            (GROUP, "A name of yours: `undo` takes back all edits with it.", card.undoable),
+        ];
+        for (argument, description, _) in heeded.into_iter().filter(|(.., heeded)| *heeded) {
             let schema = Arc::make_mut(&mut tool.input_schema);
             if let Some(Value::Object(properties)) = schema.get_mut("properties") {
-                properties.entry(argument).or_insert_with(|| json!({"type": "string"}));
+                properties
+                    .entry(argument)
+                    .or_insert_with(|| json!({"type": "string", "description": description}));
             }
         }
     }
@@ -161,7 +166,7 @@ mod tests {
             }
         }
         registry.get(MAKER).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((overlaid, undoable), (13, 12));
+        assert_eq!((overlaid, undoable), (13, 13));
     }
 
     #[test]

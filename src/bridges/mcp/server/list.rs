@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::handles;
 use crate::policy::request::Effect;
+use crate::tools::listed_schema::listed_schema;
 use crate::tools::tool::ToolDefinition;
 
 /// So many tools are on one page: the built-in ones fit on one.
@@ -90,7 +91,7 @@ pub(super) fn tool(definition: &ToolDefinition) -> Tool {
     let mut tool = Tool::new(
         Cow::Owned(to_mcp_name(&card.name)),
         Cow::Owned(description.to_string()),
-        Arc::new(object(definition.input.as_value())),
+        Arc::new(object(&listed_schema(definition))),
     );
     tool.title = Some(card.title.to_string());
     tool.output_schema = definition.output_schema().map(|output| Arc::new(answer_schema(&output)));

@@ -13,6 +13,8 @@ pub struct ServerOptions {
     pub caller: Caller,
     /// Folder and deadlines of this client; its progress is told per call instead.
     pub client: Client,
-    /// Answers are text alone, and tools have no schemas of answers: some hosts give their models both forms of an answer, or the longer one.
+    /// Answers are text alone: some hosts give their models both forms of an answer, or the longer one.
     pub text_answers: bool,
+    /// Lists have the schemas of answers, which are longer than everything else in them.
+    pub output_schemas: bool,
 }

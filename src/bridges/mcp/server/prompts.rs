@@ -79,8 +79,7 @@ const TEMPLATES: [Template; 3] = [
             let place = argument("path").map(|path| format!(" in `{path}`")).unwrap_or_default();
             format!(
                 "Explain `{symbol}`{place}.\n\n\
-                 Use `lsp_definition` and `lsp_hover` for what it is, `lsp_references` and `lsp_calls` for who uses it and what \
-                 it uses, `lsp_types` where it is a type. Read only the lines that matter. Say how far each answer can be relied \
+                 Use `explore` for what it is, who uses it and what it uses, `lsp_hover` for its type, `lsp_references` for all uses. Read only the lines that matter. Say how far each answer can be relied \
                  on where its verdict is not `complete`, and name places as `file:line`."
             )
         },

@@ -12,7 +12,7 @@ pub(super) const SERVER_INFO_TTL_MS: u64 = 3_600_000;
 const INSTRUCTIONS: &str = "Real language servers and safe file tools for one workspace. Paths are relative to its root. \
 Positions are 0-based; instead of counting columns give `symbol` with `line`. Every answer of an `lsp_` tool has a `verdict`: \
 only `complete` is the whole truth, `hints` is text search, and `no_data` never means clean. Edits answer with the errors they \
-added and removed, and can be taken back with `undo`.";
+added and removed, and can be taken back with `undo`. `tools` lists and calls what is not listed.";
 
 /// Name, version, capabilities, instructions.
 pub(super) fn config() -> ServerConfig {
