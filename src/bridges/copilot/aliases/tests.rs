@@ -84,3 +84,19 @@ fn copilot_aliases_use_registered_built_in_tools() {
         }
     }
 }
+
+#[test]
+fn every_argument_of_every_name_has_a_description() {
+    fn undescribed(schema: &Value, place: &str, found: &mut Vec<String>) {
+        for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+            let place = format!("{place}.{name}");
+            if property["description"].as_str().is_none_or(|text| text.trim().is_empty()) {
+                found.push(place.clone());
+            }
+            undescribed(&property["items"], &place, found);
+        }
+    }
+    let mut found = Vec::new();
+    all().iter().for_each(|name| undescribed(name.definition().input.as_value(), name.name(), &mut found));
+    assert_eq!(found, Vec::<String>::new());
+}
