@@ -59,7 +59,8 @@ impl Registry {
             near.insert(0, word);
         }
         match near.as_slice() {
-            [] => error.with_hint("the tool `tools` (at a shell: `lsp-tools tools list --profile all`) lists all"),
+            [] => error
+                .with_hint("the tool `tools` (at a shell: `lsp-tools tools list --profile all`) lists all"),
             near => error.with_hint(format!("nearest: {}", near[..near.len().min(5)].join(", "))),
         }
     }
