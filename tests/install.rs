@@ -14,6 +14,7 @@ use lsp_tools::internals::lsp::{
     prerequisite_findings, server_version,
 };
 use lsp_tools::internals::process::{Spawn, Spawner, run};
+use lsp_tools::internals::workspace::Workspace;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -22,8 +23,13 @@ fn spawner() -> Spawner {
     Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()))
 }
 
+/// A workspace that no installation has anything to do with.
+fn workspace() -> Workspace {
+    Workspace::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/python")).unwrap()
+}
+
 fn installer(data: &Path) -> Installer {
-    Installer::new(data.to_owned()).with_spawner(spawner())
+    Installer::new(data.to_owned(), &workspace()).with_spawner(spawner())
 }
 
 fn server(command: &str, install: &str) -> ServerSpec {
@@ -88,7 +94,8 @@ async fn concurrent_installs_of_one_server_install_once() {
     assert!(one.notes.is_empty() && other.notes.is_empty(), "it is locked: {:?}", one.notes);
     assert_eq!(one.program, data.path().join("servers/ruff/current/venv/bin/ruff"));
     assert_eq!(installations(data.path(), "ruff").len(), 1);
-    let version = server_version(&spawner(), &located(data.path(), "ruff", one.program)).await.unwrap();
+    let version =
+        server_version(&spawner(), &workspace(), &located(data.path(), "ruff", one.program)).await.unwrap();
     assert_eq!(version, ruff.install.pip[0].replace("==", " "));
 
     // An interpreter that went away with a system's upgrade: made anew, beside the one that may still be running.
@@ -207,7 +214,7 @@ async fn install_without_expected_program_is_an_error() {
 #[tokio::test]
 async fn install_without_npm_or_pip_names_how_to_get_it() {
     let data = tempfile::tempdir().unwrap();
-    let bare = installer(data.path()).with_path("/nonexistent".into());
+    let bare = installer(data.path()).with_path("/nonexistent".as_ref(), &workspace());
     for (recipe, words) in
         [("{ npm = ['a@1'] }", "apt install npm"), ("{ pip = ['a==1'] }", "apt install python3 python3-venv")]
     {
@@ -220,8 +227,8 @@ async fn install_without_npm_or_pip_names_how_to_get_it() {
         std::env::split_paths(&std::env::var_os("PATH").unwrap()).find(|folder| folder.join("npm").is_file());
     fs::create_dir(venv.join("bin")).unwrap();
     std::os::unix::fs::symlink(found.unwrap().join("npm"), venv.join("bin/npm")).unwrap();
-    let path: OsString = venv.join("bin").into();
-    let avoiding = installer(data.path()).with_path(path).avoiding_folder(venv);
+    let path = venv.join("bin");
+    let avoiding = installer(data.path()).with_path(path.as_os_str(), &Workspace::open(&venv).unwrap());
     let error = avoiding.install("a", &server("a", "{ npm = ['a@1'] }"), &|_| {}).await.unwrap_err();
     assert!(matches!(error, InstallError::NoTool { tool: "npm", .. }), "{error}");
 }
@@ -261,7 +268,7 @@ async fn installed_server_missing_dependencies_is_reported_by_health() {
         ["ruff==0.14.0 is not locked: pip chooses the versions of what it depends on"]
     );
     let located = located(data.path(), "s", installed.program);
-    let findings = prerequisite_findings(&spawner(), "s", &server, &located).await;
+    let findings = prerequisite_findings(&spawner(), &workspace(), "s", &server, &located).await;
     let told: Vec<(&str, &str)> =
         findings.iter().map(|finding| (finding.message.as_str(), finding.install.as_str())).collect();
     assert_eq!(told[0], ("no program", "get it"));
@@ -298,8 +305,8 @@ async fn every_catalogue_recipe_installs_a_working_server() {
         match install(data.path(), key, server).await {
             Ok(installed) => {
                 let located = located(data.path(), key, installed.program);
-                let version = server_version(&spawner(), &located).await;
-                let findings = prerequisite_findings(&spawner(), key, server, &located).await;
+                let version = server_version(&spawner(), &workspace(), &located).await;
+                let findings = prerequisite_findings(&spawner(), &workspace(), key, server, &located).await;
                 let answers = answers_initialize(server, &located).await;
                 println!("{key}: {:?}, {version:?}, {findings:?}, {:?}", installed.packages, begun.elapsed());
                 if !findings.is_empty() || !answers {

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::locate::{LocatedProgram, ProgramOrigin};
 use crate::config::spec::{ServerPrerequisite, ServerSpec};
-use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
+use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
 use crate::workspace::Workspace;
 
 /// How long a program may take to tell its version or whether it works.
@@ -27,27 +27,35 @@ pub struct HealthFinding {
 
 /// What the program says to `--version`: the first line that holds a digit. `None` where it fails, says nothing, or takes
 /// more than five seconds.
-pub async fn version(spawner: &Spawner, located: &LocatedProgram) -> Option<String> {
+pub async fn version(spawner: &Spawner, workspace: &Workspace, located: &LocatedProgram) -> Option<String> {
     let mut version = None;
     let tell = |line: &str| {
         if version.is_none() && line.contains(|character: char| character.is_ascii_digit()) {
             version = Some(line.trim().to_owned());
         }
     };
-    let finished = run(spawner, spawn(located, &located.program, &["--version"]), deadline(), tell).await;
+    let finished = run(
+        spawner,
+        spawn(&path_of(workspace, located), located, &located.program, &["--version"]),
+        deadline(),
+        tell,
+    )
+    .await;
     version.filter(|_| finished.is_ok_and(|finished| finished.exit == Exit::Code(0)))
 }
 
 /// What `server`, found at `located`, lacks of what its catalogue entry says it needs.
 pub async fn prerequisite_findings(
     spawner: &Spawner,
+    workspace: &Workspace,
     key: &str,
     server: &ServerSpec,
     located: &LocatedProgram,
 ) -> Vec<HealthFinding> {
+    let path = path_of(workspace, located);
     let mut findings = Vec::new();
     for hollow in &server.hollow {
-        let Some(message) = missing_prerequisite(spawner, hollow, located).await else { continue };
+        let Some(message) = missing_prerequisite(spawner, &path, hollow, located).await else { continue };
         // Into an environment of the private prefix only our own command leads.
         let ours = located.origin == ProgramOrigin::Prefix && hollow.python_module.is_some();
         let install = if ours { format!("lsp-tools install {key}") } else { hollow.install.clone() };
@@ -59,12 +67,13 @@ pub async fn prerequisite_findings(
 /// Why the program does not do what the catalogue says that it must; `None` when it does.
 pub(crate) async fn probe_failure(
     spawner: &Spawner,
+    path: &ProgramPath,
     server: &ServerSpec,
     located: &LocatedProgram,
 ) -> Option<String> {
     for hollow in server.hollow.iter().filter(|hollow| !hollow.succeeds.is_empty()) {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
-        if let Some(trouble) = run_failure(spawner, spawn(located, &located.program, &args)).await {
+        if let Some(trouble) = run_failure(spawner, spawn(path, located, &located.program, &args)).await {
             return Some(format_message(hollow, &trouble));
         }
     }
@@ -95,11 +104,12 @@ pub(crate) fn is_error_line(line: &str) -> bool {
 /// What is missing, in words; `None` when nothing is.
 async fn missing_prerequisite(
     spawner: &Spawner,
+    path: &ProgramPath,
     hollow: &ServerPrerequisite,
     located: &LocatedProgram,
 ) -> Option<String> {
     if let Some(program) = &hollow.program
-        && find_program(program, search_folders(located)).is_none()
+        && path.find(program).is_none()
     {
         return Some(hollow.message.clone());
     }
@@ -114,19 +124,19 @@ async fn missing_prerequisite(
         let find = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
         // Isolated: neither the working directory nor PYTHONPATH makes a module importable that the server will not see.
         if let Some(trouble) =
-            run_failure(spawner, spawn(located, &python, &["-I", "-c", find, module])).await
+            run_failure(spawner, spawn(path, located, &python, &["-I", "-c", find, module])).await
         {
             return Some(format_message(hollow, &trouble));
         }
     }
     if let Some(file) = &hollow.file
-        && !has_below(spawner, located, &hollow.below, file).await
+        && !has_below(spawner, path, located, (&hollow.below, file)).await
     {
         return Some(hollow.message.clone());
     }
     if !hollow.succeeds.is_empty() {
         let args: Vec<&str> = hollow.succeeds.iter().map(String::as_str).collect();
-        if let Some(trouble) = run_failure(spawner, spawn(located, &located.program, &args)).await {
+        if let Some(trouble) = run_failure(spawner, spawn(path, located, &located.program, &args)).await {
             return Some(format_message(hollow, &trouble));
         }
     }
@@ -134,13 +144,18 @@ async fn missing_prerequisite(
 }
 
 /// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
-async fn has_below(spawner: &Spawner, located: &LocatedProgram, program: &[String], file: &str) -> bool {
+async fn has_below(
+    spawner: &Spawner,
+    path: &ProgramPath,
+    located: &LocatedProgram,
+    (program, file): (&[String], &str),
+) -> bool {
     let Some((name, args)) = program.split_first() else { return true };
-    let Some(program) = find_program(name, search_folders(located)) else { return true };
+    let Some(program) = path.find(name) else { return true };
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let mut folder = None;
     let note = |line: &str| folder = folder.take().or_else(|| Some(PathBuf::from(line.trim())));
-    let finished = run(spawner, spawn(located, &program, &args), deadline(), note).await;
+    let finished = run(spawner, spawn(path, located, &program, &args), deadline(), note).await;
     let worked = finished.is_ok_and(|finished| finished.exit == Exit::Code(0));
     !worked || folder.is_none_or(|folder| folder.join(file).exists())
 }
@@ -188,26 +203,20 @@ fn deadline() -> Instant {
 }
 
 /// In the program's own folder, so that nothing of a project is read.
-fn spawn(located: &LocatedProgram, program: &Path, args: &[&str]) -> Spawn {
+fn spawn(path: &ProgramPath, located: &LocatedProgram, program: &Path, args: &[&str]) -> Spawn {
     Spawn {
         name: program.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         program: program.to_owned(),
         args: args.iter().map(OsString::from).collect(),
-        env: BTreeMap::from([("PATH".into(), path(located))]),
+        env: BTreeMap::from([path.variable()]),
         cwd: program.parent().unwrap_or(Path::new("/")).to_owned(),
         pins: located.pin.iter().cloned().collect(),
     }
 }
 
-/// The PATH the server will get, without relative folders.
-fn path(located: &LocatedProgram) -> OsString {
-    std::env::join_paths(search_folders(located).filter(|folder| folder.is_absolute())).unwrap_or_default()
-}
-
-fn search_folders(located: &LocatedProgram) -> impl Iterator<Item = PathBuf> {
-    let own = std::env::var_os("PATH").unwrap_or_default();
-    let own: Vec<PathBuf> = std::env::split_paths(&own).collect();
-    located.path_folders.clone().into_iter().chain(own)
+/// The search path of a server that was found at `located`, for work on `workspace`.
+fn path_of(workspace: &Workspace, located: &LocatedProgram) -> ProgramPath {
+    ProgramPath::of_user(workspace).after(located.path_folders.iter().cloned())
 }
 
 #[cfg(test)]

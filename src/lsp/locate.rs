@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
-use crate::process::{find_program, is_program};
+use crate::process::{ProgramPath, is_program};
 use crate::workspace::inode::InodeIdentity;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -76,21 +76,20 @@ pub(crate) struct ProgramSearchPlaces<'a> {
     pub(crate) data: &'a Path,
     /// What a program that the project brings must be when it runs; `None` where it may not.
     pub(crate) pin: &'a dyn Fn(&Path) -> Option<FilePin>,
-    /// The folders of the user's PATH outside the workspace.
-    path: Vec<PathBuf>,
+    /// The user's PATH.
+    path: ProgramPath,
 }
 
 impl<'a> ProgramSearchPlaces<'a> {
-    /// Of the user's own `path` (PATH). Each of its folders is compared with the workspace, so that one value should serve for all
+    /// With `path`, the user's PATH. Each of its folders was compared with the workspace, so one value should serve for all
     /// programs that are looked for.
     pub(crate) fn new(
         workspace: &'a Workspace,
         root: &'a WorkspacePath,
         data: &'a Path,
         pin: &'a dyn Fn(&Path) -> Option<FilePin>,
-        path: Option<&OsStr>,
+        path: ProgramPath,
     ) -> Self {
-        let path = workspace.outside_folders(path.unwrap_or_default()).collect();
         Self { workspace, root, data, pin, path }
     }
 }
@@ -150,7 +149,7 @@ pub(crate) fn locate(
         None => searched.push("in the project's environment".to_owned()),
     }
     let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
-    match find_program(&program, places.path.iter().cloned()) {
+    match places.path.find(&program) {
         // A proxy runs what the project's toolchain has, which may be nothing.
         Some(found) if is_proxy(server, &found) && (installed || !has_proxy_target(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
@@ -235,7 +234,7 @@ fn locate_configured(program: String, places: &ProgramSearchPlaces<'_>) -> Resul
 
 /// The folders in which programs of servers are looked for, those of the private prefix aside.
 pub(crate) fn search_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
-    project_folders(places).into_iter().chain(places.path.iter().cloned()).collect()
+    project_folders(places).into_iter().chain(places.path.folders().cloned()).collect()
 }
 
 /// The program of `server` that the project brings, in its own environment or where settings say, whether it may be run or
@@ -303,7 +302,8 @@ mod tests {
         let paths = |list: &[&Path]| std::env::join_paths(list).ok();
         let at = |trusted: bool, path: Option<OsString>| {
             let pin = |path: &Path| trusted.then(|| some_pin(path));
-            let places = ProgramSearchPlaces::new(&workspace, &root, &data, &pin, path.as_deref());
+            let path = ProgramPath::new(&workspace, path.as_deref().unwrap_or_default());
+            let places = ProgramSearchPlaces::new(&workspace, &root, &data, &pin, path);
             locate("key", &server(), &places)
         };
         let evil_first = paths(&[Path::new("."), &project.join("evil"), &bin]);
@@ -333,7 +333,8 @@ mod tests {
         let at = |command: &str, trusted: bool| {
             let server = ServerSpec { command: vec![command.to_owned()], ..server() };
             let pin = |path: &Path| trusted.then(|| some_pin(path));
-            let places = ProgramSearchPlaces::new(&workspace, &root, temp.path(), &pin, None);
+            let path = ProgramPath::new(&workspace, OsStr::new(""));
+            let places = ProgramSearchPlaces::new(&workspace, &root, temp.path(), &pin, path);
             let known = project_program(&workspace, &root, &server);
             (
                 locate("key", &server, &places).map(|found| found.program).map_err(|error| error.to_string()),
@@ -367,7 +368,8 @@ mod tests {
         let workspace = Workspace::open(&temp.path().join("p")).unwrap();
         let root = WorkspacePath::root();
         let at = |server: &ServerSpec| {
-            let places = ProgramSearchPlaces::new(&workspace, &root, &data, &|_| None, Some(bin.as_os_str()));
+            let path = ProgramPath::new(&workspace, bin.as_os_str());
+            let places = ProgramSearchPlaces::new(&workspace, &root, &data, &|_| None, path);
             locate("key", server, &places).map(|found| found.origin).map_err(|error| error.to_string())
         };
         assert_eq!(at(&server()), Ok(ProgramOrigin::Path), "a link like any other");

@@ -28,7 +28,7 @@ use crate::config::{
     AccessLayer, ConfigError, ConfigProblem, FilePin, HookSettings as Written, LayerOrigin, TrustStore,
     pins_among,
 };
-use crate::process::{Exit, Spawn, SpawnError, Spawner, find_program, is_program};
+use crate::process::{Exit, ProgramPath, Spawn, SpawnError, Spawner, is_program};
 use crate::workspace::Workspace;
 
 /// More output than this, in bytes, is no answer.
@@ -403,6 +403,7 @@ impl CallHook {
     fn spawn(&self, runner: HookRunner<'_>) -> Result<Spawn, HookError> {
         let name = format!("hook {}", self.name);
         let root = runner.workspace.root();
+        let path = ProgramPath::of_user(runner.workspace).variable();
         match &self.does {
             HookAction::Program { program, args } => {
                 let mut pins = self.pins(runner, program, args.iter().map(String::as_str), root)?;
@@ -411,7 +412,7 @@ impl CallHook {
                     false => self.on_path(runner, program)?,
                 };
                 let args = args.iter().map(OsString::from).collect();
-                Ok(Spawn { name, program, args, env: BTreeMap::new(), cwd: root.to_owned(), pins })
+                Ok(Spawn { name, program, args, env: [path].into(), cwd: root.to_owned(), pins })
             }
             HookAction::Shell { command, cwd, env } => {
                 let cwd = root.join(cwd.as_deref().unwrap_or_default());
@@ -423,7 +424,10 @@ impl CallHook {
                     name,
                     program: self.on_path(runner, "bash")?,
                     args: ["-c", command].map(OsString::from).into(),
-                    env: env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+                    env: [path]
+                        .into_iter()
+                        .chain(env.iter().map(|(name, value)| (name.into(), value.into())))
+                        .collect(),
                     cwd,
                     pins,
                 })
@@ -464,9 +468,8 @@ impl CallHook {
     }
 
     fn on_path(&self, runner: HookRunner<'_>, program: &str) -> Result<PathBuf, HookError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        find_program(program, runner.workspace.outside_folders(&path))
-            .ok_or_else(|| HookError::NotFound(self.name.clone()))
+        let found = ProgramPath::of_user(runner.workspace).find(program);
+        found.ok_or_else(|| HookError::NotFound(self.name.clone()))
     }
 
     /// The shell command of a hook of a hooks file, which may name files of the project, and the folder that it runs in.

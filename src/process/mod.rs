@@ -20,13 +20,13 @@ mod memfd;
 mod namespace;
 mod oneshot;
 mod pinned;
+mod program_path;
 pub(crate) mod restart;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_arguments;
 mod spawner;
 pub(crate) mod supervisor;
 pub(crate) mod tree;
-mod which;
 mod writable;
 
 use std::collections::VecDeque;
@@ -44,9 +44,9 @@ pub(crate) use environment::inherited_variables;
 pub(crate) use exchange::{Exchange, ExchangeOutcome, exchange};
 pub(crate) use oneshot::RunError;
 pub use oneshot::{FinishedProgram, run};
+pub(crate) use program_path::{ProgramPath, caller_path, find_on_path_of_child, is_program, user_folders};
 use spawner::StdioMode;
 pub use spawner::{Spawn, SpawnError, Spawner};
-pub(crate) use which::{find_program, is_program};
 pub(crate) use writable::writable_paths;
 
 /// The hidden first argument that makes our binary a supervisor.

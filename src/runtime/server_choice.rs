@@ -8,6 +8,7 @@ use super::configuration_stamps::{InodeStamp, stamp};
 use crate::config::{Config, Folders, TrustStore};
 use crate::lsp::locate::ProgramSearchPlaces;
 use crate::lsp::server_choice::ServerChoice;
+use crate::process::ProgramPath;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The choice as it was made, and what the file system said then of all that it depends on.
@@ -32,8 +33,8 @@ impl StampedServerChoice {
             pin?.ok()?.ok()
         };
         let root = WorkspacePath::root();
-        let path = std::env::var_os("PATH");
-        let places = ProgramSearchPlaces::new(workspace, &root, &folders.data, &pin, path.as_deref());
+        let path = ProgramPath::of_user(workspace);
+        let places = ProgramSearchPlaces::new(workspace, &root, &folders.data, &pin, path);
         let watched = ServerChoice::watched_paths(&config.catalogue, &places);
         // Before the look: what changes meanwhile is looked at once more.
         let stamps = watched.iter().map(stamp).collect();

@@ -201,8 +201,10 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
     };
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
-    report.version = health::version(context.manager.spawner(), &located).await;
-    let findings = health::prerequisite_findings(context.manager.spawner(), key, spec, &located).await;
+    report.version = health::version(context.manager.spawner(), &context.workspace, &located).await;
+    let findings =
+        health::prerequisite_findings(context.manager.spawner(), &context.workspace, key, spec, &located)
+            .await;
     let findings =
         findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
     report.findings.extend(findings);

@@ -32,7 +32,7 @@ impl OpenRepository {
     ) -> Result<Self, ToolError> {
         let repository = find_repository(context, folder).await?;
         let shadow = async {
-            let git = GitRunner::find(context.manager.spawner(), deadline.into())?;
+            let git = GitRunner::find(&context.workspace, context.manager.spawner(), deadline.into())?;
             ShadowRepository::create(&repository, git, &context.folders.cache).await
         };
         let shadow = shadow.await.map_err(from_git_error)?;

@@ -104,9 +104,8 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
         };
         context.send_progress(ProgressEvent::Installing { server: key.to_owned(), step: step.to_owned() });
     };
-    let installer = Installer::new(context.folders.data.clone())
-        .with_spawner(context.manager.spawner().clone())
-        .avoiding_folder(context.workspace.root().to_owned());
+    let installer = Installer::new(context.folders.data.clone(), &context.workspace)
+        .with_spawner(context.manager.spawner().clone());
     match installer.install(key, server, &tell).await {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use super::inode::InodeIdentity;
 use super::path::WorkspacePath;
 use super::root::Workspace;
 
@@ -19,13 +20,25 @@ impl Workspace {
         if self.jail().is_unlinked(path.as_path()) {
             return Some(path.clone());
         }
-        self.workspace_path(&resolve_links_below(self.root(), path.as_path())?)
+        self.workspace_path(&follow_links(self.root(), path.as_path(), |_| true)?)
+    }
+
+    /// Returns true if no name on the way of the absolute `path`, links included, lies in the workspace.
+    ///
+    /// Nothing in `/proc` counts as such a path: its links lead to other places in another process.
+    /// A folder of the workspace that is mounted elsewhere counts as one of the workspace.
+    pub(crate) fn is_resolved_outside(&self, path: &Path) -> bool {
+        let root = InodeIdentity::at(self.root());
+        let is_outside = |here: &Path| {
+            !here.starts_with(self.root()) && !here.starts_with("/proc") && InodeIdentity::at(here) != root
+        };
+        path.is_absolute() && follow_links(Path::new("/"), path, is_outside).is_some()
     }
 }
 
-/// Where `relative` leads from the folder `root`, which has no links in its name. Each name is looked at once, and each
-/// link's names once more, in a loop: the way is as long as whoever gave it likes.
-fn resolve_links_below(root: &Path, relative: &Path) -> Option<PathBuf> {
+/// Follows `relative` from the folder `root`, which has no links in its name; `None` where `admit` refuses a step. Each name
+/// is looked at once, and each link's names once more, in a loop, since the path may have any length.
+fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let mut here = root.to_owned();
     // The next name last; `..` can only come from a link.
     let mut ahead: Vec<OsString> = Vec::new();
@@ -37,6 +50,9 @@ fn resolve_links_below(root: &Path, relative: &Path) -> Option<PathBuf> {
             continue;
         }
         here.push(&name);
+        if !admit(&here) {
+            return None;
+        }
         // What is no link, or not there, is where it is; also a link to nothing leads to where that would be.
         let Ok(target) = std::fs::read_link(&here) else { continue };
         links += 1;

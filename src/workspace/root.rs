@@ -1,7 +1,6 @@
 //! The workspace: its root directory, and conversions of paths beneath it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -192,11 +191,6 @@ impl Workspace {
             return None;
         }
         self.path(absolute).ok()
-    }
-
-    /// The folders of `path`, a search path such as PATH, outside the workspace: a repository must not choose what is run.
-    pub(crate) fn outside_folders<'a>(&'a self, path: &'a OsStr) -> impl Iterator<Item = PathBuf> + 'a {
-        std::env::split_paths(path).filter(|folder| self.workspace_path(folder).is_none())
     }
 
     /// Whether something is at `path`, of whatever kind; what lies behind a link that leads out does not count.

@@ -6,6 +6,7 @@
 //! - [`parity`]: commands answer the same with and without it
 //! - [`lease`]: two hosts with one workspace
 //! - [`settings`]: it follows the settings
+//! - [`search_path`]: a PATH that leads into the workspace
 //! - [`sharing`]: hosts, editors and the shell at the same time
 //! - [`together`]: two agents, an editor and a shell on two languages, with real servers
 //! - [`hostile`]: whoever else connects
@@ -20,6 +21,7 @@ pub mod house;
 mod lease;
 mod parity;
 pub mod program;
+mod search_path;
 mod settings;
 mod sharing;
 mod start;

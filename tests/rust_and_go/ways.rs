@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use lsp_tools::internals::config::ServerSpec;
 use lsp_tools::internals::lsp::{InstallError, InstallProgress, InstalledServer, Installer};
 use lsp_tools::internals::process::Spawner;
+use lsp_tools::internals::workspace::Workspace;
 use tempfile::TempDir;
 
 use crate::support::write_executable;
@@ -32,8 +33,12 @@ impl Machine {
     async fn install(&self, server: &str) -> Result<InstalledServer, InstallError> {
         let server: ServerSpec = toml::from_str(server).unwrap();
         let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        let workspace =
+            Workspace::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/rust")).unwrap();
         let spawner = Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()));
-        let installer = Installer::new(self.path("data")).with_spawner(spawner).with_path(path.into());
+        let installer = Installer::new(self.path("data"), &workspace)
+            .with_spawner(spawner)
+            .with_path(path.as_ref(), &workspace);
         let note = |progress: InstallProgress<'_>| match progress {
             InstallProgress::Step(words) => self.said.lock().unwrap().push(words.to_owned()),
             InstallProgress::InVain(why) => self.said.lock().unwrap().push(format!("in vain: {why}")),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::host::{HostDirectories, HostScope, McpHost, entered_in};
 use super::{host_hooks, instructions};
+use crate::process::ProgramPath;
 
 /// What is there of one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,18 +46,18 @@ impl HostSurvey {
 }
 
 /// Looks for every host. Nothing is started and nothing written.
-pub(crate) fn survey(places: &HostDirectories) -> Vec<HostSurvey> {
-    McpHost::ALL.into_iter().map(|host| survey_host(host, places)).collect()
+pub(crate) fn survey(places: &HostDirectories, path: &ProgramPath) -> Vec<HostSurvey> {
+    McpHost::ALL.into_iter().map(|host| survey_host(host, places, path)).collect()
 }
 
-fn survey_host(host: McpHost, places: &HostDirectories) -> HostSurvey {
+fn survey_host(host: McpHost, places: &HostDirectories, path: &ProgramPath) -> HostSurvey {
     let scopes = [HostScope::Project, HostScope::User];
     let in_scopes = |look: fn(McpHost, HostScope, &HostDirectories) -> Option<PathBuf>| {
         scopes.into_iter().filter_map(|scope| look(host, scope, places)).collect()
     };
     HostSurvey {
         host,
-        program: which::which(host.program()).ok(),
+        program: path.find(host.program()),
         folder: Some(settings_folder(host, places)).filter(|folder| folder.is_dir()),
         entered: in_scopes(entered_in),
         hooks: in_scopes(host_hooks::has_hooks),

@@ -20,7 +20,7 @@ mod report;
 mod step;
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -37,9 +37,9 @@ use self::step::{InstallStep, PrerequisiteTool, StepProgram};
 use super::health;
 use super::locate::{LocatedProgram, ProgramOrigin, program_folders};
 use crate::config::spec::{RequiredProgram, ServerSpec};
-use crate::process::{Exit, RunError, Spawn, Spawner, find_program, is_program, run};
+use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
 use crate::text::shell_word;
-use crate::workspace::private;
+use crate::workspace::{Workspace, private};
 
 /// How long a program may take to tell its version.
 const INSTALL_VERSION_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,8 +51,7 @@ const TEMPORARY: &str = ".tmp";
 pub struct Installer {
     data: PathBuf,
     spawner: Spawner,
-    path: OsString,
-    avoided: Option<PathBuf>,
+    path: ProgramPath,
 }
 
 /// A server that is installed.
@@ -87,9 +86,10 @@ pub enum InstallProgress<'a> {
 
 impl Installer {
     /// An installer into `<data>/servers`.
-    pub fn new(data: PathBuf) -> Self {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        Self { data, spawner: Spawner::new(None), path, avoided: None }
+    ///
+    /// Package managers are looked for on PATH, outside `workspace`: a repository must not choose what is run.
+    pub fn new(data: PathBuf, workspace: &Workspace) -> Self {
+        Self { data, spawner: Spawner::new(None), path: ProgramPath::of_user(workspace) }
     }
 
     /// The same, with commands run by `spawner`.
@@ -100,14 +100,8 @@ impl Installer {
 
     /// The same, with package managers looked for on `path` instead of PATH.
     #[must_use]
-    pub fn with_path(self, path: OsString) -> Self {
-        Self { path, ..self }
-    }
-
-    /// The same, with no package manager taken from below `folder`: a repository must not choose what is run.
-    #[must_use]
-    pub fn avoiding_folder(self, folder: PathBuf) -> Self {
-        Self { avoided: Some(folder), ..self }
+    pub fn with_path(self, path: &OsStr, workspace: &Workspace) -> Self {
+        Self { path: ProgramPath::new(workspace, path), ..self }
     }
 
     /// Installs `server` unless it is there already, made of the same packages: in the first of the catalogue's ways that
@@ -246,8 +240,9 @@ impl Installer {
         program: PathBuf,
     ) -> Result<(), InstallError> {
         let path_folders = program_folders(folder);
+        let path = self.path.clone().after(path_folders.iter().cloned());
         let located = LocatedProgram { program, origin: ProgramOrigin::Prefix, path_folders, pin: None };
-        match health::probe_failure(&self.spawner, job.server, &located).await {
+        match health::probe_failure(&self.spawner, &path, job.server, &located).await {
             None => Ok(()),
             Some(trouble) => Err(InstallError::Broken { program: job.program().to_owned(), trouble }),
         }
@@ -256,7 +251,7 @@ impl Installer {
     /// What the server needs beside itself, where PATH has none that is new enough.
     async fn missing_prerequisite<'a>(&self, job: &InstallJob<'a>) -> Option<&'a RequiredProgram> {
         let needs = job.server.install.needs.as_ref()?;
-        let Some(program) = find_program(&needs.program, self.tool_folders()) else { return Some(needs) };
+        let Some(program) = self.path.find(&needs.program) else { return Some(needs) };
         let spawn = Spawn {
             name: needs.program.clone(),
             program,
@@ -278,7 +273,7 @@ impl Installer {
     fn environment(&self) -> BTreeMap<OsString, OsString> {
         let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         env.insert("NO_COLOR".into(), "1".into());
-        env.insert("PATH".into(), std::env::join_paths(self.tool_folders()).unwrap_or_default());
+        env.extend([self.path.variable()]);
         env
     }
 
@@ -311,9 +306,7 @@ impl Installer {
             StepProgram::Tool(tool) => self.tool(job.key, *tool, &made)?,
         };
         let mut env = self.environment();
-        if let Ok(path) = std::env::join_paths(made.into_iter().chain(self.tool_folders())) {
-            env.insert("PATH".into(), path);
-        }
+        env.extend([self.path.clone().after(made).variable()]);
         // What is unpacked and built in the folder for everybody's temporary files, others may change meanwhile.
         let temporary = folder.join(TEMPORARY);
         private::make_folder(&temporary).map_err(InstallError::file("make", &temporary))?;
@@ -351,19 +344,12 @@ impl Installer {
     }
 
     fn tool(&self, key: &str, tool: PrerequisiteTool, made: &[PathBuf]) -> Result<PathBuf, InstallError> {
-        let found = find_program(tool.name(), made.iter().cloned().chain(self.tool_folders()));
+        let found = self.path.clone().after(made.iter().cloned()).find(tool.name());
         found.ok_or(InstallError::NoTool {
             server: key.to_owned(),
             tool: tool.name(),
             mend: tool.install_hint(),
         })
-    }
-
-    /// The folders of PATH without relative ones and those to be avoided.
-    fn tool_folders(&self) -> impl Iterator<Item = PathBuf> {
-        let avoided =
-            |folder: &Path| self.avoided.as_ref().is_some_and(|avoided| folder.starts_with(avoided));
-        std::env::split_paths(&self.path).filter(move |folder| folder.is_absolute() && !avoided(folder))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The launch of a server: from its entry in the catalogue to an initialized session.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,8 +22,8 @@ use crate::lsp::progress::ProgressEvent;
 use crate::lsp::server_choice::ServerChoice;
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::SessionState;
-use crate::process::Spawn;
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::process::{ProgramPath, Spawn, user_folders};
+use crate::workspace::WorkspacePath;
 
 /// Variables that name folders to load modules from, as PATH names those of programs.
 const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
@@ -154,8 +154,8 @@ pub(super) fn find(
     root: &WorkspacePath,
 ) -> Result<LocatedProgram, SessionUnavailable> {
     let pin = |program: &Path| setup.pin(program);
-    let path = std::env::var_os("PATH");
-    let places = ProgramSearchPlaces::new(&setup.workspace, root, &setup.data, &pin, path.as_deref());
+    let path = ProgramPath::of_user(&setup.workspace);
+    let places = ProgramSearchPlaces::new(&setup.workspace, root, &setup.data, &pin, path);
     locate::locate(server, spec, &places).map_err(|error| SessionUnavailable::Missing {
         server: server.to_owned(),
         searched: error.to_string(),
@@ -194,8 +194,8 @@ pub(super) fn pins(
 /// The servers that run for each language of which what is installed decides.
 pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
     let (root, pin) = (WorkspacePath::root(), |program: &Path| setup.pin(program));
-    let path = std::env::var_os("PATH");
-    let places = ProgramSearchPlaces::new(&setup.workspace, &root, &setup.data, &pin, path.as_deref());
+    let path = ProgramPath::of_user(&setup.workspace);
+    let places = ProgramSearchPlaces::new(&setup.workspace, &root, &setup.data, &pin, path);
     ServerChoice::new(&setup.catalogue, places, setup.trusted).chosen_servers()
 }
 
@@ -214,7 +214,7 @@ pub(super) fn variables(
     let mut variables: BTreeMap<OsString, OsString> =
         spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect();
     let given = python.variables(spec, &mut variables).into_iter();
-    let users = user_folders(&setup.workspace, setup.trusted, &std::env::var_os("PATH").unwrap_or_default());
+    let users = user_folders(&setup.workspace, setup.trusted, "PATH").unwrap_or_default();
     let own = located.path_folders.iter().cloned();
     let folders: Vec<PathBuf> = match spec.python_on_path {
         true => given.chain(users).chain(own).collect(),
@@ -225,34 +225,12 @@ pub(super) fn variables(
     }
     for name in MODULE_PATHS {
         // An empty one counts as none.
-        let Some(given) = std::env::var_os(name).filter(|_| !setup.trusted) else { continue };
-        if let Ok(path) = std::env::join_paths(user_folders(&setup.workspace, false, &given)) {
+        let Some(given) = user_folders(&setup.workspace, false, name).filter(|_| !setup.trusted) else {
+            continue;
+        };
+        if let Ok(path) = std::env::join_paths(given) {
             variables.entry(name.into()).or_insert(path);
         }
     }
     variables
-}
-
-/// The folders of one of the user's search paths in which a server may look for its helpers: those of a project only when it is trusted,
-/// and none that depends on where the server was started, which is in the project.
-fn user_folders(workspace: &Workspace, trusted: bool, path: &OsStr) -> Vec<PathBuf> {
-    let may_look =
-        |folder: &PathBuf| folder.is_absolute() && (trusted || workspace.workspace_path(folder).is_none());
-    std::env::split_paths(path).filter(may_look).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn server_path_excludes_project_folders_when_untrusted() {
-        let temp = tempfile::tempdir().unwrap();
-        let workspace = Workspace::open(temp.path()).unwrap();
-        let own = workspace.root().join("node_modules/.bin");
-        let path =
-            std::env::join_paths([Path::new(""), Path::new("bin"), &own, Path::new("/usr/bin")]).unwrap();
-        assert_eq!(user_folders(&workspace, false, &path), [PathBuf::from("/usr/bin")]);
-        assert_eq!(user_folders(&workspace, true, &path), [own, PathBuf::from("/usr/bin")]);
-    }
 }

@@ -15,7 +15,7 @@ use crate::lsp::health;
 use crate::lsp::locate::inner_folders;
 use crate::lsp::node_guard;
 use crate::lsp::shortfall::Shortfall;
-use crate::process::find_program;
+use crate::process::find_on_path_of_child;
 use crate::process::{Exchange, Exit, Spawn, exchange, run};
 
 /// How long it may take to find out how an untrusted start is to be, or whether it matters.
@@ -102,7 +102,7 @@ fn node_options(setup: &ManagerSetup, spawn: &Spawn) -> io::Result<OsString> {
 fn spawn_like_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
     let (program, args) = command.split_first()?;
     let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let program = find_program(program, std::env::split_paths(&path))?;
+    let program = find_on_path_of_child(program, &path)?;
     Some(Spawn { program, args: args.iter().map(Into::into).collect(), pins: Vec::new(), ..server.clone() })
 }
 

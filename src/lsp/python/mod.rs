@@ -11,13 +11,13 @@ mod libraries;
 mod tools;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 pub(crate) use interpreter_wrapper::ensure_wrapper;
 pub(crate) use libraries::Libraries;
 pub(crate) use tools::ToolFolders;
 
-use crate::process::{find_program, is_program};
+use crate::process::{ProgramPath, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// Whose word an environment is.
@@ -152,16 +152,8 @@ fn allowed_environment(
 
 /// The interpreter on the user's PATH that is no program of the project.
 pub(crate) fn base_interpreter(workspace: &Workspace) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = workspace.outside_folders(&path).collect();
-    let found = ["python3", "python"].into_iter();
-    let mut found = found.filter_map(|name| find_program(name, folders.clone()));
-    found.find(|program| is_outside(workspace, program))
-}
-
-/// Whether a program lies outside the workspace, its links followed.
-fn is_outside(workspace: &Workspace, program: &Path) -> bool {
-    program.canonicalize().is_ok_and(|real| !real.starts_with(workspace.root()))
+    let path = ProgramPath::of_user(workspace);
+    ["python3", "python"].into_iter().find_map(|name| path.find(name))
 }
 
 #[cfg(test)]

@@ -8,8 +8,10 @@ use sha2::{Digest, Sha256};
 use super::folder::of_the_project;
 use super::manifest::{self, ToolManifest};
 use crate::config::{FilePin, LaunchFields, TrustState};
+use crate::process::{ProgramPath, is_program};
 use crate::text::hex;
 use crate::tools::context::Context;
+use crate::workspace::Workspace;
 
 /// What a tool of the project runs, as it is now.
 #[derive(Debug, Clone)]
@@ -25,7 +27,7 @@ pub(super) struct TrustNeeds {
 /// What the tool of `manifest` needs trust for.
 pub(super) fn trust_needs(context: &Context, manifest: &ToolManifest) -> Result<TrustNeeds, String> {
     let root = context.workspace.root();
-    let program = resolve_program(manifest, root)?;
+    let program = resolve_program(manifest, &context.workspace)?;
     let (mut files, mut pins) = (Map::new(), Vec::new());
     for path in std::iter::once(program.clone()).chain(files_in(manifest, root)) {
         let hash = match path.starts_with(root) {
@@ -76,10 +78,13 @@ pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
 }
 
 /// Where the program is: by its path, or on PATH.
-pub(super) fn resolve_program(manifest: &ToolManifest, root: &Path) -> Result<PathBuf, String> {
+pub(super) fn resolve_program(manifest: &ToolManifest, workspace: &Workspace) -> Result<PathBuf, String> {
     let word = manifest.command.first().map(String::as_str).unwrap_or_default();
-    let found = which::which_in(word, std::env::var_os("PATH"), root);
-    let found = found.map_err(|_| format!("its program `{word}` is not to be found, or cannot be run"))?;
+    let found = match word.contains('/') {
+        true => Some(workspace.root().join(word)).filter(|path| is_program(path)),
+        false => ProgramPath::of_user(workspace).find(word),
+    };
+    let found = found.ok_or_else(|| format!("its program `{word}` is not to be found, or cannot be run"))?;
     std::fs::canonicalize(&found).map_err(|error| format!("its program `{word}` cannot be found: {error}"))
 }
 

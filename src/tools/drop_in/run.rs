@@ -79,7 +79,7 @@ impl DropIn {
     fn program(&self, context: &Context) -> Result<(PathBuf, Vec<FilePin>), ToolError> {
         let refused = |code, why: String| self.error(code, format!("does not run: {why}"));
         let Some(pin) = &self.pin else {
-            let program = pin::resolve_program(&self.manifest, context.workspace.root());
+            let program = pin::resolve_program(&self.manifest, &context.workspace);
             return Ok((program.map_err(|why| refused(ErrorCode::NotFound, why))?, Vec::new()));
         };
         // A script may have changed since the tool was found.

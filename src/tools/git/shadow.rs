@@ -13,8 +13,8 @@ use tokio::time::Instant;
 
 use super::GitError;
 use super::repository::{GitHead, Repository};
-use crate::process::{Exchange, ExchangeOutcome, Exit, Spawn, Spawner, exchange, find_program};
-use crate::workspace::private;
+use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, Spawn, Spawner, exchange};
+use crate::workspace::{Workspace, private};
 
 /// The most of git's output that is read, in bytes.
 const MAX_GIT_OUTPUT_BYTES: usize = 32 << 20;
@@ -96,19 +96,25 @@ pub(crate) struct GitRunner {
     pub spawner: Spawner,
     /// Its path.
     pub program: PathBuf,
+    /// The folders in which it looks for programs.
+    pub path: ProgramPath,
     /// When it is ended.
     pub deadline: GitDeadline,
 }
 
 impl GitRunner {
-    /// The git of the user's PATH.
+    /// The git of the user's PATH, for a repository of `workspace`.
     ///
     /// # Errors
-    /// Where there is none.
-    pub(crate) fn find(spawner: &Spawner, deadline: GitDeadline) -> Result<Self, GitError> {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let program = find_program("git", std::env::split_paths(&path)).ok_or(GitError::NoGit)?;
-        Ok(Self { spawner: spawner.clone(), program, deadline })
+    /// [`GitError::NoGit`] if there is none outside the workspace.
+    pub(crate) fn find(
+        workspace: &Workspace,
+        spawner: &Spawner,
+        deadline: GitDeadline,
+    ) -> Result<Self, GitError> {
+        let path = ProgramPath::of_user(workspace);
+        let program = path.find("git").ok_or(GitError::NoGit)?;
+        Ok(Self { spawner: spawner.clone(), program, path, deadline })
     }
 
     async fn run(
@@ -146,6 +152,7 @@ impl GitRunner {
                 .into_iter()
                 .chain(extra_env.iter().cloned())
                 .map(|(name, value)| (name.into(), value))
+                .chain([self.path.variable()])
                 .collect(),
             cwd: cwd.to_owned(),
             pins: Vec::new(),

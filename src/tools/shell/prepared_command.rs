@@ -9,7 +9,7 @@ use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
 use crate::config::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
 use crate::process::sandbox::{self, Enforced, SandboxUnavailable};
 use crate::process::sandbox_arguments::{Confinement, arguments};
-use crate::process::{Spawn, Spawner, inherited_variables, writable_paths};
+use crate::process::{Spawn, Spawner, caller_path, inherited_variables, writable_paths};
 use crate::text::shell_bytes;
 use crate::tools::context::Context;
 use crate::tools::error::{ErrorCode, ToolError};
@@ -164,7 +164,7 @@ impl PreparedCommand {
             }
         }
         let mut line = first.to_owned();
-        if let Some(path) = std::env::var_os("PATH") {
+        if let Some(path) = caller_path() {
             env.insert(CALLER_PATH.into(), path);
             line.push_str(CALLER_PATH_FIRST);
         }

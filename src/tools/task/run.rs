@@ -11,7 +11,7 @@ use super::super::context::Context;
 use super::super::error::{ErrorCode, ToolError};
 use super::{AGENT, SESSION, TaskOrder, TaskOutput};
 use crate::config::{FilePin, pins_among};
-use crate::process::{Exchange, ExchangeOutcome, Exit, RunError, Spawn, exchange, find_program, is_program};
+use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, RunError, Spawn, exchange, is_program};
 
 /// The most of a runner's output that is read, in bytes.
 const OUTPUT_BYTES: usize = 1 << 20;
@@ -54,8 +54,11 @@ async fn run_task(context: &Context, order: &TaskOrder) -> Result<TaskOutput, To
     })
     .to_string();
     let variables = [(AGENT, &order.chain), (SESSION, &order.session)];
-    let env: BTreeMap<OsString, OsString> =
-        variables.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    let env: BTreeMap<OsString, OsString> = variables
+        .into_iter()
+        .map(|(name, value)| (name.into(), value.into()))
+        .chain([ProgramPath::of_user(&context.workspace).variable()])
+        .collect();
     let spawn = Spawn {
         name: format!("agent {}", order.agent),
         program,
@@ -103,11 +106,9 @@ fn runner_pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, Too
 fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsString>), ToolError> {
     let (name, args) = order.runner.split_first().map_or(("", [].as_slice()), |(name, args)| (name, args));
     let given = Path::new(name);
-    let found = if name.contains('/') {
-        Some(given.to_owned()).filter(|path| path.is_absolute() && is_program(path))
-    } else {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        find_program(name, std::env::split_paths(&path))
+    let found = match name.contains('/') {
+        true => Some(given.to_owned()).filter(|path| path.is_absolute() && is_program(path)),
+        false => ProgramPath::of_user(&context.workspace).find(name),
     };
     let program = found.ok_or_else(|| {
         let what = format!("the runner of the agent {} is not there", order.agent);

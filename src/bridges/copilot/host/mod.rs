@@ -63,7 +63,7 @@ pub(crate) async fn run(live: &LiveRuntime, options: HostOptions) -> Result<Host
     }
     let runtime = live.current();
     let program = program::find(&runtime, &options).await?;
-    let mut running = program::start(&program, runtime.workspace().root()).await?;
+    let mut running = program::start(&program, runtime.workspace()).await?;
     drop(runtime);
     let outcome = converse(live, &options, provider, &mut running).await;
     let tail = running.end().await;

@@ -14,9 +14,10 @@ use super::options::{HostEvent, HostOptions};
 use crate::config::spec::ServerSpec;
 use crate::lsp::install::{InstallProgress, Installer};
 use crate::lsp::locate;
-use crate::process::{ServerProcess, Spawn, Spawner, find_program, is_program};
+use crate::process::{ProgramPath, ServerProcess, Spawn, Spawner, is_program};
 use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::workspace::Workspace;
 
 /// Its name in the private prefix.
 pub(crate) const KEY: &str = "copilot-cli";
@@ -35,12 +36,10 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
         let searched = || HostError::Missing { searched: format!("not a program at {}", program.display()) };
         return is_program(program).then(|| program.clone()).ok_or_else(searched);
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    if let Some(program) = find_program("copilot", runtime.workspace().outside_folders(&path)) {
-        return Ok(program);
-    }
     let data = runtime.context().folders.data.clone();
-    if let Some(program) = find_program("copilot", locate::prefix_folders(&data, KEY)) {
+    let path = ProgramPath::of_user(runtime.workspace());
+    let installed = || path.clone().after(locate::prefix_folders(&data, KEY)).find("copilot");
+    if let Some(program) = path.find("copilot").or_else(installed) {
         return Ok(program);
     }
     if !options.install {
@@ -48,7 +47,7 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     }
     let server: ServerSpec = toml::from_str(RECIPE)
         .map_err(|error| ToolError::new(ErrorCode::Internal, format!("the recipe: {error}")))?;
-    let installer = Installer::new(data).avoiding_folder(runtime.workspace().root().to_owned());
+    let installer = Installer::new(data, runtime.workspace());
     let tell = |progress: InstallProgress<'_>| match progress {
         InstallProgress::Waiting => {
             options.send_event(HostEvent::Note("another process installs it; waiting".to_owned()))
@@ -67,14 +66,15 @@ pub(super) struct HostProcess {
     process: ServerProcess,
 }
 
-/// Starts it in `root`.
-pub(super) async fn start(program: &Path, root: &Path) -> Result<HostProcess, HostError> {
+/// Starts it in the root of `workspace`.
+pub(super) async fn start(program: &Path, workspace: &Workspace) -> Result<HostProcess, HostError> {
+    let inherited = std::env::vars_os().filter(|(name, _)| *name != *ALLOW_ALL);
     let spawn = Spawn {
         name: KEY.to_owned(),
         program: program.to_owned(),
         args: ARGUMENTS.map(Into::into).into(),
-        env: std::env::vars_os().filter(|(name, _)| *name != *ALLOW_ALL).collect::<BTreeMap<_, _>>(),
-        cwd: root.to_owned(),
+        env: inherited.chain([ProgramPath::of_user(workspace).variable()]).collect::<BTreeMap<_, _>>(),
+        cwd: workspace.root().to_owned(),
         pins: Vec::new(),
     };
     Ok(HostProcess { process: Spawner::new(None).spawn(spawn).await? })

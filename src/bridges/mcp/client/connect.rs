@@ -28,7 +28,7 @@ use super::line_limit::LineLimit;
 use super::pins::Era;
 use super::unauthorized::Challenge;
 use crate::config::{FilePin, Mount, MountTransport, pins_among};
-use crate::process::{ServerProcess, Spawn, find_program, is_program};
+use crate::process::{ProgramPath, ServerProcess, Spawn, is_program};
 use crate::tools::hidden::escape_hidden;
 
 /// The most that one line of a server may have.
@@ -321,9 +321,9 @@ async fn start(mount: &Mount, context: &MountContext) -> Result<ServerProcess, N
         name: format!("mcp {}", mount.name),
         program,
         args: args.iter().map(OsString::from).collect(),
-        env: env
-            .iter()
-            .map(|(name, value)| (name.into(), value.into()))
+        env: [ProgramPath::of_user(context.workspace()).variable()]
+            .into_iter()
+            .chain(env.iter().map(|(name, value)| (name.into(), value.into())))
             .chain([(chain::VARIABLE.into(), chain.into())])
             .collect(),
         cwd,
@@ -373,8 +373,5 @@ pub(super) fn program(
         }
         return Ok((path, pins));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    find_program(command, context.workspace().outside_folders(&path))
-        .ok_or_else(missing)
-        .map(|program| (program, pins))
+    ProgramPath::of_user(context.workspace()).find(command).ok_or_else(missing).map(|program| (program, pins))
 }
