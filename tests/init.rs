@@ -226,6 +226,79 @@ fn init_leaves_broken_or_linked_host_file_untouched() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "{}");
 }
 
+/// Files of hosts hold secrets, which stand beside our entry or in an entry that somebody made in its place.
+#[test]
+fn init_prints_no_line_that_the_host_file_had_before() {
+    let secret = "s3cret";
+    let beside = format!("{{\n  \"apiKey\": \"{secret}\"\n}}\n");
+    let one_line = format!("{{\"apiKey\":\"{secret}\"}}");
+    let other = format!(
+        "{{\"mcpServers\": {{\"lsp-tools\": {{\"command\": \"x\", \"env\": {{\"KEY\": \"{secret}\"}}}}}}}}\n"
+    );
+    for before in [beside, one_line, other] {
+        let project = Project::new([]);
+        let file = project.beside("data").join(".gemini/settings.json");
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, &before).unwrap();
+        for options in [&[][..], &["--force"], &["--hooks"], &["--format", "json"], &["--remove"]] {
+            let words = [&["init", "gemini", "--scope", "user"], options].concat();
+            let output = run(&project, &words);
+            let shown = text(&output.stdout) + &text(&output.stderr);
+            assert!(!shown.contains(secret), "{before}: {options:?}: {shown}");
+        }
+        let left = fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(left.contains(secret), before.contains("apiKey"), "{before}: {left}");
+    }
+}
+
+/// A link of the project may lead to another file of instructions, but to no file that decides what runs.
+#[test]
+fn init_instructions_through_a_link_change_no_control_file() {
+    let config = "[core]\n\tbare = false\n";
+    let project = Project::new([(".git/config", config), ("AGENTS.md", "# Mine\n")]);
+    std::os::unix::fs::symlink(".git/config", project.path("CLAUDE.md")).unwrap();
+    let refused = run(&project, &["init", "claude-code", "--instructions"]);
+    assert_eq!(refused.status.code(), Some(5), "{}", text(&refused.stderr));
+    assert_eq!(project.read(".git/config"), config);
+    fs::remove_file(project.path("CLAUDE.md")).unwrap();
+    std::os::unix::fs::symlink("AGENTS.md", project.path("CLAUDE.md")).unwrap();
+    let followed = run(&project, &["init", "claude-code", "--instructions"]);
+    assert_eq!(followed.status.code(), Some(0), "{}", text(&followed.stderr));
+    assert!(
+        project.read("AGENTS.md").starts_with("# Mine\n")
+            && project.read("AGENTS.md").contains("lsp-tools:begin")
+    );
+    assert!(project.path("CLAUDE.md").symlink_metadata().unwrap().is_symlink());
+}
+
+/// A folder that is exchanged for a link while its file is written leads nowhere else.
+#[test]
+#[ignore = "slow: just slow"]
+fn init_during_folder_exchange_writes_nothing_outside() {
+    let project = Project::new([]);
+    let outside = project.beside("outside");
+    fs::create_dir(&outside).unwrap();
+    let (folder, link, spare) = (project.path(".cursor"), project.path("link"), project.path("spare"));
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&outside, &link).unwrap();
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                let names = [(&folder, &spare), (&link, &folder), (&folder, &link), (&spare, &folder)];
+                names.into_iter().for_each(|(from, to)| drop(fs::rename(from, to)));
+            }
+        });
+        for _ in 0..40 {
+            run(&project, &["init", "cursor"]);
+            run(&project, &["init", "cursor", "--remove"]);
+        }
+        done.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let left: Vec<_> = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
 #[test]
 fn init_import_turns_foreign_server_config_into_ours() {
     let project = Project::new([(

@@ -285,7 +285,10 @@ mod tests {
         let request = entry(&["mcpServers", "lsp-tools"], ours());
         let before = r#"{"mcpServers": {"lsp-tools": {"command": "mine"}, "b": 1}}"#;
         let error = insert_entry(HostFileFormat::Json, "f", Some(before), &request, false).unwrap_err();
-        assert!(error.to_string().contains("-  \"command\": \"mine\""), "{error}");
+        assert!(
+            error.to_string().contains("+  \"command\": \"") && !error.to_string().contains("mine"),
+            "{error}"
+        );
         let after = insert_entry(HostFileFormat::Json, "f", Some(before), &request, true).unwrap();
         let value: Value = serde_json::from_str(&after).unwrap();
         assert_eq!(value, json!({"mcpServers": {"lsp-tools": ours(), "b": 1}}));

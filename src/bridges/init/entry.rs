@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::InitError;
-use crate::text::diff::{DiffOptions, unified_diff};
+use super::file::new_lines;
 
 /// Where an entry goes and what it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,7 @@ impl HostConfigEntry {
         let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
         let known = known.map(pretty).unwrap_or_default();
         let name = self.path.join(".");
-        let options = DiffOptions::default();
-        let difference = unified_diff(Some(&name), &known, Some(&name), &pretty(&self.value), options).text;
+        let difference = new_lines(&known, &pretty(&self.value));
         InitError::Other { file: file.to_owned(), entry: name, difference }
     }
 }

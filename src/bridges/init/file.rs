@@ -1,12 +1,15 @@
 //! The change of one configuration file: its text now, its new text, and the write.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::InitError;
-use crate::text::diff::{DiffOptions, unified_diff};
-use crate::workspace::{ReadError, Workspace};
+use crate::tools::context::from_path_error;
+use crate::tools::editing::from_edit_error;
+use crate::tools::error::ToolError;
+use crate::workspace::edit::{ContentHash, EditPlan, PathPrecondition, TransactionManager};
+use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// A host's settings are smaller.
 const MAX_HOST_SETTINGS_BYTES: u64 = 16 << 20;
@@ -36,27 +39,18 @@ impl InitFileChange {
         self.before == self.after
     }
 
-    /// The difference, as a unified diff; empty where there is none.
-    pub(crate) fn diff(&self) -> String {
-        let name = self.path.display().to_string();
-        let name = name.trim_start_matches('/');
-        let before = self.before.as_deref();
-        unified_diff(
-            before.map(|_| name),
-            before.unwrap_or_default(),
-            self.after.as_ref().map(|_| name),
-            self.after.as_deref().unwrap_or_default(),
-            // What stands beside ours is not ours to show: files of hosts hold keys.
-            DiffOptions { context: 0, ..DiffOptions::default() },
-        )
-        .text
+    /// The lines that the change adds to the file.
+    pub(crate) fn added_lines(&self) -> String {
+        let (before, after) =
+            (self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default());
+        new_lines(before, added_text(before, after))
     }
 
-    /// Puts the new text in the place of the old one, whole; with the mode of the old file, and through a link where it is one.
+    /// Writes a file outside the workspace: whole, with the mode of the old file, and through a link where it is one.
     ///
     /// # Errors
     /// Where the system refuses, or the file is not what it was.
-    pub(crate) fn write(&self) -> Result<(), InitError> {
+    pub(super) fn write(&self) -> Result<(), InitError> {
         if self.is_done() {
             return Ok(());
         }
@@ -77,6 +71,84 @@ impl InitFileChange {
         file.persist(&place).map_err(|error| failed(error.error))?;
         File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)
     }
+}
+
+/// Makes all `changes`: those of files in the workspace in one transaction, then the others.
+///
+/// # Errors
+/// Where the system refuses, a file is not what it was, or a link in the workspace leads to a control path.
+pub(crate) fn write_changes(
+    changes: &[InitFileChange],
+    workspace: &Workspace,
+    edits: &TransactionManager,
+) -> Result<(), ToolError> {
+    let mut plan = EditPlan::new("init").by_owner();
+    let (mut others, mut is_empty) = (Vec::new(), true);
+    for change in changes.iter().filter(|change| !change.is_done()) {
+        let Ok(path) = change.path.strip_prefix(workspace.root()) else {
+            others.push(change);
+            continue;
+        };
+        change.add_to(&mut plan, &workspace.path(path).map_err(from_path_error)?);
+        is_empty = false;
+    }
+    if !is_empty {
+        edits.commit(&plan).map_err(from_edit_error)?;
+    }
+    Ok(others.into_iter().try_for_each(InitFileChange::write)?)
+}
+
+impl InitFileChange {
+    fn add_to(&self, plan: &mut EditPlan, path: &WorkspacePath) {
+        let mark = match &self.before {
+            Some(_) if starts_with_bom(&self.path) => "\u{feff}",
+            _ => "",
+        };
+        let bytes = |text: &String| format!("{mark}{text}").into_bytes();
+        let expected = match &self.before {
+            Some(before) => PathPrecondition::Hash(ContentHash::compute(&bytes(before))),
+            None => PathPrecondition::Absent,
+        };
+        match &self.after {
+            Some(after) => plan.write(path, bytes(after), expected),
+            None => plan.delete(path, expected),
+        };
+    }
+}
+
+/// The lines of `text` that `before` has not, each behind a plus sign.
+///
+/// Files of hosts hold secrets, so no line is shown that was there, whatever commas and spaces stand around it now.
+pub(super) fn new_lines(before: &str, text: &str) -> String {
+    let known = bare(before);
+    let added = text.lines().filter(|line| !known.contains(&bare(line)));
+    added.map(|line| format!("+{line}\n")).collect()
+}
+
+/// Whether the file at `path` begins with a byte order mark, which its text does not show.
+fn starts_with_bom(path: &Path) -> bool {
+    let mut first = Vec::new();
+    let opened = Workspace::open_outside(path).map(|(file, _)| file.take(3).read_to_end(&mut first));
+    opened.is_ok() && first == "\u{feff}".as_bytes()
+}
+
+/// The part of `after` between the texts that it has in common with `before` at the start and at the end; with the start of
+/// its first line if that is no more than a key.
+fn added_text<'a>(before: &str, after: &'a str) -> &'a str {
+    let common = |one: &mut dyn Iterator<Item = (char, char)>| -> usize {
+        one.take_while(|(old, new)| old == new).map(|(character, _)| character.len_utf8()).sum()
+    };
+    let start = common(&mut before.chars().zip(after.chars()));
+    let (old, new) = (&before[start..], &after[start..]);
+    let end = after.len() - common(&mut old.chars().rev().zip(new.chars().rev()));
+    let line = after[..start].rfind('\n').map_or(0, |at| at + 1);
+    let is_key = !after[line..start].contains([',', '{']);
+    &after[if is_key { line } else { start }..end]
+}
+
+/// A text without the characters that a new neighbour changes.
+fn bare(text: &str) -> String {
+    text.chars().filter(|character| !character.is_whitespace() && *character != ',').collect()
 }
 
 /// `after`, unless what was taken out of `before` left nothing in it: no file is better than an empty one.
@@ -126,7 +198,7 @@ mod tests {
         let root = fs::canonicalize(dir.path()).unwrap();
         let path = root.join("a/b.json");
         let first = InitFileChange { path: path.clone(), before: None, after: Some("1\n".to_owned()) };
-        assert!(first.diff().contains("+++ b/") && first.diff().contains("+1"));
+        assert_eq!(first.added_lines(), "+1\n");
         first.write().unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         let link = root.join("link.json");

@@ -7,7 +7,7 @@
 //! their owner types, and no tool.
 //!
 //! How data passes: a [`HostSetupRequest`] comes in, an [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
-//! is written before someone says [`InitFileChange::write`].
+//! is written before someone calls [`write_changes`].
 
 mod edit;
 mod entry;
@@ -20,7 +20,7 @@ mod list;
 mod survey;
 mod yaml;
 
-pub(crate) use file::InitFileChange;
+pub(crate) use file::{InitFileChange, write_changes};
 pub(crate) use host::{
     HostDirectories, HostScope, HostSetupRequest, McpHost, configure, entry_file, unconfigure,
 };
@@ -56,13 +56,13 @@ pub(crate) enum InitError {
         reason: String,
     },
     /// There is an entry of that name, and it is another one.
-    #[error("`{file}` has another `{entry}` already:\n{difference}")]
+    #[error("`{file}` has another `{entry}` already; ours would add:\n{difference}")]
     Other {
         /// The file.
         file: String,
         /// The entry's place in it.
         entry: String,
-        /// What would change in it.
+        /// The lines that ours would add.
         difference: String,
     },
     /// The file system refused.

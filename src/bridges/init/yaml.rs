@@ -212,7 +212,7 @@ mod tests {
         }
         let other = format!("extensions:\n{}", OURS.replace("300", "10"));
         let error = put(&other, false).unwrap_err();
-        assert!(error.to_string().contains("-  \"timeout\": 10"), "{error}");
+        assert!(error.to_string().contains("+  \"timeout\": 300"), "{error}");
         assert_eq!(put(&other, true).unwrap(), format!("extensions:\n{OURS}"));
     }
 }

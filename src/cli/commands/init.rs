@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{CliContext, Reply, output_reply};
 use crate::bridges::init::{
     HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, McpHost, configure, entry_file,
-    hook_changes, import, instruct, survey, unconfigure, usual_files,
+    hook_changes, import, instruct, survey, unconfigure, usual_files, write_changes,
 };
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::doors::{InitCommand, InitCommandArgs, InitImportArgs};
@@ -17,7 +17,9 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
 use crate::config::Folders;
+use crate::process::ProgramPath;
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::workspace::Workspace;
 
 /// Answers `init`.
 pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -52,7 +54,7 @@ fn changes(
     let request = HostSetupRequest {
         host,
         scope: init.scope.map(Into::into),
-        program: own_program(),
+        program: own_program(door.runtime.workspace()),
         profile: profile.or(usual),
         editor_door: init.editor_door,
         force: init.force,
@@ -89,7 +91,7 @@ fn changes(
 
 /// The hosts that are known: which are here, what they have of ours, and what is left to do.
 fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let hosts = survey(places);
+    let hosts = survey(places, &ProgramPath::of_user(door.runtime.workspace()));
     let rows: Vec<HostRow> = hosts.iter().map(HostRow::from).collect();
     let folders = ShortenedFolders { project: &places.project, home: &places.home };
     let status = match hosts.iter().any(HostSurvey::is_found) {
@@ -167,12 +169,12 @@ fn finish(
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
     if !print {
-        changes.iter().try_for_each(InitFileChange::write)?;
+        write_changes(changes, door.runtime.workspace(), &door.runtime.context().edits)?;
     }
     let file = |change: &InitFileChange| {
         json!({
             "path": change.path.display().to_string(), "written": !print && !change.is_done(),
-            "changed": !change.is_done(), "diff": change.diff(),
+            "changed": !change.is_done(), "added": change.added_lines(),
         })
     };
     // The first file is also told by itself, as where there is but one.
@@ -183,7 +185,7 @@ fn finish(
     let text = |_: &serde_json::Value| match (print, changes) {
         (true, [one]) => escape::block(one.after.as_deref().unwrap_or_default()),
         (true, several) => several.iter().map(shown_file).collect(),
-        (false, several) => several.iter().map(|change| escape::block(&change.diff())).collect(),
+        (false, several) => several.iter().map(|change| escape::block(&change.added_lines())).collect(),
     };
     let mut reply = output_reply(door, &output, CliExitStatus::Answered, text)?;
     if door.format == CliOutputFormat::Text {
@@ -215,9 +217,9 @@ fn file_line(change: &InitFileChange, print: bool) -> String {
 }
 
 /// How a host finds us: by name where that leads to this program, else by its path.
-fn own_program() -> String {
+fn own_program(workspace: &Workspace) -> String {
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
-    let found = which::which("lsp-tools").ok().and_then(|path| path.canonicalize().ok());
+    let found = ProgramPath::of_user(workspace).find("lsp-tools").and_then(|path| path.canonicalize().ok());
     match own {
         Some(own) if found.as_ref() != Some(&own) => own.display().to_string(),
         _ => "lsp-tools".to_owned(),

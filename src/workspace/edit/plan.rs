@@ -37,6 +37,8 @@ pub(crate) enum PathPrecondition {
 pub(crate) struct EditPlan {
     pub(super) title: String,
     pub(super) group: Option<String>,
+    /// Whether control paths may be changed that the plan names itself.
+    pub(super) by_owner: bool,
     pub(super) operations: Vec<PlanOperation>,
     pub(super) undoes: Vec<super::EditId>,
 }
@@ -92,7 +94,14 @@ pub(super) enum ModeChange {
 impl EditPlan {
     /// An empty plan. `title` says in the history what it was, such as the name of the tool.
     pub(crate) fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), group: None, operations: Vec::new(), undoes: Vec::new() }
+        Self { title: title.into(), group: None, by_owner: false, operations: Vec::new(), undoes: Vec::new() }
+    }
+
+    /// The same plan, ordered by the owner of the workspace at a shell: it may change control paths, but only by their own
+    /// names, not through a link.
+    #[must_use]
+    pub(crate) fn by_owner(self) -> Self {
+        Self { by_owner: true, ..self }
     }
 
     /// The same plan as a part of `group`: all transactions of one group can be undone together.

@@ -147,7 +147,7 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
         assert_eq!(entered_in(host, scope, &room.places), None, "{host:?}");
         change.write().unwrap();
         let again = configure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
-        assert!(again.is_done(), "{}", again.diff());
+        assert!(again.is_done(), "{}", again.added_lines());
         assert_eq!(entered_in(host, scope, &room.places), Some(change.path));
         let gone = unconfigure(&wish(host), &room.places, Catalogue::built_in()).unwrap();
         assert_eq!(gone.after, None, "{}", text(&gone));
@@ -167,7 +167,7 @@ fn mcp_host_setup_with_other_profile_conflicts_without_force() {
     let forced =
         configure(&HostSetupRequest { force: true, ..narrow }, &room.places, Catalogue::built_in()).unwrap();
     assert_eq!(value(&forced)["mcpServers"]["lsp-tools"]["args"], json!(["mcp", "--profile", "read-only"]));
-    assert!(forced.diff().contains("read-only"));
+    assert!(forced.added_lines().contains("read-only"));
 }
 
 #[test]
