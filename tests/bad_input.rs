@@ -45,6 +45,26 @@ fn run<A: AsRef<OsStr>>(project: &Project, arguments: &[A]) -> Said {
     said
 }
 
+/// Words of the command line may come from anywhere: a CI system must not read a command of its own in an error.
+#[test]
+fn usage_error_shows_words_of_the_command_line_escaped() {
+    let project = project();
+    let words = ["x\n::error::y", "\u{202e}gnp", "a\u{1b}[31mb", "c\u{85}d", "e\rf"];
+    for word in words {
+        for arguments in [&["list", "a", word][..], &["init", word], &[word], &["check", "--severity", word]]
+        {
+            let said = run(&project, arguments);
+            assert_eq!(said.code, Some(2), "{said:?}");
+            let unsafe_ones =
+                |character: char| character.is_control() && character != '\n' || character == '\u{202e}';
+            assert!(
+                !said.err.contains(unsafe_ones) && !said.err.contains("\n::error"),
+                "{arguments:?}: {said:?}"
+            );
+        }
+    }
+}
+
 /// `hover ADDRESS`, `check FILE` and `symbols FILE` of the same file.
 fn all_three(project: &Project, file: &OsStr) -> [Said; 3] {
     let mut address = file.to_owned();

@@ -51,6 +51,14 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// Prints help, or what is wrong with the command line, with its words escaped: they may come from anywhere.
+fn print_parse_error(error: &clap::Error) {
+    let escaped = std::env::args_os().map(|word| escape::line(&word.to_string_lossy()).into_owned().into());
+    let escaped = Cli::parse_words(escaped).err();
+    // Help that cannot be written has no reader.
+    let _ = escaped.as_ref().unwrap_or(error).print();
+}
+
 fn run_command() -> ExitCode {
     let parsed = match Cli::parse_words(std::env::args_os()) {
         Ok(mut parsed) => {
@@ -59,8 +67,7 @@ fn run_command() -> ExitCode {
         }
         Err(error) => {
             let is_hook = host_hook::is_typed(std::env::args_os());
-            // Where help cannot be written there is nobody left to tell.
-            let _ = error.print();
+            print_parse_error(&error);
             return match error.use_stderr() {
                 true if is_hook => host_hook::discard_input(),
                 true => CliExitStatus::Usage,
