@@ -67,6 +67,20 @@ fn read_command_prints_file_or_requested_lines() {
     expect(&run(&project, &["read", "--outline", "src/app.py"]), 0, "3-4 function greet\n");
 }
 
+/// A file that needs several pages comes out whole, in a few calls; a page of the tool's own size would need a thousand.
+#[test]
+fn read_command_prints_a_long_file_whole() {
+    let long: String = (1..=250_001).map(|number| format!("line {number}\n")).collect();
+    let project = Project::new([("long.txt", long.as_str())]);
+    let whole = run(&project, &["--no-daemon", "read", "long.txt"]);
+    assert_eq!(whole.status.code(), Some(0), "{}", err(&whole));
+    assert!(out(&whole) == long, "{} of {} bytes", whole.stdout.len(), long.len());
+    let part = run(&project, &["--no-daemon", "read", "long.txt:249000-250000"]);
+    assert_eq!(out(&part).lines().count(), 1_001);
+    let calls = std::fs::read_to_string(project.beside("state").join("audit.jsonl")).unwrap();
+    assert!(calls.lines().count() < 10, "{calls}");
+}
+
 #[test]
 fn read_command_with_invalid_address_is_status_2() {
     let project = project();

@@ -20,7 +20,10 @@ use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePa
 
 /// Lines in one answer, unless said otherwise, and at most.
 const DEFAULT_READ_LINES: usize = 50;
-const MAX_READ_LINES: usize = 200;
+pub(crate) const MAX_READ_LINES: usize = 200;
+/// Lines and bytes of a page for a caller that prints it at once.
+pub(crate) const BULK_READ_LINES: usize = 100_000;
+const BULK_READ_BYTES: usize = 16 << 20;
 
 /// Bytes of one line that are shown.
 const MAX_READ_LINE_BYTES: usize = 2_000;
@@ -35,7 +38,7 @@ const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 
 /// The arguments of `read`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReadArgs {
     /// The file.
     pub path: String,
@@ -49,6 +52,9 @@ pub(crate) struct ReadArgs {
     pub line_numbers: Option<bool>,
     /// Definitions instead of text.
     pub outline: Option<bool>,
+    /// Whether a caller in this process takes a page of [`BULK_READ_LINES`] instead of an answer's size.
+    #[serde(skip)]
+    pub in_bulk: bool,
 }
 
 /// The answer of `read`.
@@ -181,11 +187,16 @@ async fn read_content(
     args: &ReadArgs,
 ) -> Result<ReadOutput, ToolError> {
     let limits = &context.config.settings.limits;
-    let max_bytes =
-        limits.answer_bytes.saturating_sub(READ_ANSWER_OVERHEAD_BYTES).max(READ_ANSWER_OVERHEAD_BYTES);
+    let (max_bytes, max_lines) = match args.in_bulk {
+        true => (BULK_READ_BYTES, BULK_READ_LINES),
+        false => (
+            limits.answer_bytes.saturating_sub(READ_ANSWER_OVERHEAD_BYTES).max(READ_ANSWER_OVERHEAD_BYTES),
+            MAX_READ_LINES,
+        ),
+    };
     let query = PageQuery {
         first: args.offset.and_then(|offset| u64::try_from(offset).ok()).unwrap_or(1).max(1) - 1,
-        max_lines: clamp_count(args.limit, DEFAULT_READ_LINES, MAX_READ_LINES),
+        max_lines: clamp_count(args.limit, DEFAULT_READ_LINES, max_lines),
         max_bytes,
         longest_line: MAX_READ_LINE_BYTES.min(max_bytes),
         deadline: WorkDeadline::new(Instant::now() + context.timeout.unwrap_or(DEFAULT_READ_TIMEOUT)),

@@ -1,21 +1,26 @@
 //! The commands `read`, `list` and `glob`.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use super::tool_call::{self, call_and_render, call_tool, default_folder, path};
 use super::{CliContext, Reply, grep};
+use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::files::{FileReadingCommand, GlobCommandArgs, ListCommandArgs, ReadCommandArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::files as render;
 use crate::cli::span::SpanLines;
-use crate::tools::error::ToolError;
+use crate::runtime::call::CallOptions;
+use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::glob::GlobOutput;
 use crate::tools::list::ListOutput;
-use crate::tools::read::ReadOutput;
+use crate::tools::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadOutput, ReadTool};
+use crate::tools::tool::Caller;
 
-/// The most lines that `read` answers at once.
-const MAX_READ_PAGE_LINES: u32 = 200;
+/// The longest that all pages of a file take, unless `--timeout` says otherwise.
+const DEFAULT_READ_ALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs a command that reads files.
 pub(super) async fn run(command: FileReadingCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -36,17 +41,24 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
         return call_and_render(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
     }
     let (first, last) = span.lines.map_or((1, None), |SpanLines { first, last }| (first, last));
+    if door.format == CliOutputFormat::Json {
+        // One answer is what JSON shows; as text, pages follow each other until the end.
+        let limit = last.map_or(MAX_READ_LINES, |last| MAX_READ_LINES.min((last - first) as usize + 1));
+        let given = json!({"path": path, "offset": first, "limit": limit, "line_numbers": arguments.numbers});
+        return tool_call::raw_reply(&call_tool(door, "read", given).await, door);
+    }
+    let timeout = door.runtime.context().timeout.unwrap_or(DEFAULT_READ_ALL_TIMEOUT);
+    let deadline = Instant::now() + timeout;
     let (mut next, mut whole) =
         (first, Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered });
     loop {
-        let left = last.map(|last| last - next + 1);
-        // One answer is what JSON shows; as text, pages follow each other until the end.
-        let limit = left.unwrap_or(MAX_READ_PAGE_LINES).min(MAX_READ_PAGE_LINES);
-        let given = json!({"path": path, "offset": next, "limit": limit, "line_numbers": arguments.numbers});
-        let result = call_tool(door, "read", given).await;
-        let page =
-            tool_call::parse_answer::<ReadOutput>(&result).filter(|_| door.format != CliOutputFormat::Json);
-        let Some(mut page) = page else { return tool_call::raw_reply(&result, door) };
+        if Instant::now() > deadline {
+            let error = format!("`{path}` was not read beyond line {} within {timeout:?}", next - 1);
+            let hint = format!("read a part of it ({path}:{next}-{}), or give --timeout", next + 999);
+            return Err(ToolError::new(ErrorCode::Timeout, error).with_hint(hint));
+        }
+        let left = last.map_or(BULK_READ_LINES, |last| (last - next) as usize + 1);
+        let mut page = read_page(door, path, (next, left), arguments.numbers).await?;
         let end = u32::try_from(page.end_line).unwrap_or(u32::MAX);
         let goes_on = page.has_more && end >= next && last.is_none_or(|last| end < last);
         if goes_on {
@@ -65,6 +77,33 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
         }
         next = end.saturating_add(1);
     }
+}
+
+/// Lines from `first` (1-based) on, at most `count`.
+async fn read_page(
+    door: CliContext<'_>,
+    path: &str,
+    (first, count): (u32, usize),
+    line_numbers: bool,
+) -> Result<ReadOutput, ToolError> {
+    let args = ReadArgs {
+        path: path.to_owned(),
+        offset: Some(first.into()),
+        limit: i64::try_from(count).ok(),
+        line_numbers: Some(line_numbers),
+        in_bulk: true,
+        ..ReadArgs::default()
+    };
+    let caller = Caller::at_shell();
+    let terminal = TerminalApprover::find();
+    let mut options = CallOptions::new(&caller);
+    if let Some(terminal) = &terminal {
+        options.approver = terminal;
+    }
+    let answer = door.runtime.call_as(ReadTool, args, options).await?;
+    let mut page = answer.output;
+    page.notes.extend(answer.hook_notes);
+    Ok(page)
 }
 
 async fn list(arguments: ListCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
