@@ -182,7 +182,7 @@ fuzz *TARGET:
 fuzz-long *TARGET:
     fuzz/run.sh 30 {{TARGET}}
 
-# puts what these have found to be of interest into fuzz/corpus, which `just slow` replays
+# keeps what these have found in fuzz/seeds, which `just slow` replays
 fuzz-keep *TARGET:
     fuzz/run.sh keep {{TARGET}}
 

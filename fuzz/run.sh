@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Fuzzing: fuzz/run.sh MINUTES [TARGET...] tries each target for so long; fuzz/run.sh keep [TARGET...] puts what was found to be of
-# interest into fuzz/corpus.
+# interest into fuzz/seeds.
 set -euo pipefail
 
 # A fuzzer has no runtime of Rust's around it: writing to a client that is gone would end it.
 trap '' PIPE
 
 cd "$(dirname "$0")"
-readonly FOUND=target/corpus TROUBLE=target/trouble
+readonly FOUND=target/corpus TROUBLE=target/trouble SEEDS=target/seeds
 readonly PROGRAM=target/x86_64-unknown-linux-gnu/release/all
-# Nothing longer is kept: a corpus belongs into git only while it is small.
+# Longer inputs are not kept, so that the seeds in git stay small.
 readonly KEPT_BYTES=400
 
 [ $# -gt 0 ] || { sed -n '2,3s/^# //p' "$0"; exit 2; }
@@ -18,8 +18,10 @@ shift
 if [ $# -gt 0 ]; then
     targets=("$@")
 else
-    targets=($(ls corpus))
+    targets=($(basename -s .txt seeds/*.txt))
 fi
+rm -rf "$SEEDS"
+python3 seeds.py unpack "$SEEDS"
 
 # The library is safe Rust: the checks of a debug build find more than an address sanitizer, and cost less.
 cargo +nightly fuzz build -s none all
@@ -30,23 +32,24 @@ try() {
     printf '\n== %s: %d s\n' "$target" "$seconds"
     FUZZ_TARGET=$target nice -n 10 "$PROGRAM" -fork=1 -ignore_crashes=1 -ignore_timeouts=1 -ignore_ooms=1 \
         -timeout=30 -rss_limit_mb=3000 -max_len=4096 -max_total_time="$seconds" -print_final_stats=1 \
-        -artifact_prefix="$TROUBLE/$target/" "$FOUND/$target" "corpus/$target" 2>&1 |
+        -artifact_prefix="$TROUBLE/$target/" "$FOUND/$target" "$SEEDS/$target" 2>&1 |
         grep -E '^#[0-9]+: .*|panicked at|^Slowest' | tail -n 3
 }
 
 keep() {
     local target=$1
     mkdir -p "$FOUND/$target"
-    # What reaches new code is kept, not what reaches the same code more often: thousands of files are no small corpus.
-    FUZZ_TARGET=$target "$PROGRAM" -merge=1 -use_counters=0 -max_len="$KEPT_BYTES" "corpus/$target" "$FOUND/$target" 2>&1 |
+    # Inputs that only reach known code more often are not kept.
+    FUZZ_TARGET=$target "$PROGRAM" -merge=1 -use_counters=0 -max_len="$KEPT_BYTES" "$SEEDS/$target" "$FOUND/$target" 2>&1 |
         grep -E 'MERGE-OUTER: .* new files'
 }
 
 for target in "${targets[@]}"; do
     if [ "$what" = keep ]; then keep "$target"; else try "$target" $((what * 60)); fi
 done
+[ "$what" != keep ] || python3 seeds.py pack "$SEEDS"
 trouble=$(find "$TROUBLE" -type f 2>/dev/null | sort)
 if [ -n "$trouble" ]; then
-    printf '\ninputs that were trouble; mend the cause, and put each into fuzz/corpus:\n%s\n' "$trouble"
+    printf '\ninputs that were trouble; fix the cause, and add each to fuzz/seeds (seeds.py):\n%s\n' "$trouble"
     exit 1
 fi

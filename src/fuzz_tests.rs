@@ -1,5 +1,5 @@
-//! What fuzzing has found to be of interest, tried again: each file of `fuzz/corpus` by the target that its folder names, inputs
-//! that were once trouble among them. `just fuzz` looks for more; `fuzz/README.md` says how.
+//! Replays the seeds of the fuzz targets: every line of `fuzz/seeds/TARGET.txt`, past failures included.
+//! `just fuzz` looks for more inputs; `fuzz/README.md` describes how.
 //!
 //! Targets count what the whole process allocates, and panics of any thread, so each replay is a process of its own.
 
@@ -16,7 +16,7 @@ const TIME: Duration = Duration::from_secs(120);
 
 /// Says to [`alone`] what it is started for.
 const REPLAY: &str = "LSP_TOOLS_FUZZ_REPLAY";
-/// Made-up arguments for every tool, in the place of a target's corpus.
+/// Made-up arguments for every tool, in place of a target's seeds.
 const RANDOM_TOOLS: &str = "random tools";
 
 /// Targets measure time, so one runs at a time.
@@ -66,15 +66,24 @@ fn replay_alone(name: &str) {
 
 fn replay(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).expect("a target");
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(name);
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).expect("a corpus").map(|entry| entry.expect("an entry").path()).collect();
-    files.sort();
-    assert!(files.len() > 5, "{} files are no corpus", files.len());
-    for file in files {
-        let bytes = std::fs::read(&file).expect("a file");
-        try_input(target.run, &bytes, &file.display().to_string());
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(name).with_extension("txt");
+    let seeds = std::fs::read_to_string(&file).expect("the seeds of the target");
+    assert!(seeds.lines().count() > 5, "{}: too few seeds", file.display());
+    for (name, text) in seeds.lines().filter_map(|line| line.split_once('\t')) {
+        try_input(target.run, &unescaped(text), &format!("{}: {name}", file.display()));
     }
+}
+
+/// The bytes of a seed, in which `\xNN` stands for one byte.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut parts = text.split("\\x");
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at(2);
+        bytes.push(u8::from_str_radix(digits, 16).expect("two hexadecimal digits"));
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    bytes
 }
 
 macro_rules! replays {
@@ -95,7 +104,7 @@ replays! {
 }
 
 #[test]
-fn fuzz_targets_all_have_a_corpus_replay() {
+fn fuzz_targets_all_have_seeds_and_a_replay() {
     let targets: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
     assert_eq!(targets, REPLAYED);
 }

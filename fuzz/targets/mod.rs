@@ -1,6 +1,6 @@
 //! What is fuzzed: each target is a function of bytes that panics where a promise is broken.
 //!
-//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `src/fuzz_tests.rs` replays what is in `fuzz/corpus` in every run of
+//! `fuzz_targets/all.rs` runs one of them under libFuzzer; `src/fuzz_tests.rs` replays the seeds in `fuzz/seeds` in every run of
 //! `just slow`. They are a module of the library, which has them in tests and with the feature `fuzzing`: most of what they try is
 //! private.
 
@@ -29,7 +29,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 
 /// One kind of input.
 pub struct Target {
-    /// The name, and that of its folder in `fuzz/corpus`.
+    /// The name, and that of its file in `fuzz/seeds`.
     pub name: &'static str,
     /// Panics where the input breaks a promise.
     pub run: fn(&[u8]),
