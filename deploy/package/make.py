@@ -72,7 +72,7 @@ def wheel():
     stage = OUT / "wheel"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
-    for source in [HERE / "pyproject.toml", HERE / "README.md", ROOT / "LICENSE-APACHE", ROOT / "LICENSE-MIT", ROOT / "THIRD-PARTY.md"]:
+    for source in [HERE / "pyproject.toml", HERE / "README.md", ROOT / "LICENSE-APACHE", ROOT / "LICENSE-MIT", npm.THIRD_PARTY]:
         shutil.copy(source, stage)
     # maturin asks cargo for the program, which finds it as `just dist` left it: the flags and the environment must be the same. The tag of the
     # wheel says which C library the program needs at least.

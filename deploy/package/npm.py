@@ -17,6 +17,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
+# Written by deploy/third_party.py.
+THIRD_PARTY = ROOT / "target/THIRD-PARTY.md"
 # What npm calls the machines that the program runs on. Add one when the program was tried there.
 MACHINES = {
     "x86_64-unknown-linux-gnu": {"os": "linux", "cpu": "x64", "libc": "glibc"},
@@ -74,7 +76,7 @@ def machine_package(triple, program, stage):
     description |= {key: [value] for key, value in machine.items()}
     # The launcher needs the program as a file of its own, which Yarn otherwise leaves in an archive.
     description["preferUnplugged"] = True
-    files = {name: (ROOT / name, False) for name in [*LICENCES, "THIRD-PARTY.md"]}
+    files = {path.name: (path, False) for path in [*(ROOT / name for name in LICENCES), THIRD_PARTY]}
     write(stage / short, description, files | {"bin/lsp-tools": (program, True)})
     return description["name"], stage / short
 

@@ -84,9 +84,10 @@ class Npm(unittest.TestCase):
 
     def test_licences_are_in_each(self):
         [machine] = (self.packages / "@lsp-tools").iterdir()
-        for package, names in {self.packages / "lsp-tools": npm.LICENCES, machine: [*npm.LICENCES, "THIRD-PARTY.md"]}.items():
-            for name in names:
-                self.assertEqual((package / name).read_text(), (ROOT / name).read_text(), package)
+        licences = [ROOT / name for name in npm.LICENCES]
+        for package, files in {self.packages / "lsp-tools": licences, machine: [*licences, npm.THIRD_PARTY]}.items():
+            for file in files:
+                self.assertEqual((package / file.name).read_text(), file.read_text(), package)
 
     def test_words_input_and_status_pass(self):
         words = ["two words", "", "--flag=ä", "*"]

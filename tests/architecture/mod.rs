@@ -1,7 +1,7 @@
 //! The form of the source: imports go down only and in no circle, and the map is current. ARCHITECTURE.md says what each floor is.
 
 mod graph;
-mod map;
+mod module_comments;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
