@@ -10,9 +10,6 @@
 //! [servers]
 //! idle-stop-s = 600
 //!
-//! [edits]
-//! leasing = "auto"               # one host at a time edits, where several can mount the workspace
-//!
 //! [skills]
 //! directories = ["~/skills"]     # beside the usual ones
 //! disabled = ["noisy"]
@@ -47,7 +44,6 @@ mod bash;
 mod chats;
 mod daemon;
 mod editor;
-mod edits;
 pub(super) mod fields;
 mod milliseconds;
 mod servers;
@@ -60,7 +56,6 @@ pub(crate) use bash::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
 pub(crate) use chats::ChatSettings;
 pub(crate) use daemon::DaemonSettings;
 pub(super) use editor::EditorSettings;
-pub(super) use edits::EditSettings;
 pub(crate) use servers::ServerSettings;
 pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 
@@ -80,8 +75,6 @@ pub(crate) struct Settings {
     pub(crate) bash: BashSettings,
     /// When the daemon goes.
     pub(crate) daemon: DaemonSettings,
-    /// How files are changed.
-    pub(crate) edits: EditSettings,
     /// What `fetch_web_page` may ask.
     pub(crate) fetch: FetchSettings,
     /// Whom the tools of library documentation ask.

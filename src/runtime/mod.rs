@@ -240,7 +240,6 @@ impl Runtime {
         });
         let mut options_of_edits = EditOptions::new(&folders.state);
         options_of_edits.protected = vec![folders.config.clone(), folders.data.clone()];
-        options_of_edits.lease = config.settings.edits.lease();
         let edits = TransactionManager::new(workspace.clone(), options_of_edits);
         let context = Context {
             workspace,

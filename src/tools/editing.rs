@@ -425,7 +425,6 @@ pub(crate) fn from_edit_error(error: EditError) -> ToolError {
     let code = match &error {
         EditError::Conflict(_)
         | EditError::UndoConflict(_)
-        | EditError::Leased { .. }
         | EditError::Moved { .. }
         | EditError::Exists { .. }
         | EditError::NotEmpty { .. } => ErrorCode::Conflict,
@@ -447,7 +446,6 @@ pub(crate) fn from_edit_error(error: EditError) -> ToolError {
         EditError::NoSpace { .. }
         | EditError::Io { .. }
         | EditError::Journal { .. }
-        | EditError::Lease { .. }
         | EditError::Unfinished { .. } => ErrorCode::Internal,
     };
     let is_answer = matches!(error, EditError::NothingToUndo { .. });

@@ -4,7 +4,6 @@
 //! - [`program`]: hosts and editors on standard streams
 //! - [`start`], [`end`]: how it comes and goes
 //! - [`parity`]: commands answer the same with and without it
-//! - [`lease`]: two hosts with one workspace
 //! - [`settings`]: it follows the settings
 //! - [`search_path`]: a PATH that leads into the workspace
 //! - [`sharing`]: hosts, editors and the shell at the same time
@@ -18,7 +17,6 @@ mod copilot;
 mod end;
 mod hostile;
 pub mod house;
-mod lease;
 mod parity;
 pub mod program;
 mod search_path;

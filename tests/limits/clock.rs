@@ -35,8 +35,7 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
 fn system_clock_jumping_changes_no_answer() {
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
     let Some(library) = clock_library(&project) else { return };
-    let settings =
-        "[permissions]\nprofile = \"all\"\nallow = [\"*\"]\n[edits]\nleasing = \"always\"\nstale-s = 5\n";
+    let settings = "[permissions]\nprofile = \"all\"\nallow = [\"*\"]\n";
     fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
     let clock = project.beside("clock");
     let jump = |seconds: i64| fs::write(&clock, seconds.to_string()).expect("a clock");

@@ -4,7 +4,6 @@ use super::bash::BASH;
 use super::chats::CHATS;
 use super::daemon::DAEMON;
 use super::editor::EDITOR;
-use super::edits::EDITS;
 use super::servers::SERVERS;
 use super::web::{FETCH, LIBRARY_DOCS};
 use crate::config::access::ACCESS;
@@ -24,7 +23,6 @@ pub(in crate::config) const SETTINGS: &[ConfigField] = &[
     plain("log", Record(LOG)),
     plain("bash", Record(BASH)),
     plain("daemon", Record(DAEMON)),
-    plain("edits", Record(EDITS)),
     plain("fetch", Record(FETCH)),
     plain("library-docs", Record(LIBRARY_DOCS)),
     launch("disabled", Texts),

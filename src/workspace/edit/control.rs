@@ -39,7 +39,7 @@ const KINDS: &[ControlPathKind] = &[
     ControlPathKind {
         care: ControlPathPolicy::Refused,
         why: "it holds the settings, permissions and state of lsp-tools itself",
-        paths: &[".lsp-tools", ".lsp-tools-lease", "lsp-tools.toml"],
+        paths: &[".lsp-tools", "lsp-tools.toml"],
     },
     // https://code.claude.com/docs/en/settings, https://cursor.com/docs, https://developers.openai.com/codex/config-basic,
     // https://geminicli.com/docs/get-started/configuration, https://docs.github.com/copilot/concepts/agents/about-copilot-cli,

@@ -163,28 +163,6 @@ pub(crate) enum EditError {
         /// How long was waited.
         seconds: u64,
     },
-    /// Another host edits it.
-    #[error(
-        "the host `{host}` (process {pid}) has been editing this workspace for {for_s} s, and one host edits it at a time; here it can be read until that one gives it back, or is not heard of for {frees_s} s more"
-    )]
-    Leased {
-        /// Its name.
-        host: String,
-        /// Its process that edited last; 0 where that is not known.
-        pid: u32,
-        /// For how many seconds it has the workspace, by the clock of the file system.
-        for_s: i64,
-        /// In how many seconds its lease is over where nothing more is heard of it.
-        frees_s: i64,
-    },
-    /// The file that tells hosts apart cannot be read or written; so nothing is changed.
-    #[error(
-        "the workspace cannot be taken for editing: `.lsp-tools-lease` in its root cannot be used: {reason}; make that folder writable, or set `leasing = \"never\"` under [edits] where no other host edits it"
-    )]
-    Lease {
-        /// What the system said.
-        reason: String,
-    },
     /// A step failed and what had been done could not be taken back at once; the journal still knows how, and tries
     /// again before the next edit.
     #[error(

@@ -4,8 +4,7 @@
 //! nothing, against exactly the contents they were made from, with a way back. May use: the rest of `workspace`.
 //!
 //! How data passes: a caller reads a file ([`Workspace::read_text`](crate::workspace::Workspace::read_text)), makes a new text of it and puts bytes and
-//! [`PathPrecondition::Hash`] into an [`EditPlan`]. [`TransactionManager::commit`] waits for its turn among all processes (`lock`), takes
-//! the workspace for this host where others may have it mounted (`lease`), settles what a
+//! [`PathPrecondition::Hash`] into an [`EditPlan`]. [`TransactionManager::commit`] waits for its turn among all processes (`lock`), settles what a
 //! process that died has left (`rollback`), and checks the whole plan against the disk without touching anything: where each
 //! path really is (`locate`), whether it may be changed (`guard`, by the list in `control`), what is there (`inspect`), what the workspace looks like
 //! after each operation (`overlay`, `check`). Then the record of all steps and the old contents go into the journal
@@ -31,7 +30,6 @@ mod guard;
 mod hexadecimal;
 mod inspect;
 mod journal;
-mod lease;
 mod leftover;
 mod locate;
 mod lock;
@@ -58,7 +56,6 @@ pub(crate) use change::FileOperation;
 pub(crate) use change::{CommittedTransaction, FileChange, HistoryEntry};
 pub(crate) use control::approval_reason;
 pub(crate) use error::EditError;
-pub(crate) use lease::{LeaseHost, LeaseMode, LeaseOptions};
 pub(crate) use plan::ContentHash;
 pub(crate) use plan::EditPlan;
 pub(crate) use plan::PathPrecondition;

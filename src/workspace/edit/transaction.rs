@@ -13,7 +13,6 @@ use super::folders::FolderHandleCache;
 use super::guard::WorkspaceGuard;
 use super::inspect::{SeenObject, inspect_object};
 use super::journal::{Journal, JournalEntry, JournalProgress};
-use super::lease::{Lease, LeaseOptions};
 use super::locate::WorkspaceTree;
 use super::lock::{EditLockGuard, EditLockQueue};
 use super::record::{TRANSACTION_FORMAT_VERSION, TransactionRecord};
@@ -41,7 +40,6 @@ struct TransactionManagerInner {
     guard: WorkspaceGuard,
     journal: Journal,
     lock_queue: EditLockQueue,
-    lease: Lease,
     limits: EditLimits,
 }
 
@@ -55,8 +53,6 @@ pub(crate) struct EditOptions {
     pub protected: Vec<PathBuf>,
     /// How much is edited and kept.
     pub limits: EditLimits,
-    /// How hosts that have the same workspace mounted keep out of each other's way.
-    pub lease: LeaseOptions,
 }
 
 /// How much is edited at once, and how much is kept for the way back.
@@ -92,14 +88,9 @@ impl Default for EditLimits {
 }
 
 impl EditOptions {
-    /// The usual limits, with the journal below `state`; for a workspace that no other host edits.
+    /// The usual limits, with the journal below `state`.
     pub(crate) fn new(state: impl Into<PathBuf>) -> Self {
-        Self {
-            state: state.into(),
-            protected: Vec::new(),
-            limits: EditLimits::default(),
-            lease: LeaseOptions::disabled(),
-        }
+        Self { state: state.into(), protected: Vec::new(), limits: EditLimits::default() }
     }
 }
 
@@ -111,14 +102,12 @@ impl TransactionManager {
         protected.push(options.state.clone());
         let guard = WorkspaceGuard::new(&workspace, &protected);
         let journal = Journal::new(&options.state, workspace.root());
-        let lease = Lease::new(workspace.clone(), options.lease);
         let turn = EditLockQueue::default();
         Self(Arc::new(TransactionManagerInner {
             workspace,
             guard,
             journal,
             lock_queue: turn,
-            lease,
             limits: options.limits,
         }))
     }
@@ -219,9 +208,7 @@ impl TransactionManager {
     }
 
     fn acquire_locks(&self) -> Result<EditLockGuard<'_>, EditError> {
-        let held = self.0.lock_queue.acquire(&self.0.journal.prepare()?)?;
-        self.0.lease.acquire()?;
-        Ok(held)
+        self.0.lock_queue.acquire(&self.0.journal.prepare()?)
     }
 }
 
