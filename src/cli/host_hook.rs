@@ -1,17 +1,22 @@
 //! The run of `hook`: whatever happens, the host goes on.
 //!
-//! A host waits for its hooks, and some take certain exit statuses for a veto. So this command ends in time, with status 0, and
-//! prints an answer or nothing. Why it had nothing to say is in the log.
+//! A host waits for its hooks, and some take certain exit statuses for a veto. So this command ends in time, with status 0. After an
+//! edit it prints one line at least: silence would read as "nothing is broken". At a search it may have nothing to say.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use super::args::ParsedCommandLine;
 use super::args::doors::HookCommandArgs;
 use super::console::Console;
 use super::exit::CliExitStatus;
 use super::input::PipedInput;
+use super::render::host_hook::remark;
 use super::reply::Reply;
 use crate::bridges::host_hook::HostHookEvent;
 use crate::tools::error::ToolError;
@@ -36,33 +41,48 @@ pub(super) fn run(
     if is_switched_off() {
         return discard_input();
     }
-    end_in_time(hook.time_limit(parsed.cli.global.timeout) + HOOK_REPLY_GRACE_PERIOD);
+    let limit = hook.time_limit(parsed.cli.global.timeout);
+    let owed = OwedAnswer::default();
+    end_in_time(limit + HOOK_REPLY_GRACE_PERIOD, owed.clone());
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let input = PipedInput::read();
         // Most of what a host tells is about no symbol: no daemon is started for that.
-        let PipedInput::Read(told) = &input else { return };
+        let PipedInput::Read(told) = &input else { return None };
         let told = String::from_utf8_lossy(told);
-        if HostHookEvent::read(hook.host.into(), hook.event.into(), &told).is_none() {
-            return;
+        let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &told)?;
+        if event.is_edit() {
+            let late = format!("not judged yet: no answer within {} s", limit.as_secs_f32());
+            *owed.0.lock() = Some(event.answer(&remark(&late)));
         }
         match reply(parsed, console, Some(input)) {
-            Ok(reply) if reply.status == CliExitStatus::Answered => {
-                // A host that no longer reads has gone on.
-                let _unread = console.print(&reply.out);
+            Ok(reply) if reply.status == CliExitStatus::Answered => Some(reply.out),
+            Ok(_) => None,
+            Err(error) => {
+                tracing::info!("a hook had no answer: {error}");
+                event.is_edit().then(|| event.answer(&remark(&format!("not judged: {}", error.error))))
             }
-            Ok(_) => {}
-            Err(error) => tracing::info!("a hook had no answer: {error}"),
         }
     }));
-    if answered.is_err() {
+    let answer = answered.unwrap_or_else(|_| {
         tracing::error!("a hook ended in a fault");
+        None
+    });
+    // The late answer is no longer owed.
+    let late = owed.0.lock().take();
+    if let Some(answer) = answer.filter(|answer| !answer.is_empty()).or(late) {
+        // A host that no longer reads has gone on.
+        let _unread = console.print(&answer);
     }
     CliExitStatus::Answered
 }
 
+/// The answer to an edit that is printed when the time is up; whoever takes it prints.
+#[derive(Debug, Clone, Default)]
+struct OwedAnswer(Arc<Mutex<Option<String>>>);
+
 /// Reads what the host tells and does nothing with it: one that writes to a program which has ended takes the broken pipe for a fault.
 pub(super) fn discard_input() -> CliExitStatus {
-    end_in_time(HOOK_REPLY_GRACE_PERIOD);
+    end_in_time(HOOK_REPLY_GRACE_PERIOD, OwedAnswer::default());
     let _unused = PipedInput::read();
     CliExitStatus::Answered
 }
@@ -73,9 +93,13 @@ fn is_switched_off() -> bool {
 }
 
 /// Ends the process when the time is up, whatever it waits for: standard input, the daemon, a disk.
-fn end_in_time(limit: Duration) {
+fn end_in_time(limit: Duration, owed: OwedAnswer) {
     let late = move || {
         std::thread::sleep(limit);
+        if let Some(answer) = owed.0.lock().take() {
+            // A host that no longer reads has gone on.
+            let _unread = writeln!(std::io::stdout(), "{answer}");
+        }
         std::process::exit(0);
     };
     // Without a thread to spare the host's own time limit holds.

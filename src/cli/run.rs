@@ -151,12 +151,14 @@ fn with_runtime(
             };
         }
         RemoteCommandOutcome::Went(reply) => return reply,
-        RemoteCommandOutcome::Here { .. }
+        RemoteCommandOutcome::Here { warning, .. }
             if matches!(parsed.cli.command, CliCommand::Hook(_))
                 && remote::uses_daemon(&parsed.cli.global, &parsed.cli.command) =>
         {
             // Servers that start for one hook and end with it would be late each time.
-            return Err(ToolError::new(ErrorCode::Internal, "there is no daemon for a hook"));
+            let why = warning.as_deref().unwrap_or("no daemon runs, and none could be started");
+            let why = why.trim_start_matches("warning: ");
+            return Err(ToolError::new(ErrorCode::Internal, format!("{why}; see `lsp-tools daemon status`")));
         }
         RemoteCommandOutcome::Here { input, warning } => {
             console.print_error_lines(warning.map(|warning| escape::words(&warning)).as_slice());

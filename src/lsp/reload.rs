@@ -29,6 +29,8 @@ impl Session {
         // First, so that documents synced below count as checked after these changes.
         if changes.iter().any(|(path, _)| self.is_affected_by(path)) {
             self.disk_changed();
+            let changed = changes.iter().map(|(path, _)| path.clone()).collect();
+            self.diagnostics_cache.lock().note_change(self.disk_revision(), changed);
             self.state.advance_epoch();
         }
         let open: Vec<&WorkspacePath> =

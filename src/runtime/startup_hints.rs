@@ -13,6 +13,11 @@ use crate::tools::servers;
 /// shared is asked with every command.
 const WORKSPACE_LANGUAGES_TTL: Duration = Duration::from_secs(60);
 
+/// The most languages whose servers are started when a client comes.
+const MAX_STARTED_LANGUAGES: usize = 3;
+/// A language is started where at least one file in this many is in it.
+const MAIN_LANGUAGE_SHARE: usize = 10;
+
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AskedAbout {
@@ -51,6 +56,18 @@ impl Runtime {
             }
         }
         servers::startup_hints(&self.context, languages, speech)
+    }
+
+    /// Starts the servers of the languages that most of the workspace is written in; nobody waits for them. Looks at the disk.
+    pub(crate) fn start_servers(&self) {
+        let languages = self.languages();
+        let files: usize = languages.iter().map(|language| language.files).sum();
+        let is_main = |language: &&PresentLanguage| {
+            hints::has_grammar(&language.language) && language.files * MAIN_LANGUAGE_SHARE >= files
+        };
+        for language in languages.iter().filter(is_main).take(MAX_STARTED_LANGUAGES) {
+            self.context.start_servers_for(&LanguageFile::from(language.clone()));
+        }
     }
 
     /// The languages of a file or folder, as the caller names it. What is wrong with the path is told by the answer.

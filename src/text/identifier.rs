@@ -31,6 +31,22 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     words_in(text).any(|found| found == word)
 }
 
+/// `text` with `new` in the place of `old`, where that stands as a whole word.
+pub(crate) fn replace_word(text: &str, old: &str, new: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_identifier_char) {
+        let end = rest[start..].find(|character| !is_identifier_char(character));
+        let end = end.map_or(rest.len(), |length| start + length);
+        let word = &rest[start..end];
+        replaced.push_str(&rest[..start]);
+        replaced.push_str(if word == old { new } else { word });
+        rest = &rest[end..];
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
 /// All identifiers of the 0-based `line`, from left to right; numbers are none.
 pub fn identifiers_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
     buffer.line(line).map_or_else(Vec::new, |text| identifiers_in(&text, line))
@@ -95,6 +111,15 @@ mod tests {
 
     fn near(text: &str, line: u32, character: u32) -> Option<String> {
         identifier_near(&Buffer::new(text), Position { line, character }).map(|found| found.name)
+    }
+
+    #[test]
+    fn replaced_word_leaves_longer_words_as_they_are() {
+        let message = "No parameter named \"price\" (prices, price_of): price";
+        let expected = "No parameter named \"cost\" (prices, price_of): cost";
+        assert_eq!(replace_word(message, "price", "cost"), expected);
+        assert_eq!(replace_word("größe é", "größe", "maß"), "maß é");
+        assert_eq!(replace_word("", "a", "b"), "");
     }
 
     #[test]

@@ -41,7 +41,9 @@ pub(crate) use glob::read_glob;
 pub(crate) use hex::hex;
 pub(crate) use hidden::hidden_characters;
 pub use identifier::{Identifier, identifiers_on_line};
-pub(crate) use identifier::{has_word, identifier_near, identifiers_in, is_identifier_char, words_in};
+pub(crate) use identifier::{
+    has_word, identifier_near, identifiers_in, is_identifier_char, replace_word, words_in,
+};
 pub use line_map::LineMap;
 pub(crate) use moved_block::{append_block, restore_spacing};
 pub use position::Position;

@@ -10,6 +10,7 @@
 //! | a finding | `src/app.py:4:2-9 error E501: Line too long (ruff)` |
 //! | a list | one line for each item |
 //! | what an edit brought | by file, as findings are; `the same` for what has the words of the one above |
+//! | why an edit was not compared | the reason alone |
 //! | Markdown of a hover | as it is, without the fence around the signature |
 //! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
 //! | of an edit what its diff shows, what is as before, and, where it is complete, the files looked at | nothing |
@@ -63,6 +64,8 @@ fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
             key == "unchanged" || value == &Value::from(0)
         }
         "files" if map.contains_key("added") => is_complete(map),
+        // That of the whole answer, which stands before.
+        "verdict" if map.contains_key("added") && map.contains_key("removed") => true,
         "name" => map.contains_key("is_dir") && ends_path(map, value),
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
@@ -132,6 +135,10 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
             }
             Value::String(verdict) if key == "verdict" && verdict == "complete" && indent == 0 => {
                 let _ = writeln!(out, "{verdict}");
+            }
+            Value::Object(stated) if key == "diagnostics" && stated.contains_key("reason") => {
+                let reason = stated.get("reason").and_then(Value::as_str).unwrap_or_default();
+                let _ = writeln!(out, "{pad}{reason}");
             }
             Value::String(page) if key == "contents" && !page.trim().is_empty() => write_page(page, out),
             Value::String(text) if text.contains('\n') => {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::delta::DiagnosticsDelta;
+use super::edit_judgement::EditJudgement;
 use super::error::{ErrorCode, ToolError};
 use super::shell::command_baseline::CommandBaseline;
 use super::shell::prepared_command::PreparedCommand;
@@ -92,9 +92,9 @@ pub(crate) struct EndedOutput {
     /// More files changed, or changes may have been missed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_truncated: bool,
-    /// What it broke and mended, where that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<DiagnosticsDelta>,
+    /// What it broke and mended, where it changed files or that was asked for.
+    #[serde(flatten)]
+    pub judgement: Option<EditJudgement>,
     /// Why `ok` is false.
     #[serde(flatten)]
     pub failure: Option<BashFailure>,
@@ -224,8 +224,8 @@ async fn run_to_end(
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
     let limit = wanted.min(settings.max_timeout);
     let before = match args.diagnostics {
-        true => Some(CommandBaseline::capture(context).await),
-        false => None,
+        true => CommandBaseline::capture(context).await,
+        false => CommandBaseline::remember(context).await,
     };
     let witness = context.manager.start_recording().await;
     let run =
@@ -244,12 +244,12 @@ async fn run_to_end(
         ));
     }
     let changes = context.manager.finish_recording(witness).await;
-    let diagnostics = match before {
-        Some(before) => Some(before.compare(context, &changes).await),
-        None => None,
+    let judgement = match args.diagnostics || !changes.changes.is_empty() {
+        true => Some(before.judge(context, &changes).await),
+        false => None,
     };
     Ok(EndedOutput {
-        diagnostics,
+        judgement,
         exit_code: ended.exit_code,
         written: run.take_output().into(),
         duration_ms: milliseconds(ended.after),

@@ -409,6 +409,7 @@ impl Context {
         deadline: Instant,
     ) -> Result<Arc<Session>, ServerStatus> {
         let started = Instant::now();
+        self.start_linters_beside(server, subject);
         let session = self.manager.session_for(server, &subject.path, &self.view, deadline).await;
         session.map_err(|why| self.unavailable_status(server, subject, &why, started))
     }

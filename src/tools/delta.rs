@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::{DiagnosticItem, Verdict};
+use super::answer::{DiagnosticItem, ServerState, Verdict};
 use super::delta_item::DeltaItem;
 use super::remedy;
 use crate::lsp::model::Severity;
@@ -36,6 +36,9 @@ pub(crate) struct DiagnosticsDelta {
     pub errors: usize,
     /// `complete` where every server answered for every file that the edit can concern; `no_data` is not "clean".
     pub verdict: Verdict,
+    /// The state of the server that has not answered in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<ServerState>,
     /// The files looked at.
     pub files: Vec<String>,
     /// Why not complete.

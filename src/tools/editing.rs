@@ -4,12 +4,11 @@
 //!
 //! 1. Turn: the edit waits for earlier edits of the same files (`edit_scheduler`), and reads its files after that.
 //! 2. Check: `PathLimits` and the rules for the contents of folders, and a conflict where the caller sees unsaved text of a file.
-//! 3. Preview and baseline, where diagnostics are wanted or the edit is only tried: `TransactionManager::preview` checks the plan, and
-//!    `diagnostics_baseline` takes the diagnostics of the edited files and of those that use a definition which the edit changes (`declaration_changes`, `impact`).
+//! 3. Preview and baseline: `TransactionManager::preview` checks the plan, and `diagnostics_baseline` starts the servers of the files and takes the diagnostics of the edited files and of those that use a definition which the edit changes (`declaration_changes`, `impact`).
 //! 4. Commit (`workspace::edit::transaction`): all steps or none, with a journal entry. A trial leaves this step out.
 //! 5. Servers: the change feed sees the new files, and `Manager::refresh` hands the changes out.
-//! 6. Comparison (`delta`): the same files are asked again, and with them those that the change reaches indirectly (`transitive_impact`). A trial asks
-//!    about a `View` in which the new texts are unsaved texts.
+//! 6. Judgement (`edit_judgement`): the same files are asked again (`delta`), and with them those that the change reaches indirectly
+//!    (`transitive_impact`), or the answer says why there is nothing to compare. A trial asks about a `View` in which the new texts are unsaved texts.
 //!
 //! Where a file has changed between steps 1 and 4, the edit is planned anew, a limited number of times; an edit of a whole text
 //! ([`EditingTurn::for_whole_file`]) is a conflict instead. `bash` changes files without any of this. Undo is a plan like any other, made from the
@@ -20,8 +19,10 @@ use serde::{Deserialize, Serialize};
 
 use super::contents::check_folder_contents;
 use super::context::{Context, from_read_error};
-use super::delta::DiagnosticsDelta;
-use super::diagnostics_baseline::{Baseline, BreakageMode, BreakageWatch, view_after_edits, view_after_save};
+use super::diagnostics_baseline::{
+    BreakageMode, BreakageWatch, EditJudge, RenamedSymbol, edits_for_trial, view_after_edits, view_after_save,
+};
+use super::edit_judgement::EditJudgement;
 use super::edit_scheduler::{Claim, EditScope};
 use super::edited_text::EditedText;
 use super::error::{ErrorCode, ToolError, join_error};
@@ -77,8 +78,8 @@ pub(crate) struct ToolEditResult {
     pub undo: Option<String>,
     /// Each file, by path.
     pub files: Vec<FileResult>,
-    /// What it broke and mended, where that was looked at.
-    pub diagnostics: Option<DiagnosticsDelta>,
+    /// What it broke and mended.
+    pub judgement: EditJudgement,
 }
 
 /// An edit from its turn to its end: until it is dropped, others that touch the same files wait.
@@ -91,6 +92,8 @@ pub(crate) struct EditingTurn<'c> {
     call: &'c Call<'c>,
     options: EditRunOptions,
     claim: Option<Claim>,
+    /// The name that the edit replaces by another.
+    renamed: Option<RenamedSymbol>,
     /// How often the plan may still turn out to be of a text that is no longer there.
     stale: usize,
     /// How often its place has been lost.
@@ -142,7 +145,12 @@ impl<'c> EditingTurn<'c> {
 
     /// An edit whose files are not known yet.
     pub(crate) fn without_claim(call: &'c Call<'c>, options: EditRunOptions) -> Self {
-        Self { call, options, claim: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
+        Self { call, options, claim: None, renamed: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
+    }
+
+    /// Notes that the edit renames a symbol: findings whose words differ by its name alone are as before.
+    pub(crate) fn note_rename(&mut self, renamed: RenamedSymbol) {
+        self.renamed = Some(renamed);
     }
 
     /// As [`acquire`](Self::acquire) for the whole text of `path`, made without a look at what it takes the place of: another edit of the
@@ -204,37 +212,28 @@ impl<'c> EditingTurn<'c> {
         context.check_saved(plan.paths())?;
         let plan = plan.in_group(*group);
         self.ensure_claim(self.scope(plan.paths().cloned(), [])).await?;
-        let EditRunOptions { dry_run, breakage_mode: wish } = self.options;
-        let mut expected = None;
-        if dry_run || BreakageWatch::is_likely(context, plan.paths(), wish) {
-            let changes = run_blocking(context, &plan, |edits, plan| edits.preview(plan)).await??;
-            let edits = edited_texts(&changes);
-            let baseline = match BreakageWatch::for_edits(context, &edits, wish).await {
-                Some(watch) => {
-                    self.ensure_claim(self.scope([], watch.paths().cloned())).await?;
-                    Some(watch.take_baseline(context, &edits).await)
-                }
-                None => None,
-            };
-            expected = Some((changes, edits, baseline));
-        }
-        let baseline = match expected {
-            Some((changes, edits, baseline)) if dry_run => {
-                let diagnostics = match baseline {
-                    Some(baseline) => Some(
-                        baseline.compare(context, &edits, &view_after_edits(&context.view, &edits)).await,
-                    ),
-                    None => None,
-                };
-                return Ok(ToolEditResult { undo: None, files: file_results(&changes), diagnostics });
+        let EditRunOptions { dry_run, breakage_mode } = self.options;
+        let changes = run_blocking(context, &plan, |edits, plan| edits.preview(plan)).await??;
+        let edits = edited_texts(&changes);
+        let judge = match BreakageWatch::for_edits(context, &edits, breakage_mode).await {
+            Ok(watch) => {
+                self.ensure_claim(self.scope([], watch.paths().cloned())).await?;
+                let watch = watch.with_rename(self.renamed.clone());
+                EditJudge::Baseline(Box::new(watch.take_baseline(context, &edits).await))
             }
-            expected => expected.and_then(|(_, _, baseline)| baseline),
+            Err(statement) => EditJudge::Statement(statement),
         };
+        if dry_run {
+            let shown = edits_for_trial(&edits);
+            let view = view_after_edits(&context.view, &shown);
+            let judgement = judge.judge(context, &shown, &view).await;
+            return Ok(ToolEditResult { undo: None, files: file_results(&changes), judgement });
+        }
         let committed = run_blocking(context, &plan, |edits, plan| edits.commit(plan)).await??;
         if let Some(claim) = &self.claim {
             claim.has_changed(changed_paths(context, &committed));
         }
-        Ok(finish_edit(context, committed, baseline).await)
+        Ok(finish_edit(context, committed, judge).await)
     }
 
     /// Waits for the first claim of an edit whose files are known now; takes `scope` beside what it has, or fails where another
@@ -284,7 +283,7 @@ pub(crate) fn changed_paths(context: &Context, committed: &CommittedTransaction)
 pub(crate) async fn finish_edit(
     context: &Context,
     committed: CommittedTransaction,
-    baseline: Option<Baseline>,
+    judge: EditJudge,
 ) -> ToolEditResult {
     context.manager.refresh().await;
     let moves: Vec<(WorkspacePath, WorkspacePath)> = committed
@@ -299,14 +298,9 @@ pub(crate) async fn finish_edit(
         context.manager.files_moved(&moves);
     }
     let edits = edited_texts(&committed.files);
-    let diagnostics = match baseline {
-        Some(baseline) => {
-            Some(baseline.compare(context, &edits, &view_after_save(&context.view, &edits)).await)
-        }
-        None => None,
-    };
+    let judgement = judge.judge(context, &edits, &view_after_save(&context.view, &edits)).await;
     let undo = committed.id.map(|id| id.to_string());
-    ToolEditResult { undo, files: file_results(&committed.files), diagnostics }
+    ToolEditResult { undo, files: file_results(&committed.files), judgement }
 }
 
 /// Edits wait for locks and for the disk, which the threads that talk to servers must not.

@@ -23,8 +23,6 @@ pub(crate) struct FileCheckOptions {
     pub view: View,
     /// When the answer must be there, if that is before the settings' deadline.
     pub until: Option<Instant>,
-    /// Ask only servers that run already.
-    pub running_only: bool,
     /// What was found before and still holds, as far as our own eyes see, need not be asked again.
     pub may_be_kept: bool,
     /// What some of the servers are not asked about.
@@ -44,9 +42,6 @@ pub(crate) async fn check_file(
     let deadline = look.until.map_or(usual, |until| until.min(usual));
     let mut servers = context.servers_for(&subject, |features| features.diagnostics);
     servers.retain(|(server, _)| !look.left_out.has(server, &subject.path));
-    if look.running_only {
-        servers.retain(|(server, _)| context.manager.running_session(server, &subject.path).is_some());
-    }
     let asked =
         servers.iter().map(|(server, _)| check_with_server(context, server, &subject, look, deadline));
     let answers = futures::future::join_all(asked).await;

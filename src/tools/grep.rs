@@ -200,6 +200,7 @@ pub(crate) async fn run(
     let result = context.run_in_background(move |workspace| workspace.grep(&asked)).await?;
     let result = result.map_err(|error| from_grep_error(error, &query))?;
     let mut notes = notes(&result);
+    let met = context.first_of_each_language(result.files.iter().map(|file| &file.path));
     let mut output = GrepOutput { has_more: result.has_more || result.timed_out, ..GrepOutput::default() };
     match args.output_mode.unwrap_or_default() {
         OutputMode::Content => {
@@ -227,6 +228,7 @@ pub(crate) async fn run(
         }
     }
     output.notes = notes;
+    met.iter().for_each(|subject| context.start_servers_for(subject));
     if let Some(budget) = budget {
         output.fit_budget(budget);
     }

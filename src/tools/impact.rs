@@ -34,20 +34,17 @@ pub(crate) struct ImpactLimits {
     most_names: usize,
     /// The time limit for one search of the text.
     search: Duration,
-    /// Ask only servers that run already.
-    running_only: bool,
     /// Whether the server's references may leave files out that mention a changed name.
     narrows: bool,
 }
 
 impl ImpactLimits {
     /// Of an edit, whose answer somebody waits for.
-    pub(crate) fn of_edit(most_files: usize, running_only: bool) -> Self {
+    pub(crate) fn of_edit(most_files: usize) -> Self {
         Self {
             most_files,
             most_names: MAX_SEARCHED_CHANGED_NAMES,
             search: IMPACT_SEARCH_TIMEOUT,
-            running_only,
             narrows: true,
         }
     }
@@ -55,13 +52,7 @@ impl ImpactLimits {
     /// Of a difference between trees: what an import calls otherwise, or a type hands on, has no references to the definition, and a
     /// file more costs little.
     pub(crate) fn of_difference(most_files: usize) -> Self {
-        Self {
-            most_files,
-            most_names: 2_000,
-            search: Duration::from_secs(30),
-            running_only: false,
-            narrows: false,
-        }
+        Self { most_files, most_names: 2_000, search: Duration::from_secs(30), narrows: false }
     }
 }
 
@@ -105,7 +96,7 @@ pub(crate) async fn find_dependents(
             changed.mark_wide(INHERITED);
         }
         if limits.narrows && users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
-            users.narrow_by_references(context, &language, &changed, limits.running_only, deadline).await;
+            users.narrow_by_references(context, &language, &changed, deadline).await;
         }
         impact.cut |= users.cut;
         let mut sorted: Vec<(WorkspacePath, usize)> = users.files.into_iter().collect();
@@ -174,7 +165,6 @@ impl DependentFiles {
         context: &Context,
         language: &str,
         changed: &DeclarationChanges,
-        running_only: bool,
         deadline: tokio::time::Instant,
     ) {
         let places = changed.at.len();
@@ -188,7 +178,7 @@ impl DependentFiles {
         let mut users: BTreeMap<WorkspacePath, usize> = BTreeMap::new();
         for (path, _, position) in &changed.at {
             let subject = LanguageFile { path: path.clone(), language: Some(language.to_owned()) };
-            let Some(found) = references(context, &subject, *position, running_only, deadline).await else {
+            let Some(found) = references(context, &subject, *position, deadline).await else {
                 return;
             };
             for path in found {
@@ -207,10 +197,9 @@ async fn references(
     context: &Context,
     subject: &LanguageFile,
     position: Position,
-    running_only: bool,
     deadline: tokio::time::Instant,
 ) -> Option<Vec<WorkspacePath>> {
-    let session = navigating_session(context, subject, running_only, deadline).await?;
+    let session = navigating_session(context, subject, deadline).await?;
     let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
     if session.knows_open_files(&subject.path) {
         return None;
@@ -230,13 +219,9 @@ async fn references(
 pub(crate) async fn navigating_session(
     context: &Context,
     subject: &LanguageFile,
-    running_only: bool,
     deadline: tokio::time::Instant,
 ) -> Option<Arc<Session>> {
     for (server, _) in context.servers_for(subject, |features| features.navigation) {
-        if running_only && context.manager.running_session(server, &subject.path).is_none() {
-            continue;
-        }
         if let Ok(session) = context.session(server, subject, deadline).await {
             return Some(session);
         }

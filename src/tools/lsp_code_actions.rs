@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::answer::ServerStatus;
 use super::budget::{self, ListBudget, MAX_DIAGNOSTICS_PER_ACTION};
 use super::context::{Context, LanguageFile};
-use super::delta::DiagnosticsDelta;
+use super::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
@@ -74,9 +74,9 @@ pub(crate) struct CodeActionsOutput {
     /// What `undo` takes it back by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What it broke and mended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<DiagnosticsDelta>,
+    /// What it broke and mended, where one was applied.
+    #[serde(flatten)]
+    pub judgement: Option<EditJudgement>,
     /// What else is worth knowing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -121,7 +121,7 @@ impl Tool for LspCodeActions {
                 actions,
                 results: Vec::new(),
                 undo: None,
-                diagnostics: None,
+                judgement: None,
                 notes,
             });
         };
@@ -133,7 +133,7 @@ impl Tool for LspCodeActions {
             actions: Vec::new(),
             results: done.files,
             undo: done.undo,
-            diagnostics: done.diagnostics,
+            judgement: Some(done.judgement),
             notes,
         })
     }

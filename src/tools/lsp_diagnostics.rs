@@ -191,7 +191,6 @@ pub(crate) async fn run(
     let look = FileCheckOptions {
         view: context.view.clone(),
         until,
-        running_only: false,
         // What was asked just now need not be asked again.
         may_be_kept: args.in_process.first.is_some(),
         left_out,

@@ -59,8 +59,7 @@ impl Tool for LspFormat {
         let context = call.context;
         let path = context.path(args.path.as_ref())?;
         let range = lines(&args)?;
-        // Formatting breaks nothing, so nothing is compared.
-        let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, Some(false)));
+        let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, None));
         loop {
             let Some(proposal) = turn.or_replan(format_proposal(context, &path, range).await)? else {
                 continue;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::address::Address;
 use super::answer::Verdict;
 use super::context::Context;
+use super::diagnostics_baseline::RenamedSymbol;
 use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
@@ -20,6 +21,7 @@ use crate::hints::{self, NoName, OccurrenceSense};
 use crate::lsp::ask::SessionAnswer;
 use crate::lsp::edits::{Proposal, ProposalError, RENAME};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::text::words_in;
 
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -66,18 +68,18 @@ impl Tool for LspRename {
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let proposed = propose(context, &target, &args.new_name).await;
-            let Some(ProposedRename { proposal, notes, is_partial }) = turn.or_replan(proposed)? else {
-                continue;
-            };
+            let Some(proposed) = turn.or_replan(proposed)? else { continue };
+            let ProposedRename { proposal, old_name, notes, is_partial } = proposed;
+            if let Some(old) = old_name {
+                turn.note_rename(RenamedSymbol { old, new: args.new_name.clone() });
+            }
             let plan = proposals::plan_proposal(context, "lsp_rename", &proposal);
             let Some(plan) = turn.or_replan(plan)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
                 let mut output = EditsOutput { notes, ..done.into() };
                 // A use that stays as it is breaks where no server looks.
-                if let Some(delta) = output.diagnostics.as_mut().filter(|_| is_partial)
-                    && delta.verdict == Verdict::Complete
-                {
-                    delta.verdict = Verdict::Partial;
+                if is_partial {
+                    output.judgement.lower_to_partial();
                 }
                 return Ok(output);
             }
@@ -88,6 +90,8 @@ impl Tool for LspRename {
 /// A rename as the server proposes it.
 struct ProposedRename {
     proposal: Proposal,
+    /// The name that it replaces.
+    old_name: Option<String>,
     /// What else is worth knowing.
     notes: Vec<String>,
     /// There may be uses that it does not change.
@@ -128,7 +132,8 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
         let what = format!("renaming `{symbol}` to `{name}` changes nothing");
         return Err(ToolError::nothing_found(what));
     }
-    Ok(ProposedRename { proposal, notes, is_partial })
+    let old_name = place.resolved.and_then(|resolved| words_in(&resolved.symbol).last().map(str::to_owned));
+    Ok(ProposedRename { proposal, old_name, notes, is_partial })
 }
 
 /// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.

@@ -1,14 +1,13 @@
 //! Edits that another program has made: what they broke, by the texts before them as far as those are known.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
 use super::context::Context;
-use super::delta::DiagnosticsDelta;
-use super::diagnostics_baseline::{BreakageMode, BreakageWatch};
+use super::diagnostics_baseline::{BreakageMode, EditJudge};
+use super::edit_judgement::EditJudgement;
 use super::edited_text::EditedText;
 use super::error::ToolError;
 use super::lsp_diagnostics::BeforeCheck;
@@ -61,17 +60,17 @@ impl TextBefore {
     }
 }
 
-/// Edits that are made, and what they changed once somebody has looked.
+/// Edits that are made, and their judgement once there is one.
 #[derive(Debug, Default)]
 pub(crate) struct MadeEdits {
     edits: Vec<MadeEdit>,
-    delta: Mutex<Option<DiagnosticsDelta>>,
+    judgement: Mutex<Option<EditJudgement>>,
 }
 
 impl MadeEdits {
     /// These.
     pub(crate) fn new(edits: Vec<MadeEdit>) -> Self {
-        Self { edits, delta: Mutex::default() }
+        Self { edits, judgement: Mutex::default() }
     }
 
     /// The files.
@@ -79,9 +78,9 @@ impl MadeEdits {
         self.edits.iter().map(|edit| &edit.path)
     }
 
-    /// What they changed; `None` where that is not known.
-    pub(crate) fn take_delta(&self) -> Option<DiagnosticsDelta> {
-        self.delta.lock().take()
+    /// Their judgement; `None` where a text before them is not known, or before they were looked at.
+    pub(crate) fn take_judgement(&self) -> Option<EditJudgement> {
+        self.judgement.lock().take()
     }
 
     async fn compare(&self, context: &Context) -> Result<(), ToolError> {
@@ -92,8 +91,9 @@ impl MadeEdits {
             let Some(before) = edit.before.given(&now) else { return Ok(()) };
             edits.push(EditedText { path, renamed_from: None, before, after: Some(now) });
         }
-        let delta = compare_made(context, &edits).await;
-        *self.delta.lock() = delta;
+        let judge = EditJudge::Afterwards(BreakageMode::Unsaid);
+        let judgement = judge.judge(context, &edits, &context.view).await;
+        *self.judgement.lock() = Some(judgement);
         Ok(())
     }
 }
@@ -103,15 +103,6 @@ impl BeforeCheck for MadeEdits {
     fn ask<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(self.compare(context))
     }
-}
-
-/// The difference that `edits` made. What was there before is shown to the servers once more, as unsaved text.
-async fn compare_made(context: &Context, edits: &[EditedText]) -> Option<DiagnosticsDelta> {
-    let old = edits.iter().filter_map(|edit| Some((edit.path.clone(), Arc::from(edit.before.as_deref()?))));
-    let before = Context { view: context.view.with_texts(old), ..context.clone() };
-    let watch = BreakageWatch::for_edits(context, edits, BreakageMode::Wanted).await?;
-    let baseline = watch.take_baseline(&before, edits).await;
-    Some(baseline.compare(context, edits, &context.view).await)
 }
 
 #[cfg(test)]

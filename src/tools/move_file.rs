@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::{Context, LanguageFile};
-use super::delta::DiagnosticsDelta;
+use super::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult};
 use super::error::ToolError;
 use super::impact::{importers_note, language_of};
@@ -42,8 +42,8 @@ pub(crate) struct EditsOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
     /// What it broke and mended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<DiagnosticsDelta>,
+    #[serde(flatten)]
+    pub judgement: EditJudgement,
     /// What else is worth knowing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -51,7 +51,7 @@ pub(crate) struct EditsOutput {
 
 impl From<super::editing::ToolEditResult> for EditsOutput {
     fn from(done: super::editing::ToolEditResult) -> Self {
-        Self { results: done.files, undo: done.undo, diagnostics: done.diagnostics, notes: Vec::new() }
+        Self { results: done.files, undo: done.undo, judgement: done.judgement, notes: Vec::new() }
     }
 }
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::delta::DiagnosticsDelta;
+use super::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult, must_be_whole, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
@@ -44,8 +44,8 @@ pub(crate) struct PatchOutput {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<String>,
     /// What it broke and mended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<DiagnosticsDelta>,
+    #[serde(flatten)]
+    pub judgement: EditJudgement,
 }
 
 /// What became of one file.
@@ -115,7 +115,7 @@ impl Tool for PatchTool {
             results: results.collect(),
             undo: done.undo,
             repairs: repairs(&patch),
-            diagnostics: done.diagnostics,
+            judgement: done.judgement,
         })
     }
 }

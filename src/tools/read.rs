@@ -124,6 +124,10 @@ pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOut
         (args.offset, args.limit) = (Some(first), Some(last - first + 1));
     }
     let wants_outline = args.outline.unwrap_or(false);
+    context
+        .first_of_each_language([&path].into_iter())
+        .iter()
+        .for_each(|subject| context.start_servers_for(subject));
     let mut output = if wants_outline && args.offset.is_none() && args.limit.is_none() {
         context.workspace.stamp(&path).map_err(from_read_error)?;
         ReadOutput::empty(&path)

@@ -79,7 +79,6 @@ impl<'a> Spread<'a> {
         &mut self,
         checked: &BTreeMap<WorkspacePath, FileTextPair>,
         views: (&View, &View),
-        running_only: bool,
         deadline: Instant,
     ) -> SpreadOutcome {
         let mut doubtful = self.changed.doubtful.clone();
@@ -108,15 +107,13 @@ impl<'a> Spread<'a> {
             AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
                 return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
             }
-            AppearanceComparison::Asked => {
-                match self.changed_appearance(&doubtful, views, running_only, deadline).await {
-                    Some(different) => different,
-                    None => {
-                        let why = "what uses the change could not be compared in time";
-                        return SpreadOutcome::Unknown(why.to_owned());
-                    }
+            AppearanceComparison::Asked => match self.changed_appearance(&doubtful, views, deadline).await {
+                Some(different) => different,
+                None => {
+                    let why = "what uses the change could not be compared in time";
+                    return SpreadOutcome::Unknown(why.to_owned());
                 }
-            }
+            },
         };
         self.known.extend(doubtful);
         self.changed.names.extend(different.iter().cloned());
@@ -224,12 +221,11 @@ impl<'a> Spread<'a> {
         &self,
         doubtful: &BTreeSet<Declaration>,
         (old, new): (&View, &View),
-        running_only: bool,
         deadline: Instant,
     ) -> Option<BTreeSet<String>> {
         // First as it is after the edit: that is what the server has just been shown.
-        let after = self.appearances(doubtful, new, |one| one.after, running_only, deadline).await?;
-        let before = self.appearances(doubtful, old, |one| one.before, running_only, deadline).await?;
+        let after = self.appearances(doubtful, new, |one| one.after, deadline).await?;
+        let before = self.appearances(doubtful, old, |one| one.before, deadline).await?;
         let differ =
             doubtful.iter().zip(after.into_iter().zip(before)).filter(|(_, (after, before))| after != before);
         Some(differ.map(|(one, _)| one.name.clone()).collect())
@@ -241,13 +237,12 @@ impl<'a> Spread<'a> {
         doubtful: &BTreeSet<Declaration>,
         view: &View,
         position: impl Fn(&Declaration) -> crate::text::Position,
-        running_only: bool,
         deadline: Instant,
     ) -> Option<Vec<Option<String>>> {
         let mut looks = Vec::with_capacity(doubtful.len());
         for one in doubtful {
             let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.to_owned()) };
-            let session = navigating_session(self.context, &subject, running_only, deadline).await?;
+            let session = navigating_session(self.context, &subject, deadline).await?;
             let _viewing = session.enter_view(view, deadline).await.ok()?;
             let hover = session.hover(&one.path, position(one), deadline).await.ok()?;
             looks.push(hover.value.map(|hover| signature(&hover.contents).to_owned()));

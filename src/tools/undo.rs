@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::may_take_folders;
+use super::diagnostics_baseline::{BreakageMode, EditJudge};
+use super::edit_judgement::EditJudgement;
 use super::edit_scheduler::EditScope;
 use super::editing::{FileResult, changed_paths, finish_edit, run_blocking_edit};
 use super::error::{ErrorCode, ToolError};
@@ -32,6 +34,9 @@ pub(crate) struct UndoOutput {
     /// What takes the undo itself back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
+    /// What the undo broke and mended; absent from a list.
+    #[serde(flatten)]
+    pub judgement: Option<EditJudgement>,
     /// The edits that can be taken back, where they were asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<PastEdit>,
@@ -114,8 +119,9 @@ impl Tool for UndoTool {
             }
         };
         claim.has_changed(changed_paths(call.context, &committed));
-        let done = finish_edit(call.context, committed, None).await;
-        Ok(UndoOutput { results: done.files, undo: done.undo, edits: Vec::new(), has_more: false })
+        let done = finish_edit(call.context, committed, EditJudge::Afterwards(BreakageMode::Unsaid)).await;
+        let (results, judgement) = (done.files, Some(done.judgement));
+        Ok(UndoOutput { results, undo: done.undo, judgement, edits: Vec::new(), has_more: false })
     }
 }
 
@@ -156,7 +162,7 @@ async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
     let history = run_blocking_edit(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
     let has_more = history.len() > MAX_LISTED_UNDO_EDITS;
     let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(to_past_edit).collect();
-    Ok(UndoOutput { results: Vec::new(), undo: None, edits, has_more })
+    Ok(UndoOutput { results: Vec::new(), undo: None, judgement: None, edits, has_more })
 }
 
 /// An edit as answers tell of it.

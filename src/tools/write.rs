@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::context::Context;
-use super::delta::DiagnosticsDelta;
+use super::edit_judgement::EditJudgement;
 use super::editing::{
     EditRunOptions, EditingTurn, FileResult, ToolEditResult, must_be_whole, plan_write, read_existing,
 };
@@ -37,8 +37,8 @@ pub(crate) struct EditOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
     /// What it broke and mended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub diagnostics: Option<DiagnosticsDelta>,
+    #[serde(flatten)]
+    pub judgement: EditJudgement,
 }
 
 impl EditOutput {
@@ -54,7 +54,7 @@ impl EditOutput {
             diff: String::new(),
         };
         let file = done.files.into_iter().next().unwrap_or_else(unchanged);
-        Self { file, undo: done.undo, diagnostics: done.diagnostics }
+        Self { file, undo: done.undo, judgement: done.judgement }
     }
 }
 

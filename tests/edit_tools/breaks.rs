@@ -17,6 +17,78 @@ fn places(delta: &Value) -> Vec<(String, u64)> {
     added.map(|item| (item["path"].as_str().expect("a path").to_owned(), start_of(item).0)).collect()
 }
 
+fn python_with_servers(files: &[(&str, &str)], servers: &str) -> Project {
+    let project = python(files);
+    let settings = format!("prefer.python = {servers}\n");
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn diagnostics_delta_of_rename_has_no_finding_that_differs_by_the_name_alone() {
+    let project = python(&[
+        ("shop.py", "def total(*, price: int) -> int:\n    return price\n\n\ntotal(price=\"a\")\ntotal()\n"),
+        ("user.py", "from shop import total\n\ntotal(price=\"b\")\n"),
+    ]);
+    let workspace = project.opening().servers(&["pyright"]).open();
+    let mut arguments = json!({
+        "path": "shop.py", "line": 0, "character": 13, "new_name": "cost", "diagnostics": true, "dry_run": true,
+    });
+    for dry_run in [true, false] {
+        arguments["dry_run"] = json!(dry_run);
+        let answer = workspace.ok("lsp_rename", arguments.clone()).await;
+        let delta = &answer["diagnostics"];
+        assert_eq!((&delta["added"], &delta["removed"]), (&json!([]), &json!(0)), "{answer:#}");
+        assert_eq!(delta["unchanged"], 3, "two wrong types and a missing argument: {answer:#}");
+        assert_eq!(answer["verdict"], delta["verdict"], "{answer:#}");
+    }
+    workspace.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn diagnostics_delta_includes_linter_that_did_not_run() {
+    let project =
+        python_with_servers(&[("shop.py", "import os\n\nsize = os.sep\n")], "[\"pyright\", \"ruff\"]");
+    let workspace =
+        project.opening().servers(&["pyright", "ruff"]).timeout(std::time::Duration::from_secs(60)).open();
+    workspace.ok("lsp_hover", json!({"path": "shop.py", "line": 2, "character": 0})).await;
+    let arguments =
+        json!({"path": "shop.py", "edits": [{"old": "size = os.sep", "new": "size = 1"}], "dry_run": true});
+    let answer = workspace.ok("edit", arguments).await;
+    let added = answer["diagnostics"]["added"].to_string();
+    assert!(added.contains("F401"), "ruff finds the unused import: {answer:#}");
+    workspace.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn dry_run_of_a_right_move_has_no_new_findings() {
+    for server in ["ty", "basedpyright"] {
+        let project = python_with_servers(
+            &[
+                ("kit/__init__.py", ""),
+                ("kit/tool.py", "def make() -> int:\n    return 1\n"),
+                (
+                    "main.py",
+                    "import kit.tool\nfrom kit.tool import make\n\nprint(make() + kit.tool.make())\n",
+                ),
+            ],
+            &format!("[\"{server}\"]"),
+        );
+        let workspace = project.opening().servers(&[server]).open();
+        for dry_run in [true, false] {
+            let arguments =
+                json!({"from": "kit/tool.py", "to": "kit/gear.py", "diagnostics": true, "dry_run": dry_run});
+            let answer = workspace.ok("move", arguments).await;
+            assert!(answer["results"].to_string().contains("main.py"), "{server}: {answer:#}");
+            assert_eq!(answer["diagnostics"]["added"], json!([]), "{server}: {answer:#}");
+        }
+        workspace.shutdown().await;
+    }
+}
+
 /// The delta of an edit with pyright, tried and then made: both must be the same.
 async fn delta(project: &Project, path: &str, old: &str, new: &str) -> Value {
     let workspace = project.opening().servers(&["pyright"]).open();

@@ -4,3 +4,4 @@ mod breaks;
 mod contract;
 mod real;
 mod together;
+mod verdicts;

@@ -21,8 +21,8 @@ fn hook(house: &House, words: &[&str], told: &Value) -> Said {
     said(command, &told.to_string(), &words.join(" "))
 }
 
-/// Pyright in a daemon of its own, which has loaded the project.
-fn pyright() -> House {
+/// Pyright, installed for a daemon that does not run yet.
+fn cold_pyright() -> House {
     let mut house = House::of(Project::of_fixture("python"));
     house.prefix = Some(real_servers(&["pyright"]));
     fs::write(
@@ -30,6 +30,12 @@ fn pyright() -> House {
         "[language.python]\nservers = [\"pyright\"]\n",
     )
     .unwrap();
+    house
+}
+
+/// Pyright in a daemon of its own, which has loaded the project.
+fn pyright() -> House {
+    let house = cold_pyright();
     let warm = house.run(&["check", "greet", "--timeout", "60"]);
     assert!(warm.out.contains("broken.py"), "{warm:?}");
     house
@@ -60,10 +66,28 @@ fn edit_hook_tells_errors_that_an_edit_brought_in_other_files() {
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
     assert!(words.contains("greet/app.py:9:13: error: Argument missing"), "{words}");
     assert!(words.contains("1 new error") && !words.contains("broken.py"), "{words}");
-    // What was there before is not this edit's; what it mends needs no word.
+    // What was there before is not this edit's.
     let back = edited(&house, "greet/messages.py", "person: Person, greeting: str, *,", "person: Person, *,");
-    let silent = hook(&house, &["claude-code", "edit", "--timeout", "30"], &back);
-    assert_eq!((silent.code, silent.out.as_str()), (Some(0), ""), "{silent:?}");
+    let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &back));
+    assert!(words.contains("no new problems") && !words.contains("error:"), "{words}");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn edit_hook_on_a_fresh_daemon_uses_its_time_and_tells_the_errors() {
+    let house = cold_pyright();
+    let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
+    let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "60"], &told));
+    assert!(words.contains("greet/app.py:9:13: error: Argument missing"), "{words}");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn start_hook_has_the_servers_of_the_project_started() {
+    let house = cold_pyright();
+    let begun = hook(&house, &["claude-code", "start"], &json!({"cwd": house.project.root()}));
+    assert_eq!((begun.code, begun.out.as_str(), begun.err.as_str()), (Some(0), "", ""), "{begun:?}");
+    wait_until("pyright runs", SOON, || house.run(&["servers"]).out.contains("pyright"));
 }
 
 #[test]
@@ -111,8 +135,60 @@ fn hook_tells_nothing_of_what_rules_hide() {
     let said = hook(&house, &["claude-code", "search", "--timeout", "30"], &told);
     assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
     let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
-    let said = hook(&house, &["claude-code", "edit", "--timeout", "30"], &told);
-    assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
+    let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
+    assert!(words.starts_with("lsp-tools: not judged: ") && !words.contains("Argument"), "{words}");
+}
+
+/// The words that a host's model reads.
+fn words_for(host: &str, said: &Said) -> String {
+    let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| json!(said.out));
+    let told = match host {
+        "opencode" => value,
+        "copilot-cli" => value["additionalContext"].clone(),
+        _ => value["hookSpecificOutput"]["additionalContext"].clone(),
+    };
+    told.as_str().unwrap_or_else(|| panic!("{said:?}")).trim_end().to_owned()
+}
+
+const HOSTS: [&str; 6] = ["claude-code", "codex", "copilot-cli", "gemini", "opencode", "qwen-code"];
+
+#[test]
+fn edit_hook_of_every_host_answers_one_line_where_nothing_can_be_judged() {
+    let house = House::new();
+    fs::write(house.project.path("notes.toml"), "a = 1\n").unwrap();
+    for (path, reason) in [
+        ("notes.toml", "not judged: no server for TOML"),
+        ("/etc/passwd", "not judged: `/etc/passwd` lies outside"),
+        ("missing.scr", "not judged: "),
+    ] {
+        for host in HOSTS {
+            let told = json!({
+                "cwd": house.project.root(), "tool_input": {"file_path": path, "old_string": "1", "new_string": "1"},
+                "tool_response": {"originalFile": "a = 0\n"},
+            });
+            let said = hook(&house, &[host, "edit"], &told);
+            let words = words_for(host, &said);
+            assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+            assert!(words.contains(reason) && words.lines().count() == 1, "{host} {path}: {words}");
+        }
+    }
+}
+
+#[test]
+fn edit_hook_without_a_daemon_says_that_nothing_was_judged() {
+    let house = House::new();
+    // A file in the place of the folder of sockets: no daemon can be had.
+    fs::write(house.sockets(), "").unwrap();
+    let told = edited(&house, "a.scr", "foo WRONG", "foo");
+    for host in HOSTS {
+        let said = hook(&house, &[host, "edit"], &told);
+        let words = words_for(host, &said);
+        assert!(
+            words.starts_with("lsp-tools: not judged: ") && words.lines().count() == 1,
+            "{host}: {said:?}"
+        );
+        assert_eq!(said.code, Some(0), "{said:?}");
+    }
 }
 
 #[test]
@@ -121,8 +197,7 @@ fn hook_that_fails_or_is_switched_off_is_silent_and_succeeds() {
     let search = json!({"cwd": house.project.root(), "tool_input": {"pattern": "foo"}});
     for (words, told) in [
         (&["claude-code", "search"][..], json!("no event")),
-        (&["claude-code", "edit"], json!({"tool_input": {"file_path": "/etc/passwd", "content": ""}})),
-        (&["claude-code", "edit"], json!({"tool_input": {"file_path": "missing.scr", "content": ""}})),
+        (&["claude-code", "edit"], json!({"tool_input": {"command": "ls"}})),
         (&["claude-code", "search"], json!({"cwd": "/nowhere", "tool_input": {"pattern": "nowhere_at_all"}})),
     ] {
         let said = hook(&house, words, &told);

@@ -102,16 +102,15 @@ fn start_that_waits_says_so_and_begins_when_the_daemon_before_it_is_killed() {
 }
 
 #[test]
-fn workspace_starts_no_server_before_a_question_needs_one() {
+fn server_starts_at_the_first_read_and_not_before() {
     let house = House::of(project(&json!({"hover_version": false})));
     assert_eq!(house.run(&["daemon", "start"]).code, Some(0));
     let mut agent = Program::open_mcp(&house);
     agent.ask(1, "tools/list", json!({}));
     for (id, (tool, arguments)) in [
-        ("read", json!({"path": "a.scr"})),
         ("list", json!({})),
         ("glob", json!({"pattern": "**/*.scr"})),
-        ("grep", json!({"pattern": "foo"})),
+        ("grep", json!({"pattern": "nowhere at all"})),
         ("lsp_servers", json!({})),
     ]
     .into_iter()
@@ -122,11 +121,14 @@ fn workspace_starts_no_server_before_a_question_needs_one() {
     }
     let view = house.run(&["view", "--format", "json"]);
     assert_eq!(view.code, Some(0), "{view:?}");
-    for words in [&["servers"][..], &["daemon", "status", "--all"], &["grep", "foo"], &["read", "a.scr"]] {
+    for words in [&["servers"][..], &["daemon", "status", "--all"], &["list"]] {
         assert_eq!(house.run(words).code, Some(0), "{words:?}");
     }
     assert_eq!((house.servers(), house.project.log().starts()), (0, 0));
     assert_eq!(machine(&house)["processes"], json!([]));
+    let read = agent.call(50, "read", json!({"path": "a.scr"}));
+    assert_eq!(read["ok"], json!(true), "{read}");
+    wait_until("the server of what was read is started", SOON, || house.project.log().starts() == 1);
     ask_until_answered(&mut agent, 100);
     assert_eq!((house.project.log().starts(), &machine(&house)["servers"]), (1, &json!(1)));
     agent.close();

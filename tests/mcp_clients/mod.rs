@@ -1,6 +1,7 @@
 //! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the tools, ask a real server, break
 //! code and hear of it, are asked for leave, and give up a call. And a second lsp-tools mounts the first.
 
+mod first_session;
 mod ourselves;
 
 use std::io::{BufRead, BufReader};

@@ -32,6 +32,8 @@ pub(crate) enum HookOccasion {
     Edit,
     /// The model searches.
     Search,
+    /// A session begins.
+    Start,
 }
 
 /// What happened.
@@ -41,6 +43,8 @@ pub(crate) enum HostHookSubject {
     Edited(Vec<MadeEdit>),
     /// These symbols are searched for, by their names.
     Searched(Vec<SearchedSymbolName>),
+    /// A session has begun.
+    Started,
 }
 
 /// What happened, and where.
@@ -64,11 +68,12 @@ impl HostHookEvent {
     /// What `text` tells; `None` where there is nothing in it that can be answered.
     pub(crate) fn read(host: HookHost, occasion: HookOccasion, text: &str) -> Option<Self> {
         let told: Value = serde_json::from_str(text).ok()?;
-        let input = object_or_text(first(&told, &["tool_input", "toolArgs"])?)?;
+        let input = || object_or_text(first(&told, &["tool_input", "toolArgs"])?);
         let subject = match occasion {
+            HookOccasion::Start => HostHookSubject::Started,
             HookOccasion::Edit => {
                 let response = first(&told, &["tool_response", "toolResult"]).unwrap_or(&Value::Null);
-                let mut edits = edits(&input, response);
+                let mut edits = edits(&input()?, response);
                 edits.truncate(MAX_HOOK_EDITS);
                 (!edits.is_empty()).then_some(HostHookSubject::Edited(edits))?
             }
@@ -78,6 +83,7 @@ impl HostHookEvent {
                 if tool.eq_ignore_ascii_case("glob") {
                     return None;
                 }
+                let input = input()?;
                 let pattern = first_text(&input, &["pattern", "query"]);
                 let names = match (pattern, first_text(&input, &["command"])) {
                     (Some(pattern), _) => names_in_pattern(pattern),
@@ -88,6 +94,7 @@ impl HostHookEvent {
             }
         };
         let usual = match (host, occasion) {
+            (_, HookOccasion::Start) => "SessionStart",
             (HookHost::Gemini, _) => "AfterTool",
             (_, HookOccasion::Edit) => "PostToolUse",
             (_, HookOccasion::Search) => "PreToolUse",
@@ -95,6 +102,11 @@ impl HostHookEvent {
         let name = first_text(&told, &["hook_event_name"]).filter(|name| name.len() <= MAX_EVENT_NAME_BYTES);
         let cwd = first_text(&told, &["cwd"]).map(PathBuf::from);
         Some(Self { cwd, subject, host, name: name.unwrap_or(usual).to_owned() })
+    }
+
+    /// Whether files were edited, so that the host is owed an answer.
+    pub(crate) fn is_edit(&self) -> bool {
+        matches!(self.subject, HostHookSubject::Edited(_))
     }
 
     /// `words` as the host reads them.

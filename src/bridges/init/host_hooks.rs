@@ -14,6 +14,9 @@ use crate::text::shell_word;
 /// How long a host waits for a hook, in seconds. The hook itself gives up long before that.
 const HOST_HOOK_TIMEOUT_SECONDS: u64 = 10;
 
+/// The ways in which a host's session begins with servers that may not run.
+const SESSION_STARTS: &str = "startup|resume";
+
 /// The plugin by which opencode calls us. It waits no longer than the hooks of other hosts, and fails silently.
 const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
 
@@ -85,6 +88,7 @@ fn setup(
         McpHost::ClaudeCode => HookSetup::Elements(
             folder(".claude", places.claude_folder()).join("settings.json"),
             vec![
+                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS),
                 hooks.element("PostToolUse", "Edit|Write|MultiEdit", "edit", HOST_HOOK_TIMEOUT_SECONDS),
                 hooks.element("PreToolUse", "Grep|Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
             ],
@@ -92,6 +96,7 @@ fn setup(
         McpHost::Codex => HookSetup::Elements(
             folder(".codex", places.codex_folder()).join("hooks.json"),
             vec![
+                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS),
                 hooks.element("PostToolUse", "apply_patch", "edit", HOST_HOOK_TIMEOUT_SECONDS),
                 hooks.element("PreToolUse", "Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
             ],
@@ -100,6 +105,7 @@ fn setup(
         McpHost::Gemini => HookSetup::Elements(
             folder(".gemini", places.home.join(".gemini")).join("settings.json"),
             vec![
+                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS * 1_000),
                 hooks.element("AfterTool", "replace|write_file", "edit", HOST_HOOK_TIMEOUT_SECONDS * 1_000),
                 hooks.element(
                     "AfterTool",
@@ -113,6 +119,7 @@ fn setup(
         McpHost::QwenCode => HookSetup::Elements(
             folder(".qwen", places.home.join(".qwen")).join("settings.json"),
             vec![
+                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS),
                 hooks.element("PostToolUse", "edit|write_file", "edit", HOST_HOOK_TIMEOUT_SECONDS),
                 hooks.element(
                     "PostToolUse",
@@ -180,7 +187,9 @@ impl HookWords<'_> {
         };
         let edits = hook("edit", "edit|create|apply_patch|str_replace_editor");
         let searches = hook("search", "grep|rg|bash");
-        let value: Value = json!({"version": 1, "hooks": {"postToolUse": edits, "preToolUse": searches}});
+        let starts = json!([{"type": "command", "bash": self.command("start"), "timeoutSec": HOST_HOOK_TIMEOUT_SECONDS}]);
+        let hooks = json!({"sessionStart": starts, "postToolUse": edits, "preToolUse": searches});
+        let value: Value = json!({"version": 1, "hooks": hooks});
         serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
     }
 }

@@ -24,7 +24,10 @@ function ask(event, cwd, input) {
   });
 }
 
-export const LspTools = async ({ directory }) => ({
+export const LspTools = async ({ directory }) => {
+  // Nobody waits: it has the language servers started before the first edit.
+  if (process.env.LSP_TOOLS_HOOKS !== "off") ask("start", directory, {});
+  return {
   "tool.execute.after": async (input, output) => {
     const event = EVENTS[input.tool];
     if (!event || process.env.LSP_TOOLS_HOOKS === "off" || typeof output?.output !== "string") return;
@@ -32,4 +35,5 @@ export const LspTools = async ({ directory }) => ({
     const text = await ask(event, directory, { tool_name: tool, tool_input: args, tool_response: output.metadata });
     if (text) output.output += "\n\n" + text;
   },
-});
+  };
+};

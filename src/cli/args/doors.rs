@@ -155,8 +155,9 @@ impl HookCommandArgs {
     /// How long the answer may take: `given`, where somebody has said so.
     pub(crate) fn time_limit(self, given: Option<Duration>) -> Duration {
         given.unwrap_or(match self.event {
-            HookEventName::Edit => Duration::from_secs(3),
-            HookEventName::Search => Duration::from_secs(2),
+            // Hosts that `init` has set up wait for 10 s. A warm server needs a fraction of it.
+            HookEventName::Edit => Duration::from_secs(8),
+            HookEventName::Search | HookEventName::Start => Duration::from_secs(2),
         })
     }
 }
@@ -199,6 +200,8 @@ pub(crate) enum HookEventName {
     Edit,
     /// It searches: where the symbol is defined
     Search,
+    /// Its session begins: servers are started
+    Start,
 }
 
 impl From<HookEventName> for HookOccasion {
@@ -206,6 +209,7 @@ impl From<HookEventName> for HookOccasion {
         match name {
             HookEventName::Edit => Self::Edit,
             HookEventName::Search => Self::Search,
+            HookEventName::Start => Self::Start,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::{CliContext, Reply};
 use crate::bridges::host_hook::{HostHookEvent, HostHookSubject, SearchedSymbolName};
 use crate::cli::args::doors::HookCommandArgs;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::host_hook::{FoundSymbol, SymbolUses, edit_words, error_words, symbol_words};
+use crate::cli::render::host_hook::{FoundSymbol, SymbolUses, edit_words, error_words, remark, symbol_words};
 use crate::runtime::{Client, Runtime};
 use crate::tools::answer::{SymbolItem, Verdict};
 use crate::tools::error::ToolError;
@@ -19,14 +19,12 @@ use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::made_edit::{MadeEdit, MadeEdits};
 use crate::tools::target::Target;
 
-/// The texts before and after an edit, and what depends on them, are looked at one after the other.
-const LOOKS_AT_AN_EDIT: u32 = 3;
 /// The most symbols of a name that are looked at.
 const MAX_SYMBOLS_OF_NAME: usize = 50;
 /// The most references that are counted.
 const MAX_COUNTED_REFERENCES: usize = 1_000;
 
-/// Answers what the host tells on stdin; with nothing, where nothing is to be said or can be found out in time.
+/// Answers what the host tells on stdin: an edit always, a search where there is something to say in time.
 pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let silence = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
     let told = door.input.text("what the host tells").await?;
@@ -42,39 +40,46 @@ pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<R
             ..Client::default()
         })
     };
-    let words = async {
-        match &event.subject {
-            HostHookSubject::Edited(edits) => about_edits(edits, &asking(limit / LOOKS_AT_AN_EDIT)).await,
-            HostHookSubject::Searched(names) => about_names(names, &asking(limit)).await,
+    let words = match &event.subject {
+        // What is left is for the answer itself.
+        HostHookSubject::Edited(edits) => Some(about_edits(edits, &asking(limit * 9 / 10), limit).await),
+        HostHookSubject::Searched(names) => match timeout(limit, about_names(names, &asking(limit))).await {
+            Ok(Ok(words)) => words,
+            Ok(Err(error)) => {
+                tracing::info!("a hook had no answer: {error}");
+                None
+            }
+            Err(_) => {
+                tracing::info!("a hook had no answer within {limit:?}");
+                None
+            }
+        },
+        HostHookSubject::Started => {
+            let runtime = door.runtime.clone();
+            // The host waits for this command, not for the servers.
+            drop(tokio::task::spawn_blocking(move || runtime.start_servers()));
+            None
         }
     };
-    match timeout(limit, words).await {
-        Ok(Ok(Some(words))) => Ok(Reply { out: event.answer(&words), ..silence }),
-        Ok(Ok(None)) => Ok(silence),
-        Ok(Err(error)) => {
-            tracing::info!("a hook had no answer: {error}");
-            Ok(silence)
-        }
-        Err(_) => {
-            tracing::info!("a hook had no answer within {limit:?}");
-            Ok(silence)
-        }
-    }
+    let out = words.map(|words| event.answer(&words)).unwrap_or_default();
+    Ok(Reply { out, ..silence })
 }
 
-/// What the edits brought; where the texts before them are not known, the errors that are there.
-async fn about_edits(edits: &[MadeEdit], runtime: &Runtime) -> Result<Option<String>, ToolError> {
+/// The judgement of the edits; where the texts before them are not known, the errors that are there.
+async fn about_edits(edits: &[MadeEdit], runtime: &Runtime, limit: Duration) -> String {
     let made = Arc::new(MadeEdits::new(edits.to_vec()));
     let args = DiagnosticsArgs {
         paths: Some(made.paths().cloned().collect()),
         in_process: InProcess { first: Some(made.clone()), ..InProcess::default() },
         ..DiagnosticsArgs::default()
     };
-    let answer = Box::pin(runtime.check_all(args)).await?;
-    Ok(match made.take_delta() {
-        Some(delta) => edit_words(&delta),
-        None => error_words(&answer.output.diagnostics),
-    })
+    let answer = timeout(limit, Box::pin(runtime.check_all(args))).await;
+    match (made.take_judgement(), answer) {
+        (Some(judgement), _) => edit_words(&judgement),
+        (None, Ok(Ok(answer))) => error_words(&answer),
+        (None, Ok(Err(error))) => remark(&format!("not judged: {}", error.error)),
+        (None, Err(_)) => remark(&format!("not judged yet: no answer within {} s", limit.as_secs_f32())),
+    }
 }
 
 /// Where the server has symbols of these names.

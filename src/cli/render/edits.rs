@@ -13,6 +13,7 @@ use crate::lsp::model::Severity;
 use crate::tools::answer::{DiagnosticItem, Verdict};
 use crate::tools::delta::DiagnosticsDelta;
 use crate::tools::delta_item::DeltaItem;
+use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
 use crate::tools::editing::FileResult;
 use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
 use crate::tools::patch::{MovedHunk, PatchResult};
@@ -30,7 +31,8 @@ pub(crate) struct EditAnswerView {
 #[serde(default)]
 struct EditAnswerExtras {
     undo: Option<String>,
-    diagnostics: Option<DiagnosticsDelta>,
+    #[serde(flatten)]
+    judgement: Option<EditJudgement>,
     repairs: Vec<String>,
     notes: Vec<String>,
 }
@@ -53,7 +55,7 @@ impl EditAnswerView {
             change(&mut file.file.path);
             file.file.from.iter_mut().for_each(&mut *change);
         }
-        if let Some(delta) = &mut self.rest.diagnostics {
+        if let Some(delta) = self.rest.judgement.as_mut().and_then(EditJudgement::delta_mut) {
             let findings = delta.added.iter_mut().chain(&mut delta.gone);
             findings.for_each(|finding| change(&mut finding.path));
             delta.more.iter_mut().for_each(|more| change(&mut more.path));
@@ -89,13 +91,20 @@ pub(crate) fn render(
         lines.push("no file is different".to_owned());
     }
     let mut status = CliExitStatus::Answered;
-    if let Some(delta) = &edited.rest.diagnostics {
-        // A frame of a trial would show the text that is there, not the one that was tried.
-        let framed = look.terminal && !asked.dry_run;
-        out.push_str(&findings(delta, framed, look, read_line));
-        lines.extend(notes(&delta.notes, None));
+    if let Some(judgement) = &edited.rest.judgement {
+        match &judgement.diagnostics {
+            EditDiagnostics::Compared(delta) => {
+                // A frame of a trial would show the text that is there, not the one that was tried.
+                let framed = look.terminal && !asked.dry_run;
+                out.push_str(&findings(delta, framed, look, read_line));
+                lines.extend(notes(&delta.notes, None));
+            }
+            // That no file is different is said above.
+            EditDiagnostics::Stated(statement) if statement.verdict == Verdict::Complete => {}
+            EditDiagnostics::Stated(statement) => lines.push(escape::line(&statement.reason).into_owned()),
+        }
         if asked.diagnostics {
-            status = of_delta(delta);
+            status = of_judgement(judgement);
         }
     }
     lines.extend(notes(&edited.rest.repairs, None));
@@ -108,9 +117,11 @@ pub(crate) fn render(
     Reply { out, lines, status }
 }
 
-fn of_delta(delta: &DiagnosticsDelta) -> CliExitStatus {
-    let worse = delta.has_more || delta.added.iter().any(|item| item.severity <= Severity::Warning);
-    match delta.verdict {
+fn of_judgement(judgement: &EditJudgement) -> CliExitStatus {
+    let worse = judgement.delta().is_some_and(|delta| {
+        delta.has_more || delta.added.iter().any(|item| item.severity <= Severity::Warning)
+    });
+    match judgement.verdict {
         Verdict::NoData => CliExitStatus::Failed,
         Verdict::Hints => CliExitStatus::Hints,
         _ if worse => CliExitStatus::Unpleasant,

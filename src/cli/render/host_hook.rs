@@ -8,8 +8,8 @@ use super::display::count;
 use super::edits::findings;
 use super::escape;
 use crate::lsp::model::Severity;
-use crate::tools::answer::{DiagnosticItem, SymbolItem};
-use crate::tools::delta::DiagnosticsDelta;
+use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
+use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
 
 /// The most errors that are told of a file whose text before is not known.
 const MAX_TOLD_ERRORS: usize = 10;
@@ -38,20 +38,38 @@ pub(crate) struct SymbolUses {
     pub(crate) at_least: bool,
 }
 
-/// What an edit changed; `None` where it brought nothing and there is nothing to mend.
-pub(crate) fn edit_words(delta: &DiagnosticsDelta) -> Option<String> {
-    if delta.added.is_empty() && delta.more.is_empty() {
-        return None;
-    }
+/// The judgement of an edit: its findings, or one line.
+pub(crate) fn edit_words(judgement: &EditJudgement) -> String {
+    let delta = match &judgement.diagnostics {
+        EditDiagnostics::Compared(delta) => delta,
+        EditDiagnostics::Stated(statement) => return remark(&statement.reason),
+    };
     let found = findings(delta, false, &DisplayCapabilities::PLAIN, &|_, _| None);
-    Some(format!("lsp-tools, about this edit:\n{}", found.trim_end()))
+    let notes: String = delta.notes.iter().map(|note| format!("\n{}", escape::line(note))).collect();
+    let end = if delta.added.is_empty() && delta.gone.is_empty() { ' ' } else { '\n' };
+    format!("lsp-tools, about this edit:{end}{}{notes}", found.trim())
 }
 
-/// What is wrong in the edited files now, where nobody knows what was before: errors alone.
-pub(crate) fn error_words(items: &[DiagnosticItem]) -> Option<String> {
+/// One line about an edit that is not judged.
+pub(crate) fn remark(sentence: &str) -> String {
+    format!("lsp-tools: {}", escape::line(sentence))
+}
+
+/// The errors that are in the edited files now, where the texts before the edit are not known.
+pub(crate) fn error_words(answer: &Answer<DiagnosticsOutput>) -> String {
+    let items = &answer.output.diagnostics;
     let errors: Vec<&DiagnosticItem> = items.iter().filter(|item| item.severity == Severity::Error).collect();
     if errors.is_empty() {
-        return None;
+        let why =
+            answer.server_status.detail.clone().unwrap_or_else(|| "no server answered in time".to_owned());
+        return match answer.verdict {
+            Verdict::Complete => remark("no errors in what was edited"),
+            Verdict::Partial => {
+                remark(&format!("no errors in what was edited; results may be incomplete: {why}"))
+            }
+            Verdict::NoData => remark(&format!("not judged yet: {why}")),
+            Verdict::Hints => remark(&format!("not judged: {why}")),
+        };
     }
     let mut words =
         "lsp-tools: errors in what was edited, whether this edit brought them or not:\n".to_owned();
@@ -60,7 +78,7 @@ pub(crate) fn error_words(items: &[DiagnosticItem]) -> Option<String> {
     if errors.len() > MAX_TOLD_ERRORS {
         let _infallible = write!(words, "and {} more", errors.len() - MAX_TOLD_ERRORS);
     }
-    Some(words.trim_end().to_owned())
+    words.trim_end().to_owned()
 }
 
 /// Where symbols are defined; `None` where none of them is.

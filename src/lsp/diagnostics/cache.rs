@@ -10,8 +10,14 @@ use crate::workspace::{FileStamp, WorkspacePath};
 pub(in crate::lsp) struct DiagnosticsCache {
     /// The state of the disk that they are about.
     of: u64,
-    found: HashMap<WorkspacePath, (FileStamp, ServerFileDiagnostics)>,
+    found: FoundByPath,
+    /// The state before that, and what was found in it.
+    earlier: (u64, FoundByPath),
+    /// The files whose change led to the last state that was noted.
+    changed: (u64, Vec<WorkspacePath>),
 }
+
+type FoundByPath = HashMap<WorkspacePath, (FileStamp, ServerFileDiagnostics)>;
 
 impl DiagnosticsCache {
     /// The findings in `path`, where they are about the state `disk`, and how the file looked.
@@ -27,15 +33,85 @@ impl DiagnosticsCache {
         fresh: ServerFileDiagnostics,
         disk: u64,
     ) {
-        if self.of != disk {
-            *self = Self { of: disk, found: HashMap::new() };
-        }
+        self.advance(disk);
         self.found.insert(path, (stamp, fresh));
+    }
+
+    fn advance(&mut self, disk: u64) {
+        if self.of != disk {
+            self.earlier = (self.of, std::mem::take(&mut self.found));
+            self.of = disk;
+        }
+    }
+
+    /// Notes that a change of the files in `changed` led to the state `disk`.
+    pub(in crate::lsp) fn note_change(&mut self, disk: u64, changed: Vec<WorkspacePath>) {
+        self.changed = (disk, changed);
+    }
+
+    /// Keeps the findings about the state before an edit for the state `disk` after it. The edit is all that lies between the two,
+    /// and does not concern the files whose findings `stay` chooses.
+    pub(super) fn carry_over(
+        &mut self,
+        disk: u64,
+        is_edited: impl Fn(&WorkspacePath) -> bool,
+        stay: impl Fn(&WorkspacePath) -> bool,
+    ) {
+        let (noted, changed) = &self.changed;
+        if *noted != disk || !changed.iter().all(is_edited) {
+            return;
+        }
+        self.advance(disk);
+        let (of, found) = std::mem::take(&mut self.earlier);
+        if of + 1 == disk {
+            for (path, known) in found.into_iter().filter(|(path, _)| stay(path)) {
+                self.found.entry(path).or_insert(known);
+            }
+        }
     }
 
     /// All findings, where they are about the state `disk`.
     pub(super) fn iter(&self, disk: u64) -> impl Iterator<Item = (&WorkspacePath, &ServerFileDiagnostics)> {
         let current = self.found.iter().filter(move |_| self.of == disk);
         current.map(|(path, (_, fresh))| (path, fresh))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness};
+    use crate::text::Buffer;
+
+    fn path(name: &str) -> WorkspacePath {
+        WorkspacePath::root().join(name).unwrap()
+    }
+
+    fn found() -> ServerFileDiagnostics {
+        ServerFileDiagnostics {
+            items: Vec::new(),
+            known: DiagnosticsCompleteness::Complete,
+            text: Buffer::new(""),
+            notes: Vec::new(),
+            background: BackgroundFindings::None,
+        }
+    }
+
+    #[test]
+    fn findings_are_carried_over_an_edit_of_other_files_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+        std::fs::write(folder.path().join("a"), "").unwrap();
+        let stamp = workspace.stamp(&path("a")).unwrap();
+        let kept_after = |changed: &[&str]| {
+            let mut cache = DiagnosticsCache::default();
+            ["edited", "user", "other"].iter().for_each(|name| cache.insert(path(name), stamp, found(), 1));
+            cache.note_change(2, changed.iter().map(|name| path(name)).collect());
+            cache.insert(path("edited"), stamp, found(), 2);
+            cache.carry_over(2, |one| *one == path("edited"), |one| *one != path("user"));
+            ["edited", "user", "other"].map(|name| cache.get(&path(name), 2).is_some())
+        };
+        assert_eq!(kept_after(&["edited"]), [true, false, true]);
+        assert_eq!(kept_after(&["edited", "elsewhere"]), [true, false, false]);
     }
 }

@@ -50,6 +50,16 @@ impl Session {
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
     }
 
+    /// Keeps what was found before an edit of files for which `is_edited` holds, in the files for which `stays` does: the edit does not
+    /// concern them. Nothing is kept where other files have changed as well.
+    pub(crate) fn carry_over_diagnostics(
+        &self,
+        is_edited: impl Fn(&WorkspacePath) -> bool,
+        stays: impl Fn(&WorkspacePath) -> bool,
+    ) {
+        self.diagnostics_cache.lock().carry_over(self.disk_revision(), is_edited, stays);
+    }
+
     /// Keeps whole findings about what is on disk, and was since `disk`.
     fn cache_diagnostics(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics, disk: u64) {
         // Others find more in the background without any change.

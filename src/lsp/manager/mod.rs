@@ -253,6 +253,40 @@ impl Manager {
         slots.filter_map(|slot| slot.running_session()).find(serves)
     }
 
+    /// Whether `server` runs for any root.
+    pub(crate) fn is_running(&self, server: &str) -> bool {
+        self.shared.slots.iter().any(|slot| slot.key().server == server && slot.running_session().is_some())
+    }
+
+    /// Starts `server` for `path` where it rests and the memory budget is not exceeded, and has it open the file where it `opens` it.
+    /// Nobody waits for it. One that has failed or may not run is left to the next question, which tells why.
+    pub(crate) fn start_in_background(&self, server: &str, path: &WorkspacePath, opens: bool) {
+        let shared = &self.shared;
+        let Ok(key) = shared.key(server, path) else { return };
+        let known = shared.slots.get(&key).map(|slot| slot.status().run);
+        let rests = known.is_none_or(|run| matches!(run, SlotActivity::Resting));
+        if !rests || self.running_session(server, path).is_some() || self.over_budget().is_some() {
+            return;
+        }
+        let slot = shared.slot_for_extra_folder(&key).unwrap_or_else(|| {
+            shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(ServerSlot::new(key.clone()))).clone()
+        });
+        // Begun before the caller goes on, so that a question right behind it waits for the same start.
+        slot.start_in_background(shared);
+        if !opens {
+            return;
+        }
+        let (shared, path) = (shared.clone(), path.clone());
+        tokio::spawn(async move {
+            let deadline = Instant::now() + shared.setup.settings.deadlines.start;
+            let Ok(session) = slot.session(&shared, deadline).await else { return };
+            session.add_folder(&key.root);
+            if let Err(error) = session.sync(&path).await.map(drop) {
+                tracing::debug!(path = %path.display(), "not opened: {error}");
+            }
+        });
+    }
+
     /// Lets every running server know what changed on disk since the last call, by whomever.
     pub(crate) async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;

@@ -135,19 +135,26 @@ fn answer_text_of_an_edit_says_what_it_broke_once_per_file_and_message() {
     let delta = json!({"added": added, "removed": 0, "unchanged": 3, "errors": 7, "verdict": "complete", "files": ["a.py", "b.py"]});
     let mut answer = json!({
         "ok": true, "path": "a.py", "operation": "modified", "size": 9, "additions": 1, "deletions": 1,
-        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n", "diagnostics": delta,
+        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n", "verdict": "complete", "diagnostics": delta,
     });
     assert_eq!(
         answer_text(&answer),
-        "diff:\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\ndiagnostics:\n  added (0-based):\n    a.py\n      \
+        "diff:\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\ncomplete\ndiagnostics:\n  added (0-based):\n    a.py\n      \
          1:4 error E1: no `x` (pyright) help: called: f(x)\n          because\n      5:4 the same\n      \
-         6:0 error E1: no `y` (pyright)\n    b.py\n      6:0 error E1: no `y` (pyright)\n  errors: 7\n  verdict: complete"
+         6:0 error E1: no `y` (pyright)\n    b.py\n      6:0 error E1: no `y` (pyright)\n  errors: 7"
     );
     answer["diagnostics"]["verdict"] = json!("partial");
+    answer["verdict"] = json!("partial");
     answer["operation"] = json!("created");
     let text = answer_text(&answer);
     assert!(
         text.starts_with("path: a.py\noperation: created\n") && text.contains("files: a.py, b.py"),
         "{text}"
     );
+    assert_eq!(text.matches("partial").count(), 1, "{text}");
+    answer["diagnostics"] =
+        json!({"verdict": "no_data", "state": "starting", "reason": "not judged yet: s is starting"});
+    answer["verdict"] = json!("no_data");
+    let text = answer_text(&answer);
+    assert!(text.ends_with("verdict: no_data\nnot judged yet: s is starting"), "{text}");
 }

@@ -124,7 +124,7 @@ async fn users(
     deadline: Instant,
 ) -> Option<BTreeSet<(WorkspacePath, u32)>> {
     let subject = LanguageFile { path: one.path.clone(), language: Some(one.language.clone()) };
-    let session = navigating_session(context, &subject, false, deadline).await?;
+    let session = navigating_session(context, &subject, deadline).await?;
     let _viewing = session.enter_view(view, deadline).await.ok()?;
     let asked = session.navigate(Navigation::References, &one.path, at, deadline).await.ok()?;
     if asked.unfinished_work.is_some() {

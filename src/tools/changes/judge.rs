@@ -242,9 +242,9 @@ async fn find(
     let mode = BreakageMode::Difference(options.findings.floor());
     let watch = BreakageWatch::for_edits(context, edits, mode).await;
     let mut watch = match watch {
-        Some(watch) => watch,
-        None if wider.is_empty() => return (NewFindings { gaps, ..nothing }, LeftOutFiles::default()),
-        None => BreakageWatch::without_edits(mode),
+        Ok(watch) => watch,
+        Err(_) if wider.is_empty() => return (NewFindings { gaps, ..nothing }, LeftOutFiles::default()),
+        Err(_) => BreakageWatch::without_edits(mode),
     };
     watch.widen(wider);
     let mut scopes = CheckScopes::new(context, Vec::new());

@@ -1,12 +1,13 @@
 //! The delta of an edit, made of what was found before and after it, with the reasons why it may not be all.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Baseline;
+use super::{Baseline, RenamedSymbol, is_gone};
 use crate::config::spec::{ServerSpec, UncheckedAspect};
 use crate::lsp::model::Severity;
-use crate::text::LineMap;
-use crate::tools::answer::Verdict;
+use crate::text::{LineMap, replace_word};
+use crate::tools::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
 use crate::tools::context::Context;
 use crate::tools::delta::{
     DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone,
@@ -73,14 +74,18 @@ impl Baseline {
             let edit = edits.iter().find(|edit| edit.path == *path);
             let old = edit.and_then(|edit| edit.renamed_from.as_ref()).unwrap_or(path);
             renamed_away.push(old.clone());
-            if self.before.get(old).is_some_and(|before| before.verdict == Verdict::NoData) {
-                // What was there before is not known: it would all seem new.
+            let known = self.before.get(old);
+            if [known, Some(report)].into_iter().flatten().any(|one| one.verdict == Verdict::NoData) {
+                // What was not looked at once would all seem new, or gone.
                 continue;
             }
             let lines =
                 edit.and_then(|edit| Some(LineMap::between(edit.before.as_ref()?, edit.after.as_ref()?)));
-            let known = self.before.get(old);
             let before = known.map(|known| known.comparable(Some(report))).unwrap_or_default();
+            let before = match &self.renamed {
+                Some(renamed) => Cow::Owned(before.iter().map(|item| renamed.applied_to(item)).collect()),
+                None => before,
+            };
             let after = report.comparable(known);
             let compared =
                 FileComparison { before: &before, after: &after, lines: &lines.unwrap_or_default() };
@@ -90,7 +95,7 @@ impl Baseline {
             unchanged += stayed;
         }
         for (path, report) in &self.before {
-            if !renamed_away.contains(path) {
+            if !renamed_away.contains(path) && is_gone(edits, path) {
                 gone.extend(report.items.iter().map(delta_item));
             }
         }
@@ -102,7 +107,7 @@ impl Baseline {
         shorten_gone(&mut gone);
         let errors = after.values().flat_map(|report| &report.items);
         let errors = errors.filter(|item| item.severity == Severity::Error).count();
-        let (mut verdict, mut notes) = self.verdict(edits, after);
+        let (mut verdict, state, mut notes) = self.verdict(edits, after);
         let cuts = self.cuts(unknown);
         if verdict == Verdict::Complete && !cuts.is_empty() {
             verdict = Verdict::Partial;
@@ -119,6 +124,7 @@ impl Baseline {
             unchanged,
             errors,
             verdict,
+            state,
             files,
             notes,
         }
@@ -144,31 +150,79 @@ impl Baseline {
         &self,
         edits: &[EditedText],
         after: &BTreeMap<WorkspacePath, FileReport>,
-    ) -> (Verdict, Vec<String>) {
+    ) -> (Verdict, Option<ServerState>, Vec<String>) {
         let reports: Vec<&FileReport> = self.before.values().chain(after.values()).collect();
         let all = |verdict: Verdict| reports.iter().all(|report| report.verdict == verdict);
         let is_edited = |path: &WorkspacePath| {
             edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
         };
         let silent = |report: &&&FileReport| report.verdict == Verdict::NoData && is_edited(&report.path);
-        let mut notes: Vec<String> = reports
+        let (late, mut notes) = late_servers(&reports);
+        let mut lacking: Vec<String> = reports
             .iter()
-            .filter(|report| report.verdict != Verdict::Complete)
+            .filter(|report| report.verdict != Verdict::Complete && late_status(report).is_none())
             .filter_map(|report| Some(format!("{}: {}", report.path.display(), report.detail.as_ref()?)))
             .collect();
-        notes.sort();
-        notes.dedup();
+        lacking.sort();
+        lacking.dedup();
+        notes.extend(lacking);
         notes.truncate(3);
-        let missing =
-            self.subjects.len() > reports.iter().map(|report| &report.path).collect::<BTreeSet<_>>().len();
+        let reported: BTreeSet<&WorkspacePath> = reports.iter().map(|report| &report.path).collect();
+        let missing = self
+            .subjects
+            .iter()
+            .any(|subject| !reported.contains(&subject.path) && !is_gone(edits, &subject.path));
         let verdict = match () {
             () if all(Verdict::NoData) || reports.iter().any(|report| silent(&report)) => Verdict::NoData,
             () if all(Verdict::Hints) => Verdict::Hints,
             () if all(Verdict::Complete) && !missing => Verdict::Complete,
             () => Verdict::Partial,
         };
-        (verdict, notes)
+        (verdict, late, notes)
     }
+}
+
+impl RenamedSymbol {
+    /// A finding with the new name in the place of the old one.
+    fn applied_to(&self, item: &DiagnosticItem) -> DiagnosticItem {
+        DiagnosticItem { message: replace_word(&item.message, &self.old, &self.new), ..item.clone() }
+    }
+}
+
+/// The first server that had no time to say all about a file.
+fn late_status(report: &FileReport) -> Option<&ServerStatus> {
+    const LATE: [ServerState; 3] = [ServerState::Starting, ServerState::Indexing, ServerState::Timeout];
+    if report.verdict == Verdict::Complete {
+        return None;
+    }
+    report.statuses.iter().find(|status| LATE.contains(&status.state))
+}
+
+/// The state of the first server that had no time to say all, and a sentence for each of them.
+fn late_servers(reports: &[&FileReport]) -> (Option<ServerState>, Vec<String>) {
+    let mut servers: BTreeMap<&str, (&ServerStatus, BTreeSet<String>)> = BTreeMap::new();
+    for report in reports {
+        if let Some(status) = late_status(report) {
+            let (_, paths) = servers.entry(&status.server).or_insert((status, BTreeSet::new()));
+            paths.insert(report.path.display());
+        }
+    }
+    let sentence = |(status, paths): &(&ServerStatus, BTreeSet<String>)| {
+        let server = &status.server;
+        match (status.state, &status.detail) {
+            (ServerState::Starting | ServerState::Indexing, Some(detail)) => {
+                format!("not judged yet: {detail}")
+            }
+            (ServerState::Starting, None) => format!("not judged yet: {server} is starting"),
+            _ => {
+                let named = Vec::from_iter(paths.iter().take(MAX_NAMED_OMITTED_FILES).cloned()).join(", ");
+                let rest = if paths.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
+                format!("not judged yet: {server} did not answer in time about {named}{rest}")
+            }
+        }
+    };
+    let state = servers.values().next().map(|(status, _)| status.state);
+    (state, servers.values().map(sentence).collect())
 }
 
 /// What the servers that found nothing wrong do not look at. Where a file moves or goes away, that is what it breaks.

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod earlier;
+mod judge;
 mod new_findings;
 mod transitive;
 
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 use super::answer::Verdict;
 use super::context::{Context, LanguageFile};
 use super::delta::DiagnosticsDelta;
+use super::edit_judgement::DiagnosticsStatement;
 use super::edited_text::EditedText;
 use super::error::ToolError;
 use super::file_check::{FileCheckOptions, check_file};
@@ -24,26 +26,30 @@ use super::lsp_diagnostics;
 use super::remedy;
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
+use crate::text::{LineMap, words_in};
 use crate::workspace::WorkspacePath;
 
 pub(crate) use earlier::{Earlier, EarlierTree};
+pub(crate) use judge::EditJudge;
 pub(crate) use new_findings::NewFindings;
 
-/// How long an edit's answer waits for diagnostics that nobody asked for.
+/// How long an edit's answer waits before the edit, and again after it, for diagnostics that nobody asked for.
 const UNREQUESTED_DIAGNOSTICS_TIMEOUT: Duration = Duration::from_secs(3);
 /// How long the look at a whole difference may take.
 const DIFFERENCE_CHECK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
+/// Of an edit of more files, those that nothing is known of are not looked at before it.
+const MAX_FILES_CHECKED_BEFORE_EDIT: usize = 3;
 /// The most files that servers are asked about at once.
 const MAX_CONCURRENT_BREAKAGE_CHECKS: usize = 8;
 
-/// Whether an edit's answer tells what it broke.
+/// How much an edit's answer tells of what it broke.
 ///
-/// Where the caller does not say, servers that run already are asked, for at most 3 s before and after: that costs a warm
-/// project some hundred milliseconds and saves the agent the call that it would otherwise forget. No server is started for
-/// it, since a cold start costs more than one edit is worth.
+/// Where the caller does not say, the edited files and their direct users are looked at, for at most 3 s before and after, or half of
+/// the caller's own limit. That costs a warm project some hundred milliseconds and saves the agent the call that it would
+/// otherwise forget. A server that has only been started for it goes on starting, and the answer says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BreakageMode {
-    /// Servers that run already, in a short time.
+    /// In a short time.
     Unsaid,
     /// All servers, within the settings' deadline for diagnostics.
     Wanted,
@@ -67,7 +73,7 @@ impl BreakageMode {
     fn impact_limits(self) -> ImpactLimits {
         match self {
             Self::Difference(_) => ImpactLimits::of_difference(self.most_files()),
-            _ => ImpactLimits::of_edit(self.most_files(), self == Self::Unsaid),
+            _ => ImpactLimits::of_edit(self.most_files()),
         }
     }
 }
@@ -82,61 +88,72 @@ impl From<Option<bool>> for BreakageMode {
     }
 }
 
+/// A symbol that an edit renames.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct RenamedSymbol {
+    /// Its name before.
+    pub old: String,
+    /// Its name after.
+    pub new: String,
+}
+
 /// The files whose findings an edit may change.
 #[derive(Debug)]
 pub(crate) struct BreakageWatch {
     subjects: Vec<LanguageFile>,
     mode: BreakageMode,
     impact: EditImpact,
+    renamed: Option<RenamedSymbol>,
+    /// When the looks before the edit end.
+    until: Instant,
+    /// When those after it end.
+    ends: Instant,
 }
 
 impl BreakageWatch {
-    /// Whether there is somebody to ask about an edit of `paths`. Only a guess from their names: looking tells.
-    pub(crate) fn is_likely<'a>(
-        context: &Context,
-        mut paths: impl Iterator<Item = &'a WorkspacePath>,
-        mode: BreakageMode,
-    ) -> bool {
-        match mode {
-            BreakageMode::Unwanted => false,
-            BreakageMode::Wanted | BreakageMode::Difference(_) => true,
-            BreakageMode::Unsaid => paths.any(|path| {
-                let subject = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
-                is_asked(context, &subject, mode)
-            }),
-        }
-    }
-
-    /// Those of `edits`, and those that depend on what they change. `None` where nobody wants to know, or nobody can tell.
+    /// The files of `edits`, and those that depend on what they change; their servers are started.
+    ///
+    /// # Errors
+    /// The statement that takes the place of a comparison, where diagnostics are unwanted or no server can be asked.
     pub(crate) async fn for_edits(
         context: &Context,
         edits: &[EditedText],
         mode: BreakageMode,
-    ) -> Option<Self> {
+    ) -> Result<Self, DiagnosticsStatement> {
         if mode == BreakageMode::Unwanted {
-            return None;
+            let why = "not judged: the call said `diagnostics: false`";
+            return Err(DiagnosticsStatement::no_data(why.to_owned()));
         }
         let own = edits.iter().flat_map(|edit| {
             let old = edit.renamed_from.as_ref().map(|path| (path, edit.before.as_deref()));
             let text = edit.after.as_deref().or(edit.before.as_deref());
             [Some((&edit.path, text)), old].into_iter().flatten()
         });
-        let mut subjects: Vec<LanguageFile> = own
-            .map(|(path, text)| LanguageFile {
-                path: path.clone(),
-                language: language_of(context, path, text),
-            })
-            .filter(|subject| is_asked(context, subject, mode))
-            .collect();
+        let mut subjects = Vec::new();
+        let mut refused = None;
+        for (path, text) in own {
+            let subject = LanguageFile { path: path.clone(), language: language_of(context, path, text) };
+            match judge::check_askable(context, &subject, mode) {
+                Ok(()) => subjects.push(subject),
+                Err(why) => drop(refused.get_or_insert(why)),
+            }
+        }
         if subjects.is_empty() {
-            return None;
+            return Err(refused.unwrap_or_else(DiagnosticsStatement::unchanged));
         }
         context.manager.refresh().await;
-        let deadline = Instant::now() + check_timeout(context, mode);
-        let mut impact = find_dependents(context, edits, mode.impact_limits(), deadline).await;
+        let limit = check_timeout(context, mode);
+        let (until, ends) = (Instant::now() + limit, Instant::now() + 2 * limit);
+        let mut impact = find_dependents(context, edits, mode.impact_limits(), until).await;
         let others = std::mem::take(&mut impact.files).into_iter();
-        subjects.extend(others.filter(|subject| is_asked(context, subject, mode)));
-        Some(Self { subjects, mode, impact })
+        subjects.extend(others.filter(|subject| judge::check_askable(context, subject, mode).is_ok()));
+        Ok(Self { subjects, mode, impact, renamed: None, until, ends })
+    }
+
+    /// Takes findings for the same whose words differ by the name of `renamed` alone.
+    pub(crate) fn with_rename(mut self, renamed: Option<RenamedSymbol>) -> Self {
+        self.renamed = renamed;
+        self
     }
 
     /// The files.
@@ -144,19 +161,34 @@ impl BreakageWatch {
         self.subjects.iter().map(|subject| &subject.path)
     }
 
-    /// Looks at what is there before `edits` are made.
+    /// Looks at what is there before `edits` are made. Where nobody asked for it, users of what changes, and all files of a large edit, are
+    /// only looked at again after the edit, as far as something is found in them then.
     pub(crate) async fn take_baseline(self, context: &Context, edits: &[EditedText]) -> Baseline {
-        let Self { subjects, mode: wish, impact: reach } = self;
         let there = |subject: &&LanguageFile| {
             // A file that the edit creates has no findings before it.
             !edits.iter().any(|edit| {
                 edit.path == subject.path && (edit.before.is_none() || edit.renamed_from.is_some())
             })
         };
-        let existing: Vec<LanguageFile> = subjects.iter().filter(there).cloned().collect();
-        let before = check_files(context, existing, &context.view, wish).await;
-        let old = view_before_edits(&context.view, edits);
-        Baseline { subjects, before, mode: wish, impact: reach, earlier: Earlier::shown_over(old) }
+        let is_edited = |path: &WorkspacePath| {
+            edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
+        };
+        let is_due = |subject: &&LanguageFile| {
+            self.mode != BreakageMode::Unsaid
+                || (is_edited(&subject.path) && edits.len() <= MAX_FILES_CHECKED_BEFORE_EDIT)
+                || !judge::can_be_shown_later(context, subject)
+                || judge::is_kept(context, subject)
+        };
+        let due: Vec<LanguageFile> = self.subjects.iter().filter(there).filter(is_due).cloned().collect();
+        let before = check_files_until(context, due, &context.view, self.mode, self.until).await;
+        Baseline { before, ..self.without_baseline(&context.view, edits) }
+    }
+
+    /// A comparison that shows the servers the texts before `edits`, over what `view` shows, when they are needed.
+    pub(crate) fn without_baseline(self, view: &View, edits: &[EditedText]) -> Baseline {
+        let Self { subjects, mode, impact, renamed, until: _, ends } = self;
+        let earlier = Earlier::shown_over(view_before_edits(view, edits));
+        Baseline { subjects, before: BTreeMap::new(), mode, impact, renamed, earlier, ends: Some(ends) }
     }
 }
 
@@ -167,21 +199,21 @@ pub(crate) struct Baseline {
     before: BTreeMap<WorkspacePath, FileReport>,
     mode: BreakageMode,
     impact: EditImpact,
+    renamed: Option<RenamedSymbol>,
     /// What was there before.
     earlier: Earlier,
+    /// When the looks after the edit end, where that is known before it.
+    ends: Option<Instant>,
 }
 
 impl Baseline {
     /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
     pub(crate) async fn capture(context: &Context, subjects: Vec<LanguageFile>) -> Self {
-        let before = check_files(context, subjects.clone(), &View::disk(), BreakageMode::Wanted).await;
-        Self {
-            subjects,
-            before,
-            mode: BreakageMode::Wanted,
-            impact: EditImpact::default(),
-            earlier: Earlier::shown_over(View::disk()),
-        }
+        let mode = BreakageMode::Wanted;
+        let until = Instant::now() + check_timeout(context, mode);
+        let before = check_files_until(context, subjects.clone(), &View::disk(), mode, until).await;
+        let (impact, earlier) = (EditImpact::default(), Earlier::shown_over(View::disk()));
+        Self { subjects, before, mode, impact, renamed: None, earlier, ends: None }
     }
 
     /// Has one more file looked at afterwards, of which nothing is known before.
@@ -199,15 +231,24 @@ impl Baseline {
         view: &View,
     ) -> DiagnosticsDelta {
         context.manager.refresh().await;
+        let until = self.ends.unwrap_or_else(|| Instant::now() + check_timeout(context, self.mode));
         let is_left = |subject: &&LanguageFile| !is_gone(edits, &subject.path);
         let left: Vec<LanguageFile> = self.subjects.iter().filter(is_left).cloned().collect();
-        let mut after = check_files(context, left, view, self.mode).await;
-        let unknown = self.check_transitive(context, edits, view, &mut after).await;
+        let mut after = check_files_until(context, left, view, self.mode, until).await;
+        self.look_back(context, edits, &mut after, until).await;
+        let unknown = self.check_transitive(context, edits, view, &mut after, until).await;
         let mut delta = self.delta(edits, &after, unknown);
         remedy::add_remedies(context, &mut delta.added, view).await;
         comparison::add_unchecked_notes(context, edits, &after, &mut delta);
         if edits.iter().any(|edit| view.unsaved(&edit.path).is_some()) {
             self.add_dry_run_notes(context, edits, &mut delta);
+        } else if delta.verdict == Verdict::Complete {
+            let is_edited = |path: &WorkspacePath| {
+                edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
+            };
+            for session in context.manager.sessions_for(&context.view) {
+                session.carry_over_diagnostics(is_edited, |path| !after.contains_key(path));
+            }
         }
         delta
     }
@@ -228,6 +269,44 @@ pub(crate) fn view_after_edits(view: &View, edits: &[EditedText]) -> View {
     view.with_texts(texts)
 }
 
+/// What of `edits` a trial shows: lines that name a file by the name that it only gets stay as they are, since servers look for the file
+/// on the disk and would miss it.
+pub(crate) fn edits_for_trial(edits: &[EditedText]) -> Vec<EditedText> {
+    let moved = edits.iter().filter(|edit| edit.renamed_from.is_some());
+    let names: BTreeSet<String> = moved.flat_map(|edit| module_names(&edit.path)).collect();
+    let shown = |edit: &EditedText| match (&edit.before, &edit.after) {
+        (Some(before), Some(after)) if edit.renamed_from.is_none() && !names.is_empty() => {
+            EditedText { after: Some(without_names(before, after, &names)), ..edit.clone() }
+        }
+        _ => edit.clone(),
+    };
+    edits.iter().map(shown).collect()
+}
+
+/// The words by which others may name the file at `path`: its own name, and that of its folder.
+fn module_names(path: &WorkspacePath) -> Vec<String> {
+    let stem =
+        |path: &WorkspacePath| path.as_path().file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    [stem(path), path.parent().as_ref().and_then(stem)].into_iter().flatten().collect()
+}
+
+/// `after` with the lines of `before` where it has lines with one of `names` in their place.
+fn without_names(before: &str, after: &str, names: &BTreeSet<String>) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) =
+        (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
+    let lines = LineMap::between(before, after);
+    let (mut shown, mut next) = (String::with_capacity(after.len()), 0);
+    for (was, is) in lines.old_ranges().zip(lines.new_ranges()) {
+        let (was, is) = (was.start as usize..was.end as usize, is.start as usize..is.end as usize);
+        shown.extend(new[next..is.start].iter().copied());
+        next = is.end;
+        let names_one = new[is.clone()].iter().any(|line| words_in(line).any(|word| names.contains(word)));
+        shown.extend(if names_one { &old[was] } else { &new[is] }.iter().copied());
+    }
+    shown.extend(new[next..].iter().copied());
+    shown
+}
+
 /// What `view` shows once `edits` are on disk: what was unsaved there was the text before them.
 pub(crate) fn view_after_save(view: &View, edits: &[EditedText]) -> View {
     view.filtered(|path, _| {
@@ -244,29 +323,16 @@ fn is_gone(edits: &[EditedText], path: &WorkspacePath) -> bool {
     !comes && edits.iter().any(goes)
 }
 
-/// Whether some server is to be asked about a file. Without one only its syntax can be told, and only where that is wanted.
-fn is_asked(context: &Context, subject: &LanguageFile, mode: BreakageMode) -> bool {
-    let servers = context.servers_for(subject, |features| features.diagnostics);
-    match mode {
-        BreakageMode::Unwanted => false,
-        BreakageMode::Wanted => subject.language.is_some(),
-        BreakageMode::Difference(_) => !servers.is_empty(),
-        BreakageMode::Unsaid => {
-            servers.iter().any(|(server, _)| context.manager.running_session(server, &subject.path).is_some())
-        }
-    }
-}
-
 /// Whether a server looked at the file, so that what it did not find was not there.
 fn was_looked_at(report: &FileReport) -> bool {
     matches!(report.verdict, Verdict::Complete | Verdict::Partial)
 }
 
-/// How long one look takes at most.
+/// How long the looks before an edit take at most, and again those after it.
 fn check_timeout(context: &Context, mode: BreakageMode) -> Duration {
     let usual = context.config.settings.deadlines.diagnostics;
     match mode {
-        BreakageMode::Unsaid => UNREQUESTED_DIAGNOSTICS_TIMEOUT,
+        BreakageMode::Unsaid => context.timeout.map_or(UNREQUESTED_DIAGNOSTICS_TIMEOUT, |limit| limit / 2),
         // Each file has the usual deadline to itself.
         BreakageMode::Difference(_) => DIFFERENCE_CHECK_TIMEOUT,
         BreakageMode::Wanted | BreakageMode::Unwanted => context.timeout.unwrap_or(usual),
@@ -274,15 +340,6 @@ fn check_timeout(context: &Context, mode: BreakageMode) -> Duration {
 }
 
 /// What the servers say of `subjects` in `view`; a file that cannot be read is left out.
-async fn check_files(
-    context: &Context,
-    subjects: Vec<LanguageFile>,
-    view: &View,
-    mode: BreakageMode,
-) -> BTreeMap<WorkspacePath, FileReport> {
-    check_files_until(context, subjects, view, mode, Instant::now() + check_timeout(context, mode)).await
-}
-
 async fn check_files_until(
     context: &Context,
     subjects: Vec<LanguageFile>,
@@ -293,7 +350,6 @@ async fn check_files_until(
     let look = FileCheckOptions {
         view: view.clone(),
         until: Some(until),
-        running_only: mode == BreakageMode::Unsaid,
         may_be_kept: true,
         ..FileCheckOptions::default()
     };

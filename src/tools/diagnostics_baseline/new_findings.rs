@@ -29,7 +29,14 @@ pub(crate) struct NewFindings {
 impl BreakageWatch {
     /// A watch over what is added to it.
     pub(crate) fn without_edits(mode: BreakageMode) -> Self {
-        Self { subjects: Vec::new(), mode, impact: EditImpact::default() }
+        Self {
+            subjects: Vec::new(),
+            mode,
+            impact: EditImpact::default(),
+            renamed: None,
+            until: Instant::now(),
+            ends: Instant::now(),
+        }
     }
 
     /// Has all files of `subjects` looked at as well.
@@ -52,13 +59,15 @@ impl BreakageWatch {
         edits: &[EditedText],
         earlier: Earlier,
     ) -> NewFindings {
-        let Self { subjects, mode, impact } = self;
+        let Self { subjects, mode, impact, renamed, .. } = self;
         let subjects: Vec<LanguageFile> =
             subjects.into_iter().filter(|subject| !is_gone(edits, &subject.path)).collect();
-        let mut baseline = Baseline { subjects, before: BTreeMap::new(), mode, impact, earlier };
+        let mut baseline =
+            Baseline { subjects, before: BTreeMap::new(), mode, impact, renamed, earlier, ends: None };
         let mut found = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
         let mut after = baseline.check_subjects(context, edits, &mut found).await;
-        let unknown = baseline.check_transitive(context, edits, &View::disk(), &mut after).await;
+        let late = Instant::now() + DIFFERENCE_CHECK_TIMEOUT;
+        let unknown = baseline.check_transitive(context, edits, &View::disk(), &mut after, late).await;
         found
             .gaps
             .extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
@@ -183,7 +192,10 @@ fn is_about_files(context: &Context, item: &DiagnosticItem) -> bool {
 }
 
 /// The path at which a file stood before `edits`; `None` where they make it.
-fn earlier_path<'a>(edits: &'a [EditedText], path: &'a WorkspacePath) -> Option<&'a WorkspacePath> {
+pub(super) fn earlier_path<'a>(
+    edits: &'a [EditedText],
+    path: &'a WorkspacePath,
+) -> Option<&'a WorkspacePath> {
     match edits.iter().find(|edit| edit.path == *path) {
         None => Some(path),
         Some(edit) => edit.renamed_from.as_ref().or_else(|| edit.before.is_some().then_some(path)),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{Baseline, BreakageMode, check_files_until, check_timeout, was_looked_at};
+use super::{Baseline, BreakageMode, check_files_until, was_looked_at};
 use crate::config::spec::UncheckedAspect;
 use crate::lsp::view::View;
 use crate::tools::answer::{ServerState, Verdict};
@@ -34,13 +34,13 @@ impl Baseline {
         edits: &[EditedText],
         view: &View,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
+        until: Instant,
     ) -> Option<String> {
         let most = match self.mode {
             BreakageMode::Difference(_) => DIFFERENCE_TRANSITIVE_TIMEOUT,
             _ => TRANSITIVE_CHECK_TIMEOUT,
         };
-        let until = Instant::now() + check_timeout(context, self.mode).min(most);
-        let running_only = self.mode == BreakageMode::Unsaid;
+        let until = until.min(Instant::now() + most);
         // What a trial shows over the disk is what is there before it.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
         let old = if is_trial { context.view.clone() } else { self.earlier.view.clone() };
@@ -51,7 +51,7 @@ impl Baseline {
             let mut spread = Spread::new(context, &language, &changed, comparison);
             for step in 0.. {
                 let checked = text_pairs(context, edits, after.keys());
-                let beyond = match spread.spread_step(&checked, (&old, view), running_only, until).await {
+                let beyond = match spread.spread_step(&checked, (&old, view), until).await {
                     SpreadOutcome::Same => break,
                     SpreadOutcome::Files(files) => files,
                     SpreadOutcome::Unknown(why) => {

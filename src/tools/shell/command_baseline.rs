@@ -1,21 +1,29 @@
 //! Breakage of a command: diagnostics of the files that servers had open, and of those that it changed.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use crate::lsp::view::View;
 use crate::tools::context::{Context, LanguageFile};
-use crate::tools::delta::DiagnosticsDelta;
-use crate::tools::diagnostics_baseline::Baseline;
+use crate::tools::diagnostics_baseline::{Baseline, BreakageMode, EditJudge};
+use crate::tools::edit_judgement::{DiagnosticsStatement, EditJudgement};
 use crate::tools::edited_text::EditedText;
 use crate::tools::impact::language_of;
-use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
+use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
 /// So many files are looked at before the command, and so many changed ones after it.
 const MAX_COMMAND_CHECKED_FILES: usize = 40;
+/// The texts of larger workspaces are only remembered as far as servers have them open.
+const MAX_REMEMBERED_FILES: usize = 400;
+/// The most bytes of text that are remembered.
+const MAX_REMEMBERED_BYTES: usize = 8 << 20;
+/// The time limit for listing the files to remember.
+const REMEMBER_WALK_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// What was known before a command.
 pub(crate) struct CommandBaseline {
-    baseline: Baseline,
+    /// What servers found, where that was asked for.
+    baseline: Option<Baseline>,
     texts: BTreeMap<WorkspacePath, String>,
 }
 
@@ -23,43 +31,116 @@ impl CommandBaseline {
     /// Looks at the files that running servers have open: nobody can know what a command will change.
     pub(crate) async fn capture(context: &Context) -> Self {
         context.manager.refresh().await;
-        let mut subjects = Vec::new();
-        let mut texts = BTreeMap::new();
-        for path in context.manager.open_paths().into_iter().take(MAX_COMMAND_CHECKED_FILES) {
-            if let (Ok(subject), Ok(text)) = (context.language_file(path.clone()), context.saved_text(&path))
-            {
-                subjects.push(subject);
-                texts.insert(path, text);
-            }
-        }
-        Self { baseline: Baseline::capture(context, subjects).await, texts }
+        let texts =
+            texts_of(context, context.manager.open_paths().into_iter().take(MAX_COMMAND_CHECKED_FILES));
+        let subjects = texts.keys().filter_map(|path| context.language_file(path.clone()).ok()).collect();
+        Self { baseline: Some(Baseline::capture(context, subjects).await), texts }
     }
 
-    /// What is different after the command, which made `changes`.
-    pub(crate) async fn compare(mut self, context: &Context, changes: &ChangeBatch) -> DiagnosticsDelta {
-        let mut edits = Vec::new();
-        let mut unknown = Vec::new();
+    /// Remembers texts, and asks nobody: of all files that servers speak of, or in a large workspace of those that they have open.
+    pub(crate) async fn remember(context: &Context) -> Self {
+        if !context.keeps_servers() {
+            return Self { baseline: None, texts: BTreeMap::new() };
+        }
+        let inner = context.clone();
+        let texts = tokio::task::spawn_blocking(move || {
+            let limits = WalkLimits {
+                max_files: MAX_REMEMBERED_FILES,
+                deadline: Instant::now() + REMEMBER_WALK_TIMEOUT,
+            };
+            let walk = inner.workspace.files(&WorkspacePath::root(), &limits);
+            match walk.truncated {
+                true => texts_of(&inner, inner.manager.open_paths()),
+                false => texts_of(&inner, walk.files.into_iter().filter(|path| is_judged(&inner, path))),
+            }
+        });
+        Self { baseline: None, texts: texts.await.unwrap_or_default() }
+    }
+
+    /// Judges the command, which made `changes`.
+    pub(crate) async fn judge(self, context: &Context, changes: &ChangeBatch) -> EditJudgement {
+        let Self { baseline, texts } = self;
+        let is_captured = baseline.is_some();
+        let (mut edits, mut subjects, mut unknown) = (Vec::new(), Vec::new(), Vec::new());
         for (path, kind) in changes.changes.iter().take(MAX_COMMAND_CHECKED_FILES) {
             let after = context.saved_text(path).ok();
-            let before = self.texts.get(path).cloned();
+            let before = texts.get(path).cloned();
             let language = language_of(context, path, after.as_deref().or(before.as_deref()));
             let subject = LanguageFile { path: path.clone(), language };
-            if context.servers_for(&subject, |features| features.diagnostics).is_empty() {
-                continue;
-            }
-            if before.is_none() && *kind != ChangeKind::Created {
+            let has_server = !context.servers_for(&subject, |features| features.diagnostics).is_empty();
+            if has_server && before.is_none() && *kind != ChangeKind::Created {
                 unknown.push(path.display());
+                if !is_captured {
+                    continue;
+                }
             }
-            self.baseline.add(subject);
+            if has_server {
+                subjects.push(subject);
+            }
             edits.push(EditedText { path: path.clone(), renamed_from: None, before, after });
         }
-        let mut delta = self.baseline.compare(context, &edits, &View::disk()).await;
+        let note = |rest: &str| {
+            format!("what was wrong in {} before the command is not known{rest}", unknown.join(", "))
+        };
+        let mut judgement: EditJudgement = match baseline {
+            Some(mut baseline) => {
+                subjects.into_iter().for_each(|subject| baseline.add(subject));
+                baseline.compare(context, &edits, &View::disk()).await.into()
+            }
+            None if edits.is_empty() && !unknown.is_empty() => {
+                let why =
+                    format!("not judged: {}", note("; `lsp_diagnostics` tells what is wrong there now"));
+                return DiagnosticsStatement::no_data(why).into();
+            }
+            None => EditJudge::Afterwards(BreakageMode::Unsaid).judge(context, &edits, &View::disk()).await,
+        };
         if !unknown.is_empty() {
-            delta.notes.push(format!(
-                "what was wrong in {} before the command is not known: all that is wrong there now counts as added",
-                unknown.join(", ")
-            ));
+            let rest = if is_captured {
+                ": all that is wrong there now counts as added"
+            } else {
+                ", so it is left out"
+            };
+            if !is_captured {
+                judgement.lower_to_partial();
+            }
+            judgement.delta_mut().into_iter().for_each(|delta| delta.notes.push(note(rest)));
         }
-        delta
+        let beyond = changes.changes.len().saturating_sub(MAX_COMMAND_CHECKED_FILES);
+        if beyond > 0 {
+            judgement.lower_to_partial();
+            if let Some(delta) = judgement.delta_mut() {
+                delta.notes.push(format!("{beyond} more changed files were not looked at"));
+            }
+        }
+        judgement
     }
+}
+
+/// The texts of `paths` that can be read, up to a size in all.
+fn texts_of(
+    context: &Context,
+    paths: impl IntoIterator<Item = WorkspacePath>,
+) -> BTreeMap<WorkspacePath, String> {
+    let mut texts = BTreeMap::new();
+    let mut bytes = 0;
+    for path in paths.into_iter().take(MAX_REMEMBERED_FILES) {
+        if let Ok(text) = context.saved_text(&path) {
+            bytes += text.len();
+            if bytes > MAX_REMEMBERED_BYTES {
+                break;
+            }
+            texts.insert(path, text);
+        }
+    }
+    texts
+}
+
+/// Whether a file, by its name, is one of code that servers judge.
+fn is_judged(context: &Context, path: &WorkspacePath) -> bool {
+    let language = context.catalogue().language_of(&path.name_lossy(), None);
+    language.is_some_and(|language| {
+        let servers = context.catalogue().servers_for(language);
+        !context.catalogue().is_data(language)
+            && servers.iter().any(|(_, server)| server.features.diagnostics)
+    })
 }

@@ -80,6 +80,13 @@ impl McpConversation {
         self.live().current()
     }
 
+    /// Has the servers of the project's languages started before the first question to them.
+    pub(super) fn start_servers(&self) {
+        let runtime = self.runtime();
+        // The client does not wait for the look at the workspace.
+        drop(tokio::task::spawn_blocking(move || runtime.start_servers()));
+    }
+
     fn live(&self) -> &LiveRuntime {
         &self.shared.options.live
     }

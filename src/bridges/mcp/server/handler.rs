@@ -92,12 +92,14 @@ impl ServerHandler for McpConversation {
     }
 
     async fn discover(&self, _context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
+        self.start_servers();
         let versions = self.supported_protocol_versions().into_owned();
         Ok(DiscoverResult::from_server_info(versions, self.get_info())
             .with_ttl_ms(server_info::SERVER_INFO_TTL_MS))
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        self.start_servers();
         let subscription = Subscription { tools: Some(self.watch().tools()), ..Subscription::default() };
         self.roots.ask(self.runtime(), context.peer.clone());
         self.forward_subscription(TOOLS, context.peer, subscription);

@@ -1,0 +1,149 @@
+//! The judgement of an edit: its verdict, and the diagnostics that it added and removed or the reason why they are not known.
+//!
+//! Every answer of an edit holds one, so no tool can leave it out.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::answer::{ServerState, Verdict};
+use super::delta::DiagnosticsDelta;
+
+/// The judgement of an edit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct EditJudgement {
+    /// How far `diagnostics` can be relied on; `no_data` is not "clean".
+    pub verdict: Verdict,
+    /// What it broke and mended.
+    pub diagnostics: EditDiagnostics,
+}
+
+/// The diagnostics of an edit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum EditDiagnostics {
+    /// The difference between before and after.
+    Compared(Box<DiagnosticsDelta>),
+    /// There is no difference to tell.
+    Stated(DiagnosticsStatement),
+}
+
+/// The reason why an edit was not compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct DiagnosticsStatement {
+    /// `no_data` where a server is to be asked, `hints` where there is none, `complete` where nothing changed.
+    pub verdict: Verdict,
+    /// The state of the server that has not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<ServerState>,
+    /// The reason in one sentence.
+    pub reason: String,
+}
+
+impl EditJudgement {
+    /// The difference, where there is one.
+    pub(crate) fn delta(&self) -> Option<&DiagnosticsDelta> {
+        match &self.diagnostics {
+            EditDiagnostics::Compared(delta) => Some(delta),
+            EditDiagnostics::Stated(_) => None,
+        }
+    }
+
+    /// The difference, to be changed.
+    pub(crate) fn delta_mut(&mut self) -> Option<&mut DiagnosticsDelta> {
+        match &mut self.diagnostics {
+            EditDiagnostics::Compared(delta) => Some(delta),
+            EditDiagnostics::Stated(_) => None,
+        }
+    }
+
+    /// Turns `complete` into `partial`.
+    pub(crate) fn lower_to_partial(&mut self) {
+        let verdicts = [
+            Some(&mut self.verdict),
+            match &mut self.diagnostics {
+                EditDiagnostics::Compared(delta) => Some(&mut delta.verdict),
+                EditDiagnostics::Stated(_) => None,
+            },
+        ];
+        for verdict in verdicts.into_iter().flatten().filter(|verdict| **verdict == Verdict::Complete) {
+            *verdict = Verdict::Partial;
+        }
+    }
+}
+
+impl DiagnosticsStatement {
+    /// Of an edit that no server has judged.
+    pub(crate) fn no_data(reason: String) -> Self {
+        Self { verdict: Verdict::NoData, state: None, reason }
+    }
+
+    /// Of an edit that no server can judge.
+    pub(crate) fn hints(reason: String) -> Self {
+        Self { verdict: Verdict::Hints, state: None, reason }
+    }
+
+    /// Of an edit after which every file is as before.
+    pub(crate) fn unchanged() -> Self {
+        let reason = "no file is different, so nothing is broken".to_owned();
+        Self { verdict: Verdict::Complete, state: None, reason }
+    }
+}
+
+impl From<DiagnosticsStatement> for EditJudgement {
+    fn from(statement: DiagnosticsStatement) -> Self {
+        Self { verdict: statement.verdict, diagnostics: EditDiagnostics::Stated(statement) }
+    }
+}
+
+impl From<DiagnosticsDelta> for EditJudgement {
+    /// A delta without any data becomes a statement: an empty list of new errors reads as "clean".
+    fn from(delta: DiagnosticsDelta) -> Self {
+        if delta.verdict != Verdict::NoData || !delta.added.is_empty() {
+            return Self { verdict: delta.verdict, diagnostics: EditDiagnostics::Compared(Box::new(delta)) };
+        }
+        let reason = delta.notes.into_iter().next();
+        let reason = reason.unwrap_or_else(|| "not judged: no server gave diagnostics in time".to_owned());
+        DiagnosticsStatement { verdict: Verdict::NoData, state: delta.state, reason }.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn delta(verdict: Verdict, notes: &[&str]) -> DiagnosticsDelta {
+        DiagnosticsDelta {
+            added: Vec::new(),
+            more: Vec::new(),
+            has_more: false,
+            hints: 0,
+            removed: 0,
+            gone: Vec::new(),
+            unchanged: 0,
+            errors: 0,
+            verdict,
+            state: Some(ServerState::Starting),
+            files: Vec::new(),
+            notes: notes.iter().map(|note| (*note).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn delta_without_data_becomes_a_statement_without_lists() {
+        let judgement = EditJudgement::from(delta(Verdict::NoData, &["not judged yet: s is starting"]));
+        let value = serde_json::to_value(&judgement).unwrap();
+        let told = serde_json::json!({
+            "verdict": "no_data", "state": "starting", "reason": "not judged yet: s is starting",
+        });
+        assert_eq!(value, serde_json::json!({"verdict": "no_data", "diagnostics": told}));
+        assert_eq!(serde_json::from_value::<EditJudgement>(value).unwrap(), judgement);
+    }
+
+    #[test]
+    fn lowered_judgement_has_one_verdict_in_both_places() {
+        let mut judgement = EditJudgement::from(delta(Verdict::Complete, &[]));
+        judgement.lower_to_partial();
+        let verdicts = (judgement.verdict, judgement.delta().map(|delta| delta.verdict));
+        assert_eq!(verdicts, (Verdict::Partial, Some(Verdict::Partial)));
+    }
+}
