@@ -1,8 +1,17 @@
 //! What `write`, `edit` and `patch` cost: bare, with diagnostics, and as a trial, against a write of the same bytes with one
 //! `fsync` in the same run.
 //!
-//! `cargo bench --bench edits -- [--rounds=N]`. The project is a copy of `fixtures/python` with pyright, found as the tests find
-//! it (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints medians and writes `target/bench/edits.json`.
+//! `cargo bench --bench edits -- [--rounds=N] [--real] [--httpx=DIR] [--toolkit=DIR] [--pflag=DIR]`. The project is a copy of
+//! `fixtures/python` with pyright, found as the tests find it (`LSP_TOOLS_BENCH_DATA` names another prefix). Prints medians and writes
+//! `target/bench/edits.json`. With `--real` or a folder, real projects are edited instead, by servers that nobody has to ask first:
+//! `support/real_edits.rs` says where they come from.
+
+#[path = "support/archives.rs"]
+mod archives;
+#[path = "support/raw_client.rs"]
+mod raw_client;
+#[path = "support/real_edits.rs"]
+mod real_edits;
 
 use std::fs;
 use std::io::Write as _;
@@ -11,6 +20,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use lsp_tools::{CallRequest, Caller, Folders, Runtime, RuntimeOptions};
+use real_edits::PROJECTS;
 use serde_json::{Value, json};
 
 const FILE: &str = "greet/messages.py";
@@ -19,29 +29,88 @@ const NEW: &str = "sentence = f\"{HELLO[person.language]}, {person.titel()}!\"";
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let rounds = std::env::args().find_map(|given| given.strip_prefix("--rounds=").map(str::parse));
-    let rounds: usize = rounds.transpose()?.unwrap_or(30);
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir()?;
+    if PROJECTS.iter().any(|project| given(project.name).is_some())
+        || std::env::args().any(|word| word == "--real")
+    {
+        return measure_real(package, folder.path()).await;
+    }
+    let rounds: usize = given("rounds").map_or(Ok(30), |rounds| rounds.parse())?;
     let project = folder.path().join("project");
     copy(&package.join("fixtures/python"), &project)?;
-    let data = std::env::var_os("LSP_TOOLS_BENCH_DATA")
-        .map_or_else(|| package.join("target/test-servers"), PathBuf::from);
-    let config = folder.path().join("config");
-    fs::create_dir_all(&config)?;
-    fs::write(config.join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")?;
-    let at = |name: &str| folder.path().join(name);
-    let folders = Folders { config, data, state: at("state"), cache: at("cache"), home: None };
-    let options = RuntimeOptions {
-        workspace: Some(project.clone()),
-        cwd: project.clone(),
-        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-        ..RuntimeOptions::default()
-    };
-    let runtime = Runtime::open_with(options, folders)?;
+    let runtime = open(folder.path(), &project)?;
     let rows = measure(&runtime, &project, rounds).await;
     runtime.shutdown().await;
     report(package, &rows?)
+}
+
+/// The value of the option `--NAME=VALUE`.
+fn given(name: &str) -> Option<String> {
+    std::env::args()
+        .find_map(|word| Some(word.strip_prefix("--")?.strip_prefix(name)?.strip_prefix('=')?.to_owned()))
+}
+
+/// Where servers are installed.
+fn prefix() -> PathBuf {
+    let installed = || Path::new(env!("CARGO_MANIFEST_DIR")).join("target/test-servers");
+    std::env::var_os("LSP_TOOLS_BENCH_DATA").map_or_else(installed, PathBuf::from)
+}
+
+/// The program of an installed server, or of one in PATH.
+fn server_program(name: &str) -> Option<String> {
+    let servers = fs::read_dir(prefix().join("servers")).into_iter().flatten().flatten();
+    let installed = servers.flat_map(|server| {
+        ["venv/bin", "npm/node_modules/.bin"]
+            .map(|folder| server.path().join("current").join(folder).join(name))
+    });
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = installed.chain(std::env::split_paths(&path).map(|folder| folder.join(name)));
+    found.filter(|program| program.is_file()).map(|program| program.to_string_lossy().into_owned()).next()
+}
+
+/// A runtime on `project`, with folders of its own in `folder`.
+fn open(folder: &Path, project: &Path) -> Result<Runtime> {
+    let config = folder.join("config");
+    fs::create_dir_all(&config)?;
+    fs::write(config.join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")?;
+    let at = |name: &str| folder.join(name);
+    let folders = Folders { config, data: prefix(), state: at("state"), cache: at("cache"), home: None };
+    let options = RuntimeOptions {
+        workspace: Some(project.to_owned()),
+        cwd: project.to_owned(),
+        supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
+        ..RuntimeOptions::default()
+    };
+    Ok(Runtime::open_with(options, folders)?)
+}
+
+async fn measure_real(package: &Path, folder: &Path) -> Result<()> {
+    let rounds: usize = given("rounds").map_or(Ok(5), |rounds| rounds.parse())?;
+    let named = PROJECTS.iter().any(|project| given(project.name).is_some());
+    let mut rows = Vec::new();
+    for project in PROJECTS.iter().filter(|project| !named || given(project.name).is_some()) {
+        if server_program(
+            &lsp_tools::internals::config::Catalogue::built_in().servers[project.server].command[0],
+        )
+        .is_none()
+        {
+            println!("{:<10} left out: {} is not installed", project.name, project.server);
+            continue;
+        }
+        let kept = package.join("target/bench/packages");
+        let Some(root) = project.place(&kept, given(project.name).map(PathBuf::from), folder)? else {
+            println!("{:<10} left out: give its folder", project.name);
+            continue;
+        };
+        let runtime = open(folder, &root)?;
+        let measured = project.measure(&runtime, &root, rounds).await;
+        runtime.shutdown().await;
+        let (line, row) = measured?.row();
+        println!("{line}");
+        rows.push(row);
+    }
+    write_json(package, "real-edits.json", &Value::from(rows))
 }
 
 async fn measure(runtime: &Runtime, project: &Path, rounds: usize) -> Result<Vec<(&'static str, Duration)>> {
@@ -136,10 +205,14 @@ fn report(package: &Path, rows: &[(&str, Duration)]) -> Result<()> {
     }
     let table: Value =
         rows.iter().map(|(name, time)| json!({"what": name, "ms": time.as_secs_f64() * 1e3})).collect();
+    write_json(package, "edits.json", &table)
+}
+
+fn write_json(package: &Path, name: &str, table: &Value) -> Result<()> {
     let folder = package.join("target/bench");
     fs::create_dir_all(&folder)?;
-    fs::write(folder.join("edits.json"), serde_json::to_vec_pretty(&table)?)
-        .context("target/bench/edits.json")
+    fs::write(folder.join(name), serde_json::to_vec_pretty(table)?)
+        .with_context(|| format!("target/bench/{name}"))
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
