@@ -163,6 +163,15 @@ fn grep_command_output_and_status_match_ripgrep() {
         "notes.txt:1:one\nnotes.txt:2:two\n",
     );
     expect(&run(&project, &["grep", "-C1", "one", "notes.txt"]), 0, "notes.txt:1:one\nnotes.txt-2-two\n");
+    expect(&run(&project, &["grep", "-nH", "one", "notes.txt"]), 0, "notes.txt:1:one\n");
+    expect(
+        &run(&project, &["grep", "-n", "-e", "one", "-e", "t.o", "notes.txt"]),
+        0,
+        "notes.txt:1:one\nnotes.txt:2:two\n",
+    );
+    expect(&run(&project, &["grep", "-F", "-e", "t.o", "-e", "one"]), 0, "notes.txt:1:one\n");
+    expect(&run(&project, &["grep", "-e", "-x"]), 1, "");
+    expect(&run(&project, &["grep", "-e", "one", "notes.txt", "src"]), 2, "");
     expect(&run(&project, &["grep", "--", "-x"]), 1, "");
     expect(&run(&project, &["grep", "greet", "-T", "py"]), 1, "");
     expect(&run(&project, &["grep", "("]), 2, "");

@@ -80,10 +80,17 @@ pub(crate) struct GlobCommandArgs {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct GrepCommandArgs {
     /// A regular expression in Rust's syntax; after `--` it may begin with a hyphen
-    pub(crate) pattern: String,
+    #[arg(required_unless_present = "regexp")]
+    pub(crate) pattern: Option<String>,
     /// A file or folder [default: the current folder]
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) path: Option<PathBuf>,
+    /// A pattern that may begin with a hyphen; a line matches where one of several does
+    #[arg(short = 'e', long = "regexp", id = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
+    pub(crate) patterns: Vec<String>,
+    /// Line numbers and file names are always shown; accepted as other programs have it
+    #[arg(short = 'n', long, short_alias = 'H', alias = "with-filename", overrides_with = "line_number")]
+    pub(crate) line_number: bool,
     /// Upper and lower case are the same
     #[arg(short, long, conflicts_with = "smart_case")]
     pub(crate) ignore_case: bool,

@@ -1,5 +1,7 @@
 //! The command `grep`.
 
+use std::path::PathBuf;
+
 use serde_json::json;
 
 use super::tool_call::default_folder;
@@ -7,13 +9,14 @@ use super::tool_call::{call_and_render, path};
 use super::{CliContext, Reply};
 use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
-use crate::tools::error::ToolError;
+use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
 
 /// Lines that match a pattern.
 pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let under = arguments.path.as_deref().map(path).transpose()?.or(default_folder(door));
+    let searched = SearchedText::of(&arguments)?;
+    let under = searched.under.as_deref().map(path).transpose()?.or(default_folder(door));
     let types_not = arguments.types_not.iter().map(|kind| format!("!{kind}"));
     let types: Vec<String> = arguments.types.iter().cloned().chain(types_not).collect();
     let mode = match (arguments.files_with_matches, arguments.count) {
@@ -27,20 +30,55 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
         CaseMode::Smart => "smart",
     };
     let given = json!({
-        "pattern": arguments.pattern, "path": under, "max_matches": arguments.max_count,
+        "pattern": searched.pattern, "path": under, "max_matches": arguments.max_count,
         "glob": arguments.globs, "type": types, "context": arguments.context,
         "before": arguments.before_context, "after": arguments.after_context, "case": case,
-        "fixed_strings": arguments.fixed_strings, "whole_word": arguments.word_regexp,
+        "fixed_strings": searched.is_fixed, "whole_word": arguments.word_regexp,
         "multiline": arguments.multiline, "invert": arguments.invert_match, "output_mode": mode,
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore,
     });
     let look = &door.console.out;
     // Only what is painted need be found again.
-    let matcher = if look.color && !arguments.invert_match { matcher(&arguments) } else { None };
+    let matcher = if look.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
     let shown = |matches: GrepOutput| render::render(&matches, gaps, matcher.as_ref(), door.paths, look);
     call_and_render(door, "grep", given, shown).await
+}
+
+/// The pattern that is searched for, and where.
+struct SearchedText {
+    pattern: String,
+    is_fixed: bool,
+    under: Option<PathBuf>,
+}
+
+impl SearchedText {
+    /// Reads the patterns of `-e`, or the first word. With `-e` the first word is a path. Several
+    /// patterns become one that matches any of them.
+    fn of(arguments: &GrepCommandArgs) -> Result<Self, ToolError> {
+        let (first, is_fixed) = (arguments.pattern.clone(), arguments.fixed_strings);
+        if arguments.patterns.is_empty() {
+            let pattern = first.unwrap_or_default();
+            return Ok(Self { pattern, is_fixed, under: arguments.path.clone() });
+        }
+        if let (Some(one), Some(other)) = (&first, &arguments.path) {
+            let error = format!("one file or folder is searched, not both `{one}` and `{}`", other.display());
+            return Err(
+                ToolError::new(ErrorCode::InvalidArgs, error).with_hint("with -e, all other words are paths")
+            );
+        }
+        let under = first.map(PathBuf::from);
+        if let [pattern] = arguments.patterns.as_slice() {
+            return Ok(Self { pattern: pattern.clone(), is_fixed, under });
+        }
+        let expression = |pattern: &String| match is_fixed {
+            true => format!("(?:{})", regex::escape(pattern)),
+            false => format!("(?:{pattern})"),
+        };
+        let pattern = arguments.patterns.iter().map(expression).collect::<Vec<_>>().join("|");
+        Ok(Self { pattern, is_fixed: false, under })
+    }
 }
 
 fn case(arguments: &GrepCommandArgs) -> CaseMode {
@@ -52,10 +90,10 @@ fn case(arguments: &GrepCommandArgs) -> CaseMode {
 }
 
 /// What makes a line match; `None` for a pattern that the tool refuses as well, in its own words.
-fn matcher(arguments: &GrepCommandArgs) -> Option<LineMatcher> {
+fn matcher(arguments: &GrepCommandArgs, searched: &SearchedText) -> Option<LineMatcher> {
     let pattern = GrepPattern {
-        text: arguments.pattern.clone(),
-        fixed: arguments.fixed_strings,
+        text: searched.pattern.clone(),
+        fixed: searched.is_fixed,
         case: case(arguments),
         whole_word: arguments.word_regexp,
         multiline: arguments.multiline,
