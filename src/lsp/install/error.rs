@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::lsp::health;
 use crate::process::{Exit, SpawnError};
+use crate::text::truncate_chars;
+
+/// The most characters of a program's output that the message of a known failure has.
+const MAX_CAUSE_CHARS: usize = 160;
 
 /// A server was not installed. What was installed before is still in use.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +56,18 @@ pub enum InstallError {
         exit: Exit,
         /// The last lines it said.
         output: Vec<String>,
+    },
+    /// A command failed for a reason that is known.
+    #[error("`{command}` failed: {cause} ({}); {remedy}", truncate_chars(said, MAX_CAUSE_CHARS))]
+    Known {
+        /// What ran.
+        command: String,
+        /// The cause.
+        cause: &'static str,
+        /// The line of its output that tells of it.
+        said: String,
+        /// What to do.
+        remedy: &'static str,
     },
     /// A registry gave something else than the lock names.
     #[error(
@@ -137,6 +153,11 @@ impl InstallError {
             }
             other => other.to_string().replace('\n', " "),
         }
+    }
+
+    /// Returns true if `line` tells of another try that failed for the same known cause.
+    pub(super) fn is_cause_of(&self, line: &str) -> bool {
+        matches!(self, Self::Known { cause, remedy, .. } if line.contains(cause) && line.ends_with(remedy))
     }
 
     pub(super) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {

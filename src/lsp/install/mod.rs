@@ -2,6 +2,7 @@
 //!
 //! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
 //! packages), `locks` (what those of pip and npm depend on, with hashes), `report` (what a package manager says of what it fetched),
+//! `known_failure` (causes and remedies of their failures),
 //! `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the [`Installer`] over them. May use: `config`, [`process`](crate::process), [`locate`](super::locate), [`health`].
 //!
 //! How data passes: of the catalogue's recipes the first that works is taken. It becomes steps; each runs under a supervisor in a
@@ -153,6 +154,7 @@ impl Installer {
                 return Err(error);
             }
             if ways.is_empty() {
+                in_vain.retain(|line: &String| !error.is_cause_of(line));
                 return Err(match in_vain.is_empty() {
                     true => error,
                     false => {
@@ -274,6 +276,8 @@ impl Installer {
         let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         env.insert("NO_COLOR".into(), "1".into());
         env.extend([self.path.variable()]);
+        // Their messages are read, in English.
+        env.insert("LC_ALL".into(), "C.UTF-8".into());
         env
     }
 
@@ -331,14 +335,6 @@ impl Installer {
         })?;
         if finished.exit == Exit::Code(0) {
             return Ok(());
-        }
-        if step.program == StepProgram::Tool(PrerequisiteTool::Python) && lacks_venv(&finished.tail) {
-            let mend = "Debian, Ubuntu: apt install python3-venv";
-            return Err(InstallError::NoTool {
-                server: job.key.to_owned(),
-                tool: "Python's venv module",
-                mend,
-            });
         }
         Err(InstallError::Failed { command: step.words, exit: finished.exit, output: finished.tail })
     }
@@ -406,12 +402,6 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         done => done,
     }
-}
-
-/// Debian's Python comes without the part of `venv` that brings pip.
-fn lacks_venv(said: &[String]) -> bool {
-    let signs = ["ensurepip is not available", "No module named venv", "No module named ensurepip"];
-    said.iter().any(|line| signs.iter().any(|sign| line.contains(sign)))
 }
 
 /// Programs of gems look for their gems where Ruby has them; a script in front of each tells where these are.

@@ -1,6 +1,7 @@
 //! Reports of pip and npm on what they fetched: a mismatch with the lock, and builds from source.
 
 use super::error::InstallError;
+use super::known_failure::{KnownFailure, without_traces};
 use super::locks::RecipeLocks;
 use crate::config::spec::Recipe;
 use crate::lsp::health;
@@ -20,6 +21,7 @@ const MAX_ERROR_LINES: usize = 3;
 pub(super) struct FetchReport {
     built: Vec<String>,
     errors: Vec<String>,
+    known: Option<(&'static KnownFailure, String)>,
     pip: Option<PipMismatch>,
     npm: Option<NpmMismatch>,
 }
@@ -44,6 +46,9 @@ impl FetchReport {
         if self.errors.len() < MAX_ERROR_LINES && health::is_error_line(line) {
             self.errors.push(line.to_owned());
         }
+        if self.known.is_none() {
+            self.known = KnownFailure::in_line(line).map(|known| (known, line.trim().to_owned()));
+        }
         if line.contains(PIP_DIFFERS) {
             self.pip.get_or_insert_default();
         } else if let Some(pip) = &mut self.pip {
@@ -60,9 +65,15 @@ impl FetchReport {
         }
     }
 
-    /// `error` with the first lines that said what is wrong before its last words: behind them npm explains all its options.
+    /// `error` with its cause, if that is known. Otherwise it gets the first error lines before its
+    /// last lines, in which npm explains all its options.
     pub(super) fn with_causes(&self, error: InstallError) -> InstallError {
         let InstallError::Failed { command, exit, output } = error else { return error };
+        if let Some((known, said)) = &self.known {
+            let (cause, remedy) = (known.cause, known.remedy);
+            return InstallError::Known { command, cause, said: said.clone(), remedy };
+        }
+        let output = without_traces(output);
         let mut lines = self.errors.clone();
         lines.retain(|line| !output.contains(line));
         lines.extend(output);
