@@ -24,8 +24,10 @@ pub(super) const LANGUAGE: &[ConfigField] = &[
     plain("language-id", Text),
     plain("language-ids", TextTable),
     plain("data", Flag),
+    launch("support", Flag),
     launch("servers", Texts),
     launch("alternatives", Texts),
+    launch("install", Texts),
 ];
 
 pub(super) const SERVER: &[ConfigField] = &[

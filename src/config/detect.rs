@@ -1,6 +1,6 @@
 //! Detection of the languages in a workspace.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
@@ -29,6 +29,47 @@ pub(crate) struct PresentLanguage {
     pub(crate) files: usize,
     /// One of them: the one nearest to the root, the first by name among equals.
     pub(crate) example: WorkspacePath,
+    /// True if the project is written in other languages.
+    pub(crate) is_secondary: bool,
+}
+
+/// A primary language has one file, or more, for this many of the language with the most.
+const PRIMARY_LANGUAGE_SHARE: usize = 4;
+
+/// The languages that a set of files is written in, without those of data, prose and build files.
+///
+/// A language is primary if it has at least a quarter as many files as the most frequent one, or
+/// if settings name its servers. Languages of data, and those that build or set up other code, are
+/// primary only if there are no others.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PrimaryLanguages(BTreeSet<String>);
+
+impl PrimaryLanguages {
+    /// The primary languages of files, given by their languages.
+    pub(crate) fn of_files<'a>(catalogue: &Catalogue, files: impl Iterator<Item = &'a str>) -> Self {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        files.for_each(|language| *counts.entry(language).or_default() += 1);
+        Self::of_counts(catalogue, counts.into_iter())
+    }
+
+    fn of_counts<'a>(catalogue: &Catalogue, counts: impl Iterator<Item = (&'a str, usize)>) -> Self {
+        let counts: Vec<(&str, usize)> = counts.collect();
+        let is_code = |language: &str| {
+            catalogue.languages.get(language).is_none_or(|known| !known.data && !known.support)
+        };
+        let is_fixed = |language: &str| catalogue.languages.get(language).is_some_and(|known| known.fixed);
+        let most = counts.iter().filter(|(language, _)| is_code(language)).map(|(_, files)| *files).max();
+        let is_primary = |(language, files): &(&str, usize)| {
+            let has_share = |most| is_code(language) && files * PRIMARY_LANGUAGE_SHARE >= most;
+            most.is_none_or(has_share) || is_fixed(language)
+        };
+        Self(counts.into_iter().filter(is_primary).map(|(language, _)| language.to_owned()).collect())
+    }
+
+    /// Returns true if `language` is a primary language.
+    pub(crate) fn has(&self, language: &str) -> bool {
+        self.0.contains(language)
+    }
 }
 
 /// The languages of the files in a folder of `workspace`, as git sees it, within `limits`. Of files without an extension, the first
@@ -51,9 +92,16 @@ pub(crate) fn present_languages(
             *example = path;
         }
     }
+    let counts = found.iter().map(|(language, (files, _))| (*language, *files));
+    let primary = PrimaryLanguages::of_counts(catalogue, counts);
     let mut languages = found
         .into_iter()
-        .map(|(language, (files, example))| PresentLanguage { language: language.to_owned(), files, example })
+        .map(|(language, (files, example))| PresentLanguage {
+            language: language.to_owned(),
+            files,
+            example,
+            is_secondary: !primary.has(language),
+        })
         .collect::<Vec<_>>();
     languages.sort_by_key(|language| std::cmp::Reverse(language.files));
     LanguageDetection { languages, truncated: walk.truncated }
@@ -122,6 +170,27 @@ mod tests {
             .collect::<Vec<_>>();
         assert_eq!(seen, [("python", 2, "z.py".to_owned()), ("shell", 1, "run".to_owned())]);
         assert!(!presence.truncated);
+    }
+
+    #[test]
+    fn languages_of_data_builds_and_few_files_are_secondary_beside_code() {
+        let primary = |counts: &[(&'static str, usize)]| {
+            let files = counts.iter().flat_map(|(language, files)| std::iter::repeat_n(*language, *files));
+            let primary = PrimaryLanguages::of_files(Catalogue::built_in(), files);
+            counts
+                .iter()
+                .map(|(language, _)| *language)
+                .filter(|language| primary.has(language))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            primary(&[("python", 1), ("json", 9), ("markdown", 30), ("make", 1), ("toml", 2)]),
+            ["python"]
+        );
+        assert_eq!(primary(&[("python", 41), ("shell", 10), ("markdown", 25)]), ["python"]);
+        assert_eq!(primary(&[("python", 40), ("shell", 10)]), ["python", "shell"], "a quarter");
+        assert_eq!(primary(&[("html", 3), ("css", 1)]), ["html", "css"], "there is no code");
+        assert_eq!(primary(&[("cmake", 2), ("markdown", 1)]), ["cmake", "markdown"]);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub(crate) use access::{AccessLayer, AgentSettings, HookSettings};
 pub(crate) use build_file::BuildFileSearch;
 pub use catalogue::Catalogue;
 pub(crate) use command_files::CommandWords;
-pub(crate) use detect::{PresentLanguage, present_languages};
+pub(crate) use detect::{PresentLanguage, PrimaryLanguages, present_languages};
 pub(crate) use error::{ConfigError, ConfigProblem};
 pub(crate) use expand::ExpandedServer;
 pub(crate) use files::MAX_SETTINGS_FILE_BYTES;

@@ -47,6 +47,9 @@ pub struct Language {
     /// It is data, markup or prose: what stands in its files is no definition of what other code calls so.
     #[serde(default)]
     pub(crate) data: bool,
+    /// True if its files build or set up code in other languages.
+    #[serde(default)]
+    pub(crate) support: bool,
     /// Keys of the servers used by default, the first one navigates.
     #[serde(default)]
     pub(crate) servers: Vec<String>,

@@ -78,7 +78,7 @@ impl Runtime {
         }
         let language = self.context.language_file_unchecked(path).ok().and_then(|subject| {
             let LanguageFile { path: example, language } = subject;
-            Some(PresentLanguage { language: language?, files: 1, example })
+            Some(PresentLanguage { language: language?, files: 1, example, is_secondary: false })
         });
         language.into_iter().collect()
     }

@@ -129,6 +129,11 @@ impl PresentServer<'_> {
         self.languages.first().map(|language| language.language.as_str())
     }
 
+    /// Returns true if it speaks no primary language of the workspace.
+    pub(crate) fn is_secondary(&self) -> bool {
+        self.languages.iter().all(|language| language.is_secondary)
+    }
+
     /// How many files of these languages the look at the workspace met.
     pub(crate) fn files(&self) -> usize {
         self.languages.iter().map(|language| language.files).sum()
@@ -364,7 +369,10 @@ impl Context {
             return Ok(());
         }
         let subjects: Vec<LanguageFile> = match target {
-            Target::Name(_) => self.present_languages().into_iter().map(LanguageFile::from).collect(),
+            Target::Name(_) => {
+                let needed = self.present_languages().into_iter().filter(|language| !language.is_secondary);
+                needed.map(LanguageFile::from).collect()
+            }
             _ => vec![self.language_file(self.path(path_of(target)?)?)?],
         };
         self.prepare_for(subjects.iter()).await

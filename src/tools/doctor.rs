@@ -11,6 +11,7 @@ use super::shell::prepared_command;
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
 use crate::hints;
+use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::health;
 use crate::lsp::manager::SessionUnavailable;
@@ -47,6 +48,9 @@ pub struct DoctorServer {
     pub languages: Vec<String>,
     /// How many files of them the (bounded) look at the workspace met.
     pub files: usize,
+    /// True if the project is written in other languages, so that the server may be missing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub secondary: bool,
     /// The server's key in the catalogue.
     pub server: String,
     /// The program that would be started; absent where it is not installed.
@@ -73,6 +77,11 @@ pub struct DoctorServer {
 }
 
 impl DoctorServer {
+    /// Returns true if it is missing, and the project does not need it.
+    pub(crate) fn is_dispensable(&self) -> bool {
+        self.secondary && self.found.is_none()
+    }
+
     /// Whether it is there, whole, and answered.
     pub(crate) fn is_healthy(&self) -> bool {
         self.found.is_some()
@@ -86,7 +95,7 @@ impl DoctorServer {
 pub struct DoctorOutput {
     /// Always true: the look itself succeeded.
     pub ok: bool,
-    /// Whether every server is there, whole, and answered.
+    /// True if all servers of primary languages are installed, and all installed servers work.
     pub well: bool,
     /// The folder looked at.
     pub workspace: String,
@@ -113,7 +122,8 @@ impl DoctorOutput {
         findings: Vec<DoctorFinding>,
         commands: String,
     ) -> Self {
-        let well = findings.is_empty() && servers.iter().all(DoctorServer::is_healthy);
+        let well = findings.is_empty()
+            && servers.iter().all(|server| server.is_healthy() || server.is_dispensable());
         Self {
             ok: true,
             well,
@@ -173,6 +183,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
     let mut report = DoctorServer {
         languages: server.language_keys(),
         files: server.files(),
+        secondary: server.is_secondary(),
         server: key.to_owned(),
         found: None,
         origin: None,
@@ -192,7 +203,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
             }
             report.install = context.install_command(key);
             report.installer = context.installer_command(key, server.first_language());
-            if report.install.is_none() {
+            if report.install.is_none() && !report.secondary {
                 let message = hints::advice(key, spec).sentence;
                 report.findings.push(DoctorFinding { message, fix: None });
             }
@@ -224,6 +235,9 @@ async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &Se
             let _viewing = session.enter_view(&View::disk(), deadline).await;
             match session.document_symbols(&subject.path, deadline).await {
                 Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
+                Err(AskError::Request(error)) if error.is_unsupported() => {
+                    Ok((format!("start {path}"), "it does not list symbols".to_owned()))
+                }
                 Err(error) => Err(error.to_string()),
             }
         }

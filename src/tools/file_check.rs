@@ -52,6 +52,7 @@ pub(crate) async fn check_file(
         detail: None,
         statuses: Vec::new(),
         notes: Vec::new(),
+        secondary: false,
         unchecked: false,
         background: Vec::new(),
         lacks_background: false,

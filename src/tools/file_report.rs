@@ -20,6 +20,9 @@ pub(crate) struct FileReport {
     pub statuses: Vec<ServerStatus>,
     /// What else is worth knowing.
     pub notes: Vec<String>,
+    /// True for a file of a secondary language that has no server and was not named. It does not
+    /// count for the verdict.
+    pub secondary: bool,
     /// Neither a server nor a parser has looked at it.
     pub unchecked: bool,
     /// Those of the findings that come from checks which servers run in the background.
@@ -75,6 +78,7 @@ mod tests {
             detail: None,
             statuses: Vec::new(),
             notes: Vec::new(),
+            secondary: false,
             unchecked: false,
             background: background.iter().map(item).collect(),
             lacks_background,

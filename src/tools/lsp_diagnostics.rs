@@ -20,6 +20,7 @@ use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
 use super::shard::{CheckCosts, Shard};
 use super::tool::{Call, Card, Tool};
+use crate::config::PrimaryLanguages;
 use crate::lsp::model::Severity;
 use crate::lsp::progress::ProgressEvent;
 use crate::policy::request::CallSubjects;
@@ -179,10 +180,16 @@ pub(crate) async fn run(
 ) -> Result<Answer<DiagnosticsOutput>, ToolError> {
     let (mut subjects, named) = subjects(context, &args.all_paths().cloned().collect::<Vec<_>>())?;
     let left_out = leave_out(context, args, &mut subjects, &named);
+    let languages = subjects.iter().filter_map(|subject| subject.language.as_deref());
+    let primary = PrimaryLanguages::of_files(context.catalogue(), languages);
     if let Some(shard) = args.in_process.shard {
         retain_shard(context, &mut subjects, shard, args.in_process.costs.as_deref());
     }
-    context.prepare_for(subjects.iter()).await?;
+    let is_needed = |subject: &&LanguageFile| {
+        named.contains(&subject.path)
+            || subject.language.as_ref().is_none_or(|language| primary.has(language))
+    };
+    context.prepare_for(subjects.iter().filter(is_needed)).await?;
     context.manager.refresh().await;
     if let Some(first) = &args.in_process.first {
         first.ask(context).await?;
@@ -197,7 +204,8 @@ pub(crate) async fn run(
     };
     let checked = check_files(context, args.in_process.costs.as_deref(), (subjects, &named), &look).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
-    let reports: Vec<FileReport> = reports.into_values().collect();
+    let mut reports: Vec<FileReport> = reports.into_values().collect();
+    set_secondary(&primary, &named, &mut reports);
     let mut answer = answer(context, args, reports);
     unread.sort();
     answer.notes.extend(unread);
@@ -357,6 +365,18 @@ pub(crate) fn retain_shard(
     subjects.retain(|subject| own.contains(&name(subject)));
 }
 
+/// Marks files of secondary languages that have no server, except for those that were named.
+pub(crate) fn set_secondary(
+    primary: &PrimaryLanguages,
+    named: &BTreeSet<WorkspacePath>,
+    reports: &mut [FileReport],
+) {
+    for report in reports.iter_mut().filter(|report| !named.contains(&report.path)) {
+        let is_primary = report.statuses.first().is_none_or(|status| primary.has(&status.language));
+        report.secondary = report.verdict == Verdict::Hints && !is_primary;
+    }
+}
+
 /// What `reports` say together.
 pub(crate) fn answer(
     context: &Context,
@@ -367,9 +387,11 @@ pub(crate) fn answer(
     let limit = args.limit.unwrap_or(DEFAULT_DIAGNOSTIC_LIMIT);
     let unchecked = reports.iter().filter(|report| report.unchecked).count();
     let looked_at: Vec<String> = reports.iter().map(|report| report.path.display()).collect();
-    let verdict = Verdict::of_all(reports.iter().map(|report| report.verdict));
+    let judged = |report: &&FileReport| !report.secondary;
+    let verdict = Verdict::of_all(reports.iter().filter(judged).map(|report| report.verdict));
     let incomplete: Vec<FileVerdict> = reports
         .iter()
+        .filter(judged)
         .filter(|report| report.verdict != Verdict::Complete)
         .map(|report| FileVerdict {
             path: report.path.display(),
@@ -384,7 +406,7 @@ pub(crate) fn answer(
     };
     notes.extend(context.set_up_notes_of(&reports).into_iter().filter(|note| !is_said(note)));
     for report in reports {
-        for status in report.statuses {
+        for status in report.statuses.into_iter().filter(|_| !report.secondary) {
             merge_status(&mut statuses, status);
         }
         notes.extend(report.notes);
@@ -410,13 +432,21 @@ pub(crate) fn answer(
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 
-/// One note for all files that nothing has looked at, counted by language.
+/// The notes on files that no server has looked at, counted by language.
 fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
-    let files: Vec<&FileReport> = reports.iter().filter(|report| report.unchecked).collect();
-    let why = "not checked: no server and no parser";
+    let unchecked = reports.iter().filter(|report| report.unchecked);
+    let parsed = reports.iter().filter(|report| report.secondary && !report.unchecked);
+    let notes = [
+        count_note(unchecked.collect(), "not checked: no server and no parser"),
+        count_note(parsed.collect(), "checked for errors of syntax only: no server"),
+    ];
+    notes.into_iter().flatten().collect()
+}
+
+fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
     match files.as_slice() {
-        [] => Vec::new(),
-        [one] => vec![format!("{} was {why}", one.path.display())],
+        [] => None,
+        [one] => Some(format!("{} was {why}", one.path.display())),
         several => {
             let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
             for report in several {
@@ -425,7 +455,7 @@ fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
             }
             let counts = languages.iter().map(|(language, files)| format!("{language} {files}"));
             let counts = counts.collect::<Vec<_>>().join(", ");
-            vec![format!("{} files were {why} ({counts})", several.len())]
+            Some(format!("{} files were {why} ({counts})", several.len()))
         }
     }
 }

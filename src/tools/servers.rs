@@ -196,7 +196,8 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
     row
 }
 
-/// One line for each of these languages whose leading server is missing, and for what the project says that does not count.
+/// One line for each primary language whose leading server is missing, and for each setting of the
+/// project that does not count.
 pub(crate) fn startup_hints(
     context: &Context,
     languages: Vec<PresentLanguage>,
@@ -204,7 +205,7 @@ pub(crate) fn startup_hints(
 ) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
     let mut told = Vec::new();
-    for language in languages {
+    for language in languages.into_iter().filter(|language| !language.is_secondary) {
         let subject =
             LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
         if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()

@@ -31,6 +31,8 @@ pub(crate) fn render(output: &DoctorOutput, look: &DisplayCapabilities) -> Strin
 fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
     let mark = if server.is_healthy() {
         look.paint(GOOD, "ok")
+    } else if server.is_dispensable() {
+        look.paint(DIM, "--")
     } else if server.found.is_some() {
         look.paint(WARN, "!!")
     } else {
@@ -48,6 +50,12 @@ fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
             let origin = server.origin.as_deref().map(|origin| format!(" ({})", escape::words(origin)));
             let program = look.paint(PLACE, &escape::words(program));
             out.push_str(&format!("   {program}{}\n", origin.unwrap_or_default()));
+        }
+        None if server.secondary => {
+            out.push_str(&format!(
+                "   {}\n",
+                look.paint(DIM, "not installed; the project is written in other languages")
+            ));
         }
         None => out.push_str(&format!("   {}\n", look.paint(BAD, "not installed"))),
     }
@@ -90,16 +98,17 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     if output.well {
         return format!("{}\n", look.paint(GOOD, "all is well"));
     }
-    let unwell = output.servers.iter().filter(|server| !server.is_healthy()).count();
+    let needed = output.servers.iter().filter(|server| !server.is_dispensable());
+    let unwell = needed.clone().filter(|server| !server.is_healthy()).count();
     let mut parts = Vec::new();
     if unwell > 0 {
-        parts.push(format!("{} of {} not well", unwell, count(output.servers.len(), "server")));
+        parts.push(format!("{} of {} not well", unwell, count(needed.clone().count(), "server")));
     }
     if !output.findings.is_empty() {
         parts.push(count(output.findings.len(), "other finding"));
     }
     let mut out = format!("{}\n", look.paint(BAD, &parts.join(", ")));
-    let missing = output.servers.iter().filter(|server| server.found.is_none());
+    let missing = needed.filter(|server| server.found.is_none());
     let missing: Vec<String> = missing.map(|server| format!("\"{}\"", server.server)).collect();
     if !missing.is_empty() {
         let setting = format!("disabled = [{}]", missing.join(", "));
@@ -126,6 +135,7 @@ mod tests {
         DoctorServer {
             languages: vec!["python".into()],
             files: 12,
+            secondary: false,
             server: "pylsp".into(),
             found: Some("/usr/bin/pylsp".into()),
             origin: Some("PATH".into()),
@@ -153,6 +163,7 @@ mod tests {
         let missing = DoctorServer {
             languages: vec!["go".into()],
             files: 1,
+            secondary: false,
             server: "gopls".into(),
             found: None,
             origin: None,
@@ -162,8 +173,9 @@ mod tests {
             install: Some("go install gopls".into()),
             installer: Some("lsp-tools install go".into()),
         };
-        let output =
-            DoctorOutput::new("/w".into(), vec![well(), hollow, missing], Vec::new(), "confined".into());
+        let dispensable = DoctorServer { server: "css".into(), secondary: true, ..missing.clone() };
+        let servers = vec![well(), hollow, missing, dispensable];
+        let output = DoctorOutput::new("/w".into(), servers, Vec::new(), "confined".into());
         let expected = "\
 ok python (12 files)  pylsp 1.15.0
    /usr/bin/pylsp (PATH)
@@ -177,6 +189,10 @@ ok python (12 files)  pylsp 1.15.0
 
 -- go (1 file)  gopls
    not installed
+     run: go install gopls (or: lsp-tools install go)
+
+-- go (1 file)  css
+   not installed; the project is written in other languages
      run: go install gopls (or: lsp-tools install go)
 
 confined

@@ -10,6 +10,7 @@ use super::configuration::{importers_of_data, reconfigured_files, users_of_data}
 use super::interfaces::changed_interfaces;
 use super::other_tree::{EarlierCommit, OtherTree, context_over};
 use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
+use crate::config::PrimaryLanguages;
 use crate::lsp::view::View;
 use crate::tools::answer::{Answer, Verdict};
 use crate::tools::context::{Context, LanguageFile};
@@ -167,6 +168,10 @@ pub(super) async fn judge(
     gaps.dedup();
     // Prose that no server of this machine looks at breaks nothing.
     reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
+    let languages =
+        reports.iter().filter_map(|report| report.statuses.first()).map(|status| &*status.language);
+    let primary = PrimaryLanguages::of_files(context.catalogue(), languages);
+    lsp_diagnostics::set_secondary(&primary, &BTreeSet::new(), &mut reports);
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
     gaps.extend(texts.gaps());
