@@ -94,8 +94,9 @@ async fn concurrent_installs_of_one_server_install_once() {
     assert!(one.notes.is_empty() && other.notes.is_empty(), "it is locked: {:?}", one.notes);
     assert_eq!(one.program, data.path().join("servers/ruff/current/venv/bin/ruff"));
     assert_eq!(installations(data.path(), "ruff").len(), 1);
-    let version =
-        server_version(&spawner(), &workspace(), &located(data.path(), "ruff", one.program)).await.unwrap();
+    let version = server_version(&spawner(), &workspace(), &ruff, &located(data.path(), "ruff", one.program))
+        .await
+        .unwrap();
     assert_eq!(version, ruff.install.pip[0].replace("==", " "));
 
     // An interpreter that went away with a system's upgrade: made anew, beside the one that may still be running.
@@ -305,7 +306,7 @@ async fn every_catalogue_recipe_installs_a_working_server() {
         match install(data.path(), key, server).await {
             Ok(installed) => {
                 let located = located(data.path(), key, installed.program);
-                let version = server_version(&spawner(), &workspace(), &located).await;
+                let version = server_version(&spawner(), &workspace(), server, &located).await;
                 let findings = prerequisite_findings(&spawner(), &workspace(), key, server, &located).await;
                 let answers = answers_initialize(server, &located).await;
                 println!("{key}: {:?}, {version:?}, {findings:?}, {:?}", installed.packages, begun.elapsed());

@@ -25,6 +25,7 @@ mod faults;
 mod file_commands;
 mod file_tools;
 mod first_contact;
+mod first_install;
 mod first_question;
 mod fix;
 mod full_state;

@@ -67,7 +67,7 @@ fn missing_server_and_unknown_name_answers_name_command_and_advice() {
 /// Each front end, once, on stderr.
 #[test]
 fn missing_server_is_named_at_start_of_tool_calls_and_copilot_commands() {
-    let project = Project::new([("a.py", "def greet():\n    pass\n"), ("x.html", "<p>")]);
+    let project = Project::new([("a.py", "def greet():\n    pass\n"), ("b.rb", "x = 1\n")]);
     let python = "[LSP] python: pylsp not installed, run: ";
     let starts = |words: &[&str]| {
         let (lines, _) = said(&project, words);
@@ -85,7 +85,7 @@ fn missing_server_is_named_at_start_of_tool_calls_and_copilot_commands() {
     for words in [&["tools", "call", "lsp_servers"][..], &["copilot", "status"], &["copilot", "tools"]] {
         let mut languages = starts(words);
         languages.sort();
-        assert_eq!(languages, ["html", "python"], "{words:?}");
+        assert_eq!(languages, ["python", "ruby"], "{words:?}");
     }
 }
 

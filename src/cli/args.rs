@@ -279,10 +279,9 @@ pub(crate) enum CliCommand {
     #[command(after_help = "Example: lsp-tools doctor\n\nExit status: 0 only when all is well.")]
     Doctor,
     /// Install language servers, pinned, into a private prefix; the system is left alone
-    #[command(
-        after_help = "Examples:\n  lsp-tools install python            the default servers of a language\n  \
-                            lsp-tools install pyright ruff      these servers"
-    )]
+    #[command(after_help = "Examples:\n  lsp-tools install python            the servers of a language\n  \
+                            lsp-tools install pyright ruff      these servers\n  \
+                            lsp-tools install --list            what there is, and what is installed")]
     Install(InstallCommandArgs),
     /// Allow what this project's own settings want to run
     #[command(
@@ -345,9 +344,12 @@ pub(crate) enum CliCommand {
 /// `install`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct InstallCommandArgs {
-    /// Languages (their default servers) or servers
-    #[arg(value_name = "LANG|SERVER", required = true)]
+    /// Languages or servers
+    #[arg(value_name = "LANG|SERVER", required_unless_present = "list")]
     pub(crate) names: Vec<String>,
+    /// The languages and servers that there are, and which of them are installed, in which version
+    #[arg(long, conflicts_with = "names")]
+    pub(crate) list: bool,
 }
 
 /// `trust`

@@ -241,7 +241,7 @@ fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
         report(&["server", key, "set-up-as"], message);
     }
     let named = |language| {
-        ["servers", "alternatives"]
+        ["servers", "alternatives", "install"]
             .map(|word| string_list(language, word).into_iter().map(move |server| (word, server)))
     };
     for (key, language) in languages {
@@ -281,5 +281,6 @@ fn string_list<'a>(entry: &'a toml::Value, key: &str) -> Vec<&'a str> {
     items.into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }
 
+mod installation;
 #[cfg(test)]
 mod tests;

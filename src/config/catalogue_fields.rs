@@ -36,6 +36,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     plain("languages", Texts),
     plain("door", Text),
     launch("command", Texts),
+    launch("version", Texts),
     launch("env", TextTable),
     plain("root-markers", Texts),
     plain("weak-root-markers", Record(WEAK_ROOT_MARKERS)),
@@ -52,7 +53,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     plain("answers-of-project", Choices(QUESTIONS)),
     plain("implements-unnamed", Text),
     plain("unchecked", Choices(&["imports", "types"])),
-    launch("for-more", Record(FOR_MORE)),
+    launch("for-more", Text),
     launch("install", Record(INSTALL)),
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
@@ -91,8 +92,6 @@ pub(super) const FEATURES: &[ConfigField] =
 pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
 
 pub(super) const WEAK_ROOT_MARKERS: &[ConfigField] = &[plain("markers", Texts), plain("within", Texts)];
-
-pub(super) const FOR_MORE: &[ConfigField] = &[plain("finds", Text), plain("servers", Texts)];
 
 pub(super) const SET_UP: &[ConfigField] = &[
     plain("where", Texts),
@@ -195,6 +194,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     launch("includes", Texts),
     launch("excludes", Texts),
     plain("falls-short", Records(FALLS_SHORT)),
+    launch("left-out", Records(LEFT_OUT)),
     plain("failed-checks", Records(FAILED_CHECK)),
 ];
 
@@ -203,6 +203,9 @@ pub(super) const BACKGROUND_CHECK: &[ConfigField] =
 
 pub(super) const FALLS_SHORT: &[ConfigField] =
     &[plain("code", Text), plain("matches", Text), plain("without-build-file", Flag), plain("reason", Text)];
+
+pub(super) const LEFT_OUT: &[ConfigField] =
+    &[plain("source", Text), plain("matches", Text), plain("unless", Texts)];
 
 pub(super) const FAILED_CHECK: &[ConfigField] = &[plain("source", Text), plain("matches", Text)];
 
@@ -286,7 +289,6 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::Language>(), keys(LANGUAGE));
         assert_eq!(sorted::<spec::ServerSpec>(), keys(SERVER));
         assert_eq!(sorted::<spec::ServerFeatures>(), keys(FEATURES));
-        assert_eq!(sorted::<spec::ForMore>(), keys(FOR_MORE));
         assert_eq!(sorted::<spec::SetUp>(), keys(SET_UP));
         assert_eq!(sorted::<spec::SettingsUnless>(), keys(SETTINGS_UNLESS));
         assert_eq!(sorted::<spec::InstallSpec>(), keys(INSTALL));

@@ -15,8 +15,8 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 pub(crate) use rules::{
-    BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, MoveSymbolRule,
-    ReadinessRule, ReloadRule, SyncRule,
+    BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
+    MoveSymbolRule, ReadinessRule, ReloadRule, SyncRule,
 };
 #[cfg(test)]
 pub(crate) use rules::{IdleSign, ReadySign};
@@ -57,6 +57,9 @@ pub struct Language {
     /// join the one that does.
     #[serde(default)]
     pub(crate) alternatives: Vec<String>,
+    /// Keys of the servers that `lsp-tools install` installs for the language; `servers` if empty.
+    #[serde(default)]
+    pub(crate) install: Vec<String>,
     /// Settings name the servers, so what is installed has no say.
     #[serde(skip)]
     pub(crate) fixed: bool,
@@ -70,6 +73,12 @@ impl Language {
     pub(crate) fn endings(&self) -> impl Iterator<Item = &str> {
         let bare = (!self.shebangs.is_empty()).then_some("");
         self.extensions.iter().map(String::as_str).chain(bare)
+    }
+
+    /// Returns true if `one` leads when both are installed and the project configures neither.
+    pub(crate) fn prefers(&self, one: &str, other: &str) -> bool {
+        let rank = |key: &str| self.alternatives.iter().position(|known| known == key).unwrap_or(usize::MAX);
+        !self.fixed && rank(one) < rank(other)
     }
 
     /// Keys of the servers that run, the first one navigates.
@@ -96,6 +105,10 @@ pub struct ServerSpec {
     pub door: Option<String>,
     /// Program and arguments.
     pub command: Vec<String>,
+    /// The arguments with which its program prints the version of the server. Empty if the program
+    /// is an interpreter that prints only its own.
+    #[serde(default = "usual_version_arguments")]
+    pub(crate) version: Vec<String>,
     /// Environment variables added for the server's process.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
@@ -143,8 +156,9 @@ pub struct ServerSpec {
     /// What its diagnostics say nothing of.
     #[serde(default)]
     pub(crate) unchecked: Vec<UncheckedAspect>,
-    /// What people should know who have only this server, and what to install beside or instead.
-    pub(crate) for_more: Option<ForMore>,
+    /// A description of its findings ("undefined names, no type errors"), shown while other servers
+    /// that `install` brings for the language are missing.
+    pub(crate) for_more: Option<String>,
     /// How it can be installed.
     #[serde(default)]
     pub install: InstallSpec,
@@ -300,16 +314,6 @@ pub(crate) struct WeakRootMarkers {
     pub(crate) within: Vec<ConfigMarker>,
 }
 
-/// What a server that is only the first at hand lacks.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct ForMore {
-    /// What it finds and does not find ("undefined names, but no type errors").
-    pub(crate) finds: String,
-    /// Keys of the servers to install for more.
-    pub(crate) servers: Vec<String>,
-}
-
 /// Settings that hold unless the project has its own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -400,7 +404,7 @@ impl ServerSpec {
         lacking.filter(move |needed| !(needed.build_file && is_built()))
     }
 
-    /// Its table for `root`, the settings that depend on the root's files decided.
+    /// Its table for `root`, the settings and rules that depend on the root's files decided.
     pub(crate) fn resolve_for_root(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
         let mut settings = toml::Table::new();
         for unless in &self.settings_unless {
@@ -409,8 +413,14 @@ impl ServerSpec {
             }
         }
         merge(&mut settings, self.settings.clone());
-        Self { settings, ..self.clone() }
+        let mut diagnostics = self.diagnostics.clone();
+        diagnostics.left_out.retain(|rule| !rule.unless.iter().any(|sign| sign.is_in(workspace, root)));
+        Self { settings, diagnostics, ..self.clone() }
     }
+}
+
+fn usual_version_arguments() -> Vec<String> {
+    vec!["--version".to_owned()]
 }
 
 /// A regular expression.

@@ -96,13 +96,19 @@ fn spoken_commands(command: &str, ours: Option<&String>, speech: SpokenLanguage)
     }
 }
 
-/// The line printed at start for a language of the workspace whose server is missing.
-pub(crate) fn startup_line(language: &str, key: &str, server: &ServerSpec, speech: SpokenLanguage) -> String {
+/// The line printed at start for a language of the workspace whose server is missing. `ours` is
+/// the command of lsp-tools that installs it.
+pub(crate) fn startup_line(
+    language: &str,
+    key: &str,
+    server: &ServerSpec,
+    ours: Option<&String>,
+    speech: SpokenLanguage,
+) -> String {
     let advice = advice(key, server);
     let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
-    let ours = advice.ours.then(|| our_command(language));
-    let install = advice.install.or_else(|| ours.clone());
-    let install = install.map(|command| spoken_commands(&command, ours.as_ref(), speech));
+    let install = advice.install.or_else(|| ours.cloned());
+    let install = install.map(|command| spoken_commands(&command, ours, speech));
     match (install, speech) {
         (Some(command), SpokenLanguage::English) => {
             format!("[LSP] {language}: {key} not installed, run: {command}")
@@ -129,12 +135,13 @@ mod tests {
     #[test]
     fn startup_line_names_install_command_in_english_and_chinese() {
         let pylsp = &Catalogue::built_in().servers["pylsp"];
+        let ours = our_command("python");
         assert_eq!(
-            startup_line("python", "pylsp", pylsp, SpokenLanguage::English),
+            startup_line("python", "pylsp", pylsp, Some(&ours), SpokenLanguage::English),
             "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)"
         );
         assert_eq!(
-            startup_line("python", "pylsp", pylsp, SpokenLanguage::Chinese),
+            startup_line("python", "pylsp", pylsp, Some(&ours), SpokenLanguage::Chinese),
             "[LSP] python: pylsp 未安装，运行: pip install python-lsp-server (或: lsp-tools install python)"
         );
     }

@@ -25,22 +25,26 @@ pub struct HealthFinding {
     pub install: String,
 }
 
-/// What the program says to `--version`: the first line that holds a digit. `None` where it fails, says nothing, or takes
-/// more than five seconds.
-pub async fn version(spawner: &Spawner, workspace: &Workspace, located: &LocatedProgram) -> Option<String> {
+/// The version of `server`, as its program prints it: the first line that holds a digit. `None` if
+/// it fails, prints nothing, takes more than five seconds, or is an interpreter.
+pub async fn version(
+    spawner: &Spawner,
+    workspace: &Workspace,
+    server: &ServerSpec,
+    located: &LocatedProgram,
+) -> Option<String> {
+    if server.version.is_empty() {
+        return None;
+    }
     let mut version = None;
     let tell = |line: &str| {
         if version.is_none() && line.contains(|character: char| character.is_ascii_digit()) {
             version = Some(line.trim().to_owned());
         }
     };
-    let finished = run(
-        spawner,
-        spawn(&path_of(workspace, located), located, &located.program, &["--version"]),
-        deadline(),
-        tell,
-    )
-    .await;
+    let arguments: Vec<&str> = server.version.iter().map(String::as_str).collect();
+    let spawn = spawn(&path_of(workspace, located), located, &located.program, &arguments);
+    let finished = run(spawner, spawn, deadline(), tell).await;
     version.filter(|_| finished.is_ok_and(|finished| finished.exit == Exit::Code(0)))
 }
 
@@ -62,6 +66,16 @@ pub async fn prerequisite_findings(
         findings.push(HealthFinding { message, install });
     }
     findings
+}
+
+/// Returns true if the program does what the catalogue says that it must.
+pub(crate) async fn is_working(
+    spawner: &Spawner,
+    workspace: &Workspace,
+    server: &ServerSpec,
+    located: &LocatedProgram,
+) -> bool {
+    probe_failure(spawner, &path_of(workspace, located), server, located).await.is_none()
 }
 
 /// Why the program does not do what the catalogue says that it must; `None` when it does.

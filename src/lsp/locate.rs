@@ -131,10 +131,10 @@ pub(crate) fn locate(
 ) -> Result<LocatedProgram, NotFound> {
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
-    if program.contains('/') {
-        return locate_configured(program, places);
-    }
     let ours = prefix_folders(places.data, key);
+    if program.contains('/') {
+        return locate_configured(program, ours, places);
+    }
     let own =
         project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
     match own {
@@ -218,7 +218,11 @@ pub(crate) fn inner_folders(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A program that settings name by its path, from the workspace's root where it is relative.
-fn locate_configured(program: String, places: &ProgramSearchPlaces<'_>) -> Result<LocatedProgram, NotFound> {
+fn locate_configured(
+    program: String,
+    ours: Vec<PathBuf>,
+    places: &ProgramSearchPlaces<'_>,
+) -> Result<LocatedProgram, NotFound> {
     let path = places.workspace.root().join(&program);
     let not = |searched: &str| Err(NotFound { program, searched: vec![searched.into()] });
     if !is_program(&path) {
@@ -229,7 +233,7 @@ fn locate_configured(program: String, places: &ProgramSearchPlaces<'_>) -> Resul
     if inside && pin.is_none() {
         return not("trusted as a program of the project (lsp-tools trust)");
     }
-    Ok(LocatedProgram { program: path, origin: ProgramOrigin::Configured, path_folders: Vec::new(), pin })
+    Ok(LocatedProgram { program: path, origin: ProgramOrigin::Configured, path_folders: ours, pin })
 }
 
 /// The folders in which programs of servers are looked for, those of the private prefix aside.

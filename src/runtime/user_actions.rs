@@ -9,6 +9,7 @@ use super::installs::run_recorded;
 use crate::policy::request::Effect;
 use crate::tools::error::ToolError;
 use crate::tools::install;
+use crate::tools::install_list::{self, InstallListOutput};
 use crate::tools::install_outcome::InstallOutput;
 use crate::tools::trust::{self, TrustOutput, TrustRequest};
 
@@ -20,6 +21,11 @@ impl Runtime {
     pub async fn install(&self, names: Vec<String>) -> Result<InstallOutput, ToolError> {
         let arguments = json!({"names": names});
         self.run_recorded("install", Effect::Network, &arguments, install::run(&self.context, &names)).await
+    }
+
+    /// The languages and servers that can be installed, and those that are.
+    pub(crate) async fn install_list(&self) -> InstallListOutput {
+        install_list::run(&self.context).await
     }
 
     /// Shows, grants or takes back trust in the project.

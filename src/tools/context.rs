@@ -466,13 +466,11 @@ impl Context {
         hints::advice(server, spec).install
     }
 
-    /// The command of ours that installs `server`, by the name of `language` where the server is the first that runs for it.
+    /// The `lsp-tools install` command for `server`, by the name of `language` if that is enough.
     pub(crate) fn installer_command(&self, server: &str, language: Option<&str>) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
-        let leads = |language: &&str| {
-            self.catalogue().servers_for(language).first().is_some_and(|(leading, _)| *leading == server)
-        };
-        hints::advice(server, spec).ours.then(|| hints::our_command(language.filter(leads).unwrap_or(server)))
+        let name = self.catalogue().install_name(server, language);
+        hints::advice(server, spec).ours.then(|| hints::our_command(name))
     }
 
     /// A status without further detail.

@@ -212,7 +212,7 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
     };
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
-    report.version = health::version(context.manager.spawner(), &context.workspace, &located).await;
+    report.version = health::version(context.manager.spawner(), &context.workspace, spec, &located).await;
     let findings =
         health::prerequisite_findings(context.manager.spawner(), &context.workspace, key, spec, &located)
             .await;
@@ -223,7 +223,9 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
     report
 }
 
-/// A real query: the outline of an example file, or its diagnostics where the server does not navigate.
+/// A real query: the outline of an example file, or its diagnostics if the server does not navigate.
+/// For a server without outlines, it is enough that it was initialized: a missing feature is no
+/// fault.
 async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &ServerSpec) -> DoctorProbe {
     let started = Instant::now();
     let start = server.start_timeout.map_or(context.config.settings.deadlines.start, Duration::from_secs);

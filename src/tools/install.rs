@@ -6,8 +6,6 @@ use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::install_outcome::{InstallItem, InstallOutput, InstallState};
 use super::server_notes::InstalledServerUse;
-use crate::config::Catalogue;
-use crate::config::spec::Language;
 use crate::lsp::install::{InstallError, InstallProgress, Installer};
 use crate::lsp::progress::ProgressEvent;
 use crate::text::nearest_word;
@@ -38,7 +36,11 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
         return Vec::new();
     }
     let used = context.installed_server_use(&item.server).map(|used| match used {
-        InstalledServerUse::Running(languages) => format!("used for {}", languages.join(", ")),
+        InstalledServerUse::Running(languages) => {
+            let languages = languages.join(", ");
+            let other = context.preceding_program_note(&item.server, item.program.as_deref(), &languages);
+            other.unwrap_or_else(|| format!("used for {languages}"))
+        }
         InstalledServerUse::Resting(why) => why,
     });
     used.into_iter().chain(context.advice_after(&item.server)).collect()
@@ -46,15 +48,9 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
 
 fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
     let catalogue = context.catalogue();
-    if catalogue.servers.contains_key(name) {
-        return Ok(vec![name.to_owned()]);
-    }
-    if let Some(name) = language_called(catalogue, name) {
-        let servers: Vec<String> =
-            catalogue.servers_for(name).into_iter().map(|(key, _)| key.to_owned()).collect();
-        if !servers.is_empty() {
-            return Ok(servers);
-        }
+    let servers = catalogue.servers_to_install(name);
+    if !servers.is_empty() {
+        return Ok(servers.into_iter().map(str::to_owned).collect());
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
     let error = ToolError::new(
@@ -65,19 +61,6 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => error,
     })
-}
-
-/// The key of the language that is called `name` by its key, its own name, its LSP id or an extension of its files.
-fn language_called<'a>(catalogue: &'a Catalogue, name: &str) -> Option<&'a str> {
-    let lower = name.to_lowercase();
-    let called = |(key, language): &(&String, &Language)| {
-        **key == lower
-            || language.name.to_lowercase() == lower
-            || language.language_id.as_ref().is_some_and(|id| *id == lower)
-            || language.extensions.contains(&lower)
-    };
-    let exact = catalogue.languages.get_key_value(&lower);
-    exact.or_else(|| catalogue.languages.iter().find(called)).map(|(key, _)| key.as_str())
 }
 
 /// Installs one server of the catalogue.

@@ -68,6 +68,7 @@ pub(crate) mod hidden;
 pub(crate) mod hidden_definitions;
 pub(crate) mod impact;
 pub(crate) mod install;
+pub(crate) mod install_list;
 pub(crate) mod install_outcome;
 mod left_out_files;
 mod library_docs;

@@ -1,10 +1,13 @@
 //! The servers for a language: those that answer, those that are installed and do not, and the setting to change.
 
+use std::path::Path;
+
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus};
 use super::context::{Context, LanguageFile};
 use crate::config::spec::{Language, ServerQuestion};
+use crate::hints;
 use crate::lsp::manager::SessionUnavailable;
 use crate::workspace::WorkspacePath;
 
@@ -78,9 +81,15 @@ impl Context {
         let Some(other) = self.alternative_server(server, subject, method) else { return sentence };
         let language = subject.language.as_deref().unwrap_or_default();
         let located = self.manager.locate(other, &subject.path);
+        let setting = || self.preference_setting(language, other);
         let way = match located {
-            Ok(_) => self.preference_setting(language, other),
-            Err(_) => format!("lsp-tools install {other}"),
+            Ok(_) => setting(),
+            Err(_) => {
+                let command = hints::our_command(self.catalogue().install_name(other, None));
+                let will_lead =
+                    self.language(language).is_some_and(|language| language.prefers(other, server));
+                if will_lead { command } else { format!("{command}, then: {}", setting()) }
+            }
         };
         format!("{sentence}; {other} can: {way}")
     }
@@ -106,7 +115,7 @@ impl Context {
                 && self.can_run(server, &subject.path)
         });
         let unused: Vec<&str> = unused.collect();
-        let mut notes: Vec<String> = self.more_findings_note(language, &subject.path).into_iter().collect();
+        let mut notes: Vec<String> = self.more_findings_note(key, &subject.path).into_iter().collect();
         if let Some(first) = unused.first() {
             let setting = self.preference_setting(key, first);
             notes.push(format!(
@@ -117,16 +126,16 @@ impl Context {
         notes
     }
 
-    /// "pylsp finds …, no type errors; for more: lsp-tools install pyright ruff", where settings do not name the server.
-    fn more_findings_note(&self, language: &Language, path: &WorkspacePath) -> Option<String> {
-        let leading = language.active_servers().first().filter(|_| !language.fixed)?;
-        let more = self.catalogue().servers.get(leading)?.for_more.as_ref()?;
-        let missing =
-            more.servers.iter().map(String::as_str).filter(|key| self.manager.locate(key, path).is_err());
-        let missing: Vec<&str> = missing.collect();
-        (!missing.is_empty()).then(|| {
-            format!("{leading} finds {}; for more: lsp-tools install {}", more.finds, missing.join(" "))
-        })
+    /// "pylsp finds …, no type errors; for more: lsp-tools install python", unless settings name the
+    /// server.
+    fn more_findings_note(&self, key: &str, path: &WorkspacePath) -> Option<String> {
+        let language = self.language(key).filter(|language| !language.fixed)?;
+        let leading =
+            language.active_servers().first().filter(|key| self.manager.locate(key, path).is_ok())?;
+        let finds = self.catalogue().servers.get(leading)?.for_more.as_ref()?;
+        let is_missing = |key: &String| self.manager.locate(key, path).is_err();
+        let more = language.install.iter().any(is_missing).then(|| hints::our_command(key))?;
+        Some(format!("{leading} finds {finds}; for more: {more}"))
     }
 
     /// Whether `server`, which is there now, runs for a language; by what is installed now.
@@ -157,12 +166,37 @@ impl Context {
         )))
     }
 
+    /// The line that says that another program than the `installed` one is used for `server`, and
+    /// the setting that changes that.
+    pub(crate) fn preceding_program_note(
+        &self,
+        server: &str,
+        installed: Option<&str>,
+        languages: &str,
+    ) -> Option<String> {
+        let installed = installed?;
+        let found = self.manager.locate(server, &WorkspacePath::root()).ok()?;
+        if found.program == Path::new(installed) {
+            return None;
+        }
+        let arguments = self.catalogue().servers.get(server)?.command.iter().skip(1).map(String::as_str);
+        let command: Vec<String> =
+            [installed].into_iter().chain(arguments).map(|word| format!("{word:?}")).collect();
+        Some(format!(
+            "not used: {} ({}) comes before it and answers for {languages}; to use the installed one: server.{server}.command = [{}] in {}",
+            found.program.display(),
+            found.origin,
+            command.join(", "),
+            self.folders.servers_file().display()
+        ))
+    }
+
     /// The line that says, once `server` was installed, what it does not find.
     pub(crate) fn advice_after(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
-        let language = self.language(spec.languages.first()?)?;
-        let leads = language.active_servers().first().is_some_and(|leading| leading == server);
-        leads.then(|| self.more_findings_note(language, &WorkspacePath::root())).flatten()
+        let key = spec.languages.first()?;
+        let leads = self.language(key)?.active_servers().first().is_some_and(|leading| leading == server);
+        leads.then(|| self.more_findings_note(key, &WorkspacePath::root())).flatten()
     }
 
     /// The setting with which `server` answers for `language`, and the file that it stands in.

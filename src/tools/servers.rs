@@ -216,7 +216,8 @@ pub(crate) fn startup_hints(
             )
         {
             told.push(*server);
-            lines.push(hints::startup_line(&language.language, server, spec, speech));
+            let ours = context.installer_command(server, Some(&language.language));
+            lines.push(hints::startup_line(&language.language, server, spec, ours.as_ref(), speech));
         }
     }
     lines

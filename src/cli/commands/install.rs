@@ -4,11 +4,18 @@ use super::{CliContext, Reply, output_reply};
 use crate::cli::args::InstallCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::install::render;
+use crate::cli::render::install_list;
 use crate::tools::error::ToolError;
 use crate::tools::install_outcome::{InstallOutput, InstallState};
 
-/// Installs servers.
+/// Installs servers, or lists them.
 pub(super) async fn run(arguments: InstallCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+    if arguments.list {
+        let output = door.runtime.install_list().await;
+        return output_reply(door, &output, CliExitStatus::Answered, |output| {
+            install_list::render(output, &door.console.out)
+        });
+    }
     let output = door.runtime.install(arguments.names).await?;
     output_reply(door, &output, status(&output), |output| render(output, &door.console.out))
 }

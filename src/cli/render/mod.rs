@@ -25,6 +25,7 @@ pub(crate) mod host_hook;
 pub(crate) mod hosts;
 pub(crate) mod hover;
 pub(crate) mod install;
+pub(crate) mod install_list;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod locations;

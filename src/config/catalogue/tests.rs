@@ -368,10 +368,8 @@ fn default_server_is_an_alternative_and_advised_servers_are_installable() {
         assert!(language.alternatives.contains(first), "{key}: {first}");
         assert!(!language.fixed, "{key}");
     }
-    for server in catalogue.servers.values() {
-        for more in server.for_more.iter().flat_map(|more| &more.servers) {
-            assert!(catalogue.servers[more].install.has_recipe(), "{more}");
-        }
+    for server in catalogue.languages.values().flat_map(|language| &language.install) {
+        assert!(catalogue.servers[server].install.has_recipe(), "{server}");
     }
 }
 

@@ -90,15 +90,18 @@ fn invalid_setting_is_reported_with_its_line() {
 
 #[test]
 fn prefer_and_disabled_settings_choose_servers_of_a_language() {
-    let text =
-        "disabled = ['bash-language-server']\nprefer.python = ['pyright', 'ruff']\nprefer.vue = ['vue']\n";
+    let text = "disabled = ['bash-language-server']\nprefer.python = ['pyright', 'ruff']\nprefer.vue = ['vue-language-server']\n";
     let (settings, _) = load(LayerOrigin::User, text).unwrap();
     let mut catalogue = Catalogue::built_in().clone();
     settings.choose_servers(&mut catalogue);
     let keys = |language| catalogue.servers_for(language).into_iter().map(|(key, _)| key).collect::<Vec<_>>();
     assert_eq!(keys("python"), ["pyright", "ruff"]);
     assert_eq!(keys("shell"), [""; 0]);
-    assert_eq!(keys("vue"), ["vue"], "a preferred server runs although the catalogue disables it");
+    assert_eq!(
+        keys("vue"),
+        ["vue-language-server"],
+        "a preferred server runs although the catalogue disables it"
+    );
 }
 
 #[test]

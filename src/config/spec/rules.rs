@@ -55,6 +55,8 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) sees_unsaved: bool,
     /// Findings by which it says that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
+    /// Findings that are not shown, because they are no faults in most projects.
+    pub(crate) left_out: Vec<LeftOutFinding>,
     /// Findings by which it says that one of its checkers has failed on a text: the text is given to it again.
     pub(crate) failed_checks: Vec<FailedCheck>,
     /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
@@ -94,6 +96,18 @@ pub(crate) struct FallsShort {
     pub(crate) without_build_file: bool,
     /// What may be missing, as a sentence without its full stop.
     pub(crate) reason: String,
+}
+
+/// A finding that is shown only in projects whose own settings ask for it.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(crate) struct LeftOutFinding {
+    /// The checker: the `source` of the finding.
+    pub(crate) source: String,
+    /// A pattern of its message.
+    pub(crate) matches: RegexPattern,
+    /// The settings of a project with which it is shown.
+    pub(crate) unless: Vec<ConfigMarker>,
 }
 
 /// A finding by which a server says that one of its checkers has failed.

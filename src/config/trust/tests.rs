@@ -64,7 +64,8 @@ fn trust_is_lost_when_any_launch_field_differs() {
         ("command", "['a']", "['a', '--b']"),
         ("env", "{ A = '1' }", "{ A = '2' }"),
         ("configured-by", "['a']", "['a', 'b#c']"),
-        ("for-more", "{ finds = 'a', servers = [] }", "{ finds = 'a', servers = ['b'] }"),
+        ("version", "['-v']", "['-V']"),
+        ("for-more", "'a'", "'b'"),
         (
             "settings-unless",
             "[{ configured-by = ['a'], settings = { a = 1 } }]",
@@ -135,6 +136,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
         words.collect::<Vec<_>>(),
         [
             "command",
+            "version",
             "env",
             "configured-by",
             "project-settings",

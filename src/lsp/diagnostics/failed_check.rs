@@ -1,11 +1,14 @@
-//! Findings by which a server says that one of its checkers has failed. They are not told as findings in the text.
+//! Findings of a server that are not shown.
+//!
+//! Two kinds: findings by which it says that one of its checkers has failed, and findings that the
+//! catalogue leaves out.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::findings::{DiagnosticsCompleteness, RawDiagnostics};
-use crate::config::spec::FailedCheck;
+use crate::config::spec::{FailedCheck, LeftOutFinding};
 use crate::lsp::session::Session;
 
 impl FailedCheck {
@@ -16,7 +19,18 @@ impl FailedCheck {
     }
 }
 
+impl LeftOutFinding {
+    fn has(&self, source: Option<&str>, message: &str) -> bool {
+        source == Some(&self.source) && self.matches.is_in(message)
+    }
+}
+
 impl Session {
+    /// Returns true if the catalogue leaves out findings of `source` with this message.
+    pub(super) fn leaves_out(&self, source: Option<&str>, message: &str) -> bool {
+        self.state.spec.diagnostics.left_out.iter().any(|rule| rule.has(source, message))
+    }
+
     /// Whether `item` is about the text, and does not say that a checker has failed.
     pub(super) fn is_about_text(&self, item: &Value) -> bool {
         !self.state.spec.diagnostics.failed_checks.iter().any(|rule| rule.is_told_by(item))

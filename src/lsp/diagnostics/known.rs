@@ -78,7 +78,10 @@ impl Session {
         let mut known: BTreeMap<WorkspacePath, KnownFindings> = BTreeMap::new();
         for (path, items) in self.state.pushed_findings() {
             let findings = known.entry(path).or_default();
-            let told = items.iter().filter(|item| self.is_about_text(item));
+            let is_left_out = |item: &Value| {
+                self.leaves_out(item["source"].as_str(), item["message"].as_str().unwrap_or_default())
+            };
+            let told = items.iter().filter(|item| self.is_about_text(item) && !is_left_out(item));
             told.for_each(|item| findings.add_raw(item));
         }
         let kept = self.diagnostics_cache.lock();

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 use super::python::RootEnvironment;
 use super::setup::ManagerSetup;
 use crate::config::BuildFileSearch;
-use crate::config::spec::ServerSpec;
+use crate::config::spec::{RegexPattern, ServerSpec};
 use crate::lsp::shortfall::Shortfall;
 use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
 
@@ -50,6 +50,7 @@ struct RestartInputs {
     built: u64,
     configured: Vec<Option<u64>>,
     settings: toml::Table,
+    left_out: Vec<RegexPattern>,
 }
 
 impl LaunchInputs {
@@ -64,10 +65,12 @@ impl LaunchInputs {
         looked_at.extend(packages.iter().cloned());
         let signs = server.restarts_with.iter();
         let unless = server.settings_unless.iter().flat_map(|unless| &unless.configured_by);
+        let shown_where = server.diagnostics.left_out.iter().flat_map(|rule| &rule.unless);
         let lacking = server.set_up.iter().filter(|needed| needed.lowers);
         let needed = lacking.flat_map(|needed| needed.of.iter().chain(&needed.unless));
         let absolute = workspace.absolute(root);
-        let named = signs.chain(unless).chain(needed).map(|sign| absolute.join(sign.file()));
+        let named =
+            signs.chain(unless).chain(shown_where).chain(needed).map(|sign| absolute.join(sign.file()));
         looked_at.extend(named);
         // Before anything is read: what changes while it is read is seen the next time.
         let mut missing = Vec::new();
@@ -90,6 +93,7 @@ impl LaunchInputs {
             build: build.file.clone(),
             configured: server.restarts_with.iter().map(|sign| sign.content(workspace, root)).collect(),
             settings: spec.settings.clone(),
+            left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
         };
         let lack = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let lack = lack.map(|needed| needed.message.clone());

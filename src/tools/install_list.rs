@@ -1,0 +1,100 @@
+//! The report of `install --list`: languages, their servers, and those that are installed.
+
+use futures::future::join_all;
+use serde::Serialize;
+
+use super::context::Context;
+use crate::config::spec::ServerSpec;
+use crate::lsp::health;
+use crate::workspace::WorkspacePath;
+
+/// How many programs are asked for their version at a time.
+const MAX_CONCURRENT_VERSION_PROBES: usize = 4;
+
+/// A language, and the servers that `install` installs for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct InstallableLanguage {
+    /// Its key in the catalogue, which `install` takes.
+    pub(crate) language: String,
+    /// The name that people use.
+    pub(crate) name: String,
+    /// The keys of the servers that `install` installs for it.
+    pub(crate) installs: Vec<String>,
+}
+
+/// A server, with its installed version.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct InstallableServer {
+    /// Its key in the catalogue, which `install` takes.
+    pub(crate) server: String,
+    /// The keys of the languages that it speaks.
+    pub(crate) languages: Vec<String>,
+    /// True if its program was found and works.
+    pub(crate) installed: bool,
+    /// Its version, as it prints it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) version: Option<String>,
+    /// Its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) program: Option<String>,
+    /// The kind of place ("PATH", "project environment", "private prefix").
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) origin: Option<String>,
+    /// The packages that `install` installs, pinned.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) packages: Vec<String>,
+    /// Instructions for an installation by hand, if it has no packages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) by_hand: Option<String>,
+}
+
+/// `install --list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct InstallListOutput {
+    /// Always true.
+    pub(crate) ok: bool,
+    /// Every language of the catalogue.
+    pub(crate) languages: Vec<InstallableLanguage>,
+    /// Every server of the catalogue.
+    pub(crate) servers: Vec<InstallableServer>,
+}
+
+/// Lists the catalogue, and asks the servers that are there for their versions.
+pub(crate) async fn run(context: &Context) -> InstallListOutput {
+    let catalogue = context.catalogue();
+    let languages = catalogue.languages.iter().map(|(key, language)| InstallableLanguage {
+        language: key.clone(),
+        name: language.name.clone(),
+        installs: catalogue.servers_to_install(key).into_iter().map(str::to_owned).collect(),
+    });
+    let specs: Vec<(&String, &ServerSpec)> = catalogue.servers.iter().collect();
+    let mut servers = Vec::new();
+    for some in specs.chunks(MAX_CONCURRENT_VERSION_PROBES) {
+        servers.extend(join_all(some.iter().map(|(key, spec)| row(context, key, spec))).await);
+    }
+    InstallListOutput { ok: true, languages: languages.collect(), servers }
+}
+
+async fn row(context: &Context, key: &str, spec: &ServerSpec) -> InstallableServer {
+    let (spawner, workspace) = (context.manager.spawner(), &context.workspace);
+    let (mut located, mut version) = (context.manager.locate(key, &WorkspacePath::root()).ok(), None);
+    if let Some(found) = &located {
+        // An interpreter may be there without the server that it would run.
+        match health::is_working(spawner, workspace, spec, found).await {
+            true => version = health::version(spawner, workspace, spec, found).await,
+            false => located = None,
+        }
+    }
+    let recipes = spec.install.recipes();
+    let manual = spec.install.manual.as_ref().or(spec.homepage.as_ref()).filter(|_| recipes.is_empty());
+    InstallableServer {
+        server: key.to_owned(),
+        languages: spec.languages.clone(),
+        installed: located.is_some(),
+        version,
+        program: located.as_ref().map(|located| located.program.display().to_string()),
+        origin: located.map(|located| located.origin.to_string()),
+        packages: recipes.first().map(|recipe| recipe.packages().cloned().collect()).unwrap_or_default(),
+        by_hand: manual.cloned(),
+    }
+}
