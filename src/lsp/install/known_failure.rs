@@ -91,7 +91,7 @@ pub(super) fn without_traces(lines: Vec<String>) -> Vec<String> {
         let is_call = is_indented && (words.starts_with("at ") || words.starts_with("from "));
         let is_head = line.to_lowercase().contains("backtrace:") || words.starts_with("Traceback (");
         in_trace |= is_head;
-        !is_head && !is_call && !(in_trace && is_indented)
+        !(is_head || is_call || in_trace && is_indented)
     });
     lines
 }
