@@ -179,7 +179,8 @@ pub(super) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read_text(path: impl AsRef<Path>) -> Option<String> {
+/// The text of a file of `/proc`; `None` where it cannot be read.
+pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
     String::from_utf8(read_bytes(path).ok()?).ok()
 }
 

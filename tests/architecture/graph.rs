@@ -13,6 +13,8 @@ type Module = Vec<String>;
 /// The files of the library and what they import of each other.
 pub struct Graph {
     imports: BTreeMap<String, BTreeSet<String>>,
+    /// The paths in each file that begin with none of `crate`, `super` and `self`, as they are written.
+    outside: BTreeMap<String, BTreeSet<String>>,
     /// The names of all types that the library defines.
     pub type_names: Vec<String>,
     /// How many functions, types, modules, constants and re-exports are `pub` without restriction.
@@ -30,13 +32,23 @@ impl Graph {
         let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut files = BTreeMap::new();
         add(&src, &src.join("lib.rs"), Vec::new(), &mut files);
-        let imports =
-            files.iter().map(|(module, file)| (file.path.clone(), imports(module, file, &files))).collect();
+        let (mut imports, mut outside) = (BTreeMap::new(), BTreeMap::new());
+        for (module, file) in &files {
+            let paths = Paths::of_file(module, file);
+            imports.insert(file.path.clone(), paths.imports(file, &files));
+            outside.insert(file.path.clone(), paths.outside);
+        }
         let mut names = TypeNames(Vec::new());
         files.values().for_each(|file| names.visit_file(&file.syntax));
         let mut public = PublicItems(0);
         files.values().for_each(|file| public.visit_file(&file.syntax));
-        Self { imports, type_names: names.0, public_items: public.0 }
+        Self { imports, outside, type_names: names.0, public_items: public.0 }
+    }
+
+    /// Every path of another crate, or of what a file imports, as it is written there; of a renamed import the path and ` as`, of an
+    /// import of everything the path and `*`, and `env::var(PATH)` for a look at that variable.
+    pub fn outside_paths(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.outside.iter().flat_map(|(file, all)| all.iter().map(move |path| (file.as_str(), path.as_str())))
     }
 
     /// The files of the library, relative to `src`.
@@ -142,21 +154,29 @@ fn is_text(value: &syn::Expr, text: &str) -> bool {
     matches!(value, syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(found), .. }) if found.value() == text)
 }
 
-fn imports(module: &Module, file: &ParsedFile, files: &BTreeMap<Module, ParsedFile>) -> BTreeSet<String> {
-    let mut paths = Paths { module: module.clone(), found: Vec::new() };
-    paths.visit_file(&file.syntax);
-    let owner = |path: &Module| (1..=path.len()).rev().find_map(|length| files.get(&path[..length]));
-    let owners = paths.found.iter().filter_map(owner).map(|owner| owner.path.clone());
-    owners.filter(|owner| owner != &file.path).collect()
-}
-
-/// Collects the paths that begin with `crate`, `super` or `self`, from the crate's root.
+/// Collects the paths of a file.
 struct Paths {
     module: Module,
+    /// Those that begin with `crate`, `super` or `self`, from the crate's root.
     found: Vec<Module>,
+    /// All others.
+    outside: BTreeSet<String>,
 }
 
 impl Paths {
+    fn of_file(module: &Module, file: &ParsedFile) -> Self {
+        let mut paths = Self { module: module.clone(), found: Vec::new(), outside: BTreeSet::new() };
+        paths.visit_file(&file.syntax);
+        paths
+    }
+
+    /// The files among `files` that `file` imports.
+    fn imports(&self, file: &ParsedFile, files: &BTreeMap<Module, ParsedFile>) -> BTreeSet<String> {
+        let owner = |path: &Module| (1..=path.len()).rev().find_map(|length| files.get(&path[..length]));
+        let owners = self.found.iter().filter_map(owner).map(|owner| owner.path.clone());
+        owners.filter(|owner| owner != &file.path).collect()
+    }
+
     fn add(&mut self, written: &[String]) {
         let mut base = self.module.clone();
         let mut rest = written;
@@ -166,7 +186,10 @@ impl Paths {
                 rest = &rest[1..];
             }
             Some("super" | "self") => {}
-            _ => return,
+            _ => {
+                self.outside.insert(written.join("::"));
+                return;
+            }
         }
         while let Some(word @ ("super" | "self")) = rest.first().map(String::as_str) {
             if word == "super" {
@@ -195,8 +218,14 @@ impl Paths {
         match tree {
             syn::UseTree::Path(path) => self.add_tree(&with(&path.ident), &path.tree),
             syn::UseTree::Name(name) => self.add(&with(&name.ident)),
-            syn::UseTree::Rename(name) => self.add(&with(&name.ident)),
-            syn::UseTree::Glob(_) => self.add(head),
+            syn::UseTree::Rename(name) => {
+                self.add(&with(&name.ident));
+                self.outside.insert(format!("{} as", with(&name.ident).join("::")));
+            }
+            syn::UseTree::Glob(_) => {
+                self.add(head);
+                self.outside.insert(format!("{}::*", head.join("::")));
+            }
             syn::UseTree::Group(group) => group.items.iter().for_each(|tree| self.add_tree(head, tree)),
         }
     }
@@ -229,6 +258,23 @@ impl<'ast> Visit<'ast> for Paths {
     }
 
     fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
+
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        visit::visit_expr_call(self, call);
+        let is_variable = |path: &syn::Path| {
+            path.segments.last().is_some_and(|name| name.ident == "var" || name.ident == "var_os")
+        };
+        let is_path = |name: &syn::Expr| match name {
+            syn::Expr::Path(name) => name.path.segments.last().is_some_and(|name| name.ident == "PATH"),
+            text => is_text(text, "PATH"),
+        };
+        if let syn::Expr::Path(called) = &*call.func
+            && is_variable(&called.path)
+            && call.args.first().is_some_and(is_path)
+        {
+            self.outside.insert("env::var(PATH)".to_owned());
+        }
+    }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let words: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();

@@ -1,7 +1,9 @@
-//! The form of the source: imports go down only and in no circle, and the map is current. ARCHITECTURE.md says what each floor is.
+//! The form of the source: imports go down only and in no circle, and files are opened, programs started and found by their owners.
+//! ARCHITECTURE.md says what each floor is.
 
 mod graph;
 mod module_comments;
+mod owners;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;

@@ -193,7 +193,7 @@ async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
             assert!(!answer.to_string().contains("s3cr3t"), "{tool} {arguments}: {answer}");
             assert_eq!(project.read("keys/a.py"), secret, "{tool} {arguments}: {answer}");
         }
-        let listed = workspace.ok("lsp_symbols", json!({"query": "othe"})).await;
+        let listed = workspace.call("lsp_symbols", json!({"query": "othe"})).await.value;
         assert!(!listed.to_string().contains("keys/a.py"), "{listed}");
         let all = workspace.ok("lsp_symbols", json!({"query": "us"})).await;
         assert!(all["symbols"].to_string().contains("app.py"), "{all}");

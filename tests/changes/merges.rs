@@ -1,6 +1,7 @@
 //! Merges that git calls clean, and what breaks in them.
 
 use super::{Repository, findings, state_of};
+use crate::support::Project;
 use serde_json::{Value, json};
 
 const PRICES: &str = "def price(name: str) -> int:\n    return len(name)\n\n\ndef discount(amount: int) -> int:\n    return amount - 1\n";
@@ -94,5 +95,27 @@ async fn removed_export_against_new_import_breaks_in_typescript() {
     let found = findings(&answer);
     assert!(found.len() == 1 && found[0].starts_with("src/use.ts:0 "), "{answer}");
     assert_eq!(only_together(&answer), 1, "{answer}");
+    repository.runtime.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn merge_tells_nothing_of_hard_link_of_hidden_file() {
+    let project = Project::new([("prices.py", PRICES), ("other.py", "x = 1\n"), (".gitignore", "keys/\n")]);
+    let settings = "[permissions]\ndeny = ['*(keys/**)']\n";
+    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    let repository = Repository::of(project.opening().servers(&["pyright"]).at_shell().open());
+    repository.branch("number", "main", |project| {
+        project.write("prices.py", PRICES.replace("name: str", "name: int").replace("len(name)", "name"));
+    });
+    repository.branch("caller", "main", |project| {
+        project.write("other.py", "from prices import price\n\nx = price(\"s3cr3t\")\n");
+    });
+    let told = repository.changes(json!({"merge_branches": ["number", "caller"]})).await;
+    assert!(told.to_string().contains("s3cr3t"), "without a link the literal is told: {told}");
+    std::fs::create_dir(project.path("keys")).expect("a folder");
+    std::fs::hard_link(project.path("other.py"), project.path("keys/other.py")).expect("a hard link");
+    let answer = repository.changes(json!({"merge_branches": ["number", "caller"]})).await;
+    assert!(!answer.to_string().contains("s3cr3t"), "{answer}");
     repository.runtime.shutdown().await;
 }

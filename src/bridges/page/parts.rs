@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::setup::PageSetup;
-use crate::process::tree::Process;
+use crate::process::tree::{Process, read_text};
 use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, HIDDEN, OverviewVeil, ServerOverview};
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
@@ -189,7 +189,7 @@ pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil)
 /// The name of the program that started the process `pid`: the host or the shell.
 fn parent_name(pid: i64) -> Option<String> {
     let process = Process::living(i32::try_from(pid).ok()?)?;
-    let name = std::fs::read_to_string(format!("/proc/{}/comm", process.parent)).ok()?;
+    let name = read_text(format!("/proc/{}/comm", process.parent))?;
     Some(name.trim_end().to_owned())
 }
 

@@ -14,6 +14,7 @@ use super::snapshot::{
     LedgerRecord, LedgerServer, LedgerStart, MachineSnapshot, PassedOver, StartPhase, start_place,
 };
 use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
+use crate::process::tree::read_text;
 
 /// Below the user's state folder.
 const FOLDER: &str = "machine";
@@ -62,7 +63,7 @@ pub(crate) fn now_ms() -> u64 {
 
 /// The ledger of this run of the machine: a state folder may outlive it, and several machines may mount one.
 fn folder(folders: &Folders) -> StateFolder {
-    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let boot = StateName::new(boot.trim());
     let run = boot.as_ref().map_or("this", StateName::as_str);
     StateFolder::new(folders, format!("{FOLDER}/{run}"), "the ledger of language servers")

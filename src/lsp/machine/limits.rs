@@ -1,6 +1,7 @@
 //! The limits of what language servers may use of the machine: memory, and how many are started at once.
 
 use crate::config::ServerSettings;
+use crate::process::tree::read_text;
 
 /// The least that servers of all workspaces together may use where the settings do not say, in bytes: what those of one may.
 const MIN_DEFAULT_MEMORY_BYTES: u64 = 4 << 30;
@@ -31,7 +32,7 @@ impl MachineLimits {
 
 /// The memory of the machine in bytes; `None` where the system does not tell.
 fn machine_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let text = read_text("/proc/meminfo")?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     Some(total.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
 }

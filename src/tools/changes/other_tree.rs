@@ -104,19 +104,24 @@ impl OtherTree {
 pub(super) fn context_over(context: &Context, workspace: Workspace, inherits_trust: bool) -> Context {
     let limits = MachineLimits::new(&context.config.settings.servers);
     let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
-    let own = Context {
+    // Rules speak of the paths here: a hard link of a hidden file is a file of its own in another tree.
+    let here = context.workspace.clone();
+    let shown = match context.limits.may_hide() {
+        true => workspace.with_path_filter(Arc::new(move |path| here.is_path_hidden(path))),
+        false => workspace.clone(),
+    };
+    Context {
         manager: Arc::new(context.manager.for_other_tree(workspace.clone(), share, inherits_trust)),
-        edits: TransactionManager::new(workspace.clone(), EditOptions::new(&context.folders.state)),
         cwd: workspace.root().to_owned(),
-        workspace,
+        edits: TransactionManager::new(workspace, EditOptions::new(&context.folders.state)),
+        workspace: shown,
         edit_scheduler: Arc::default(),
         shells: Arc::default(),
         overlays: Arc::default(),
         outlines: Arc::default(),
         view: View::disk(),
         ..context.clone()
-    };
-    own.with_limits(context.limits.clone())
+    }
 }
 
 /// The root of the workspace in a tree whose top is `top`. A tree may have a link in its place, which leads anywhere.
