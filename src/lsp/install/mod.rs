@@ -13,6 +13,7 @@
 
 pub(crate) mod deb;
 mod error;
+mod known_failure;
 mod locks;
 mod manifest;
 mod prefix;
