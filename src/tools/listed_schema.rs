@@ -96,11 +96,8 @@ mod tests {
         };
         let property = |property: Value, closed: bool| json!({"type": "object", "properties": {"p": property}, "additionalProperties": !closed});
         for (whole, short) in [
-            (
-                json!({"type": "integer", "minimum": 0, "maximum": 9}),
-                json!({"type": "integer", "maximum": 9}),
-            ),
-            (json!({"type": "integer", "minimum": 400}), json!({"type": "integer", "minimum": 400})),
+            (json!({"type": "integer", "minimum": 400, "maximum": 900}), json!({"type": "integer"})),
+            (json!({"enum": ["a", "b"], "default": "a"}), json!({"enum": ["a", "b"]})),
             (
                 json!({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
                 json!({"type": "string"}),
