@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lsp_tools::internals::config::Catalogue;
@@ -303,4 +303,71 @@ fn doctor_takes_missing_outlines_of_a_server_for_no_fault() {
     let (code, doctor, _) = run(project.command(None), &["doctor"]);
     assert_eq!((code, &doctor["well"]), (Some(0), &true.into()), "{doctor}");
     assert_eq!(doctor["servers"][0]["probe"]["detail"], "it does not list symbols");
+}
+
+/// A project whose scripted server is installed by a stand-in of npm, as a script that `env node`
+/// runs, and the folder of npm and node.
+fn project_with_script_of_node() -> (Project, PathBuf) {
+    let project = Project::scripted(&json!({"diagnostics": {"mode": "pull"}}), "", [("a.scr", "one\n")]);
+    let [program, scenario] = project.server_command();
+    let table = r#"
+[language.scripted]
+name = "Scripted"
+extensions = ["scr"]
+servers = ["scripted"]
+
+[server.scripted]
+languages = ["scripted"]
+command = ["script-of-node"]
+install = { npm = ["script-of-node@1.0.0"] }
+diagnostics = { source = "pull" }
+"#;
+    fs::write(project.beside("config").join("servers.toml"), table).unwrap();
+    let bin = project.beside("bin");
+    fs::create_dir(&bin).unwrap();
+    write_executable(&bin.join("node"), &format!("#!/bin/sh\nexec '{program}' '{scenario}'\n"));
+    let npm = "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --prefix ] && folder=$2/node_modules/.bin; shift; done\n/bin/mkdir -p $folder\n\
+               printf '#!/usr/bin/env node\\n' > $folder/script-of-node\n/bin/chmod +x $folder/script-of-node\n";
+    write_executable(&bin.join("npm"), npm);
+    (project, bin)
+}
+
+#[test]
+fn server_starts_with_the_interpreter_of_its_installation_where_path_lacks_it() {
+    let (project, bin) = project_with_script_of_node();
+    let with_path = |path: &Path| {
+        let mut command = project.command(None);
+        command.env("PATH", path).env_remove("SHELL");
+        command
+    };
+    let (code, installed, _) = run(with_path(&bin), &["install", "scripted"]);
+    assert_eq!(code, Some(0), "{installed}");
+    let bare = project.beside("bare");
+    fs::create_dir(&bare).unwrap();
+    let (code, checked, error) = run(with_path(&bare), &["check", "a.scr"]);
+    assert_eq!((code, &checked["verdict"]), (Some(0), &"complete".into()), "{checked}\n{error}");
+
+    // What was recorded is gone, as after an update of nvm.
+    let elsewhere = project.beside("elsewhere");
+    fs::rename(&bin, &elsewhere).unwrap();
+    let (_, checked, _) = run(with_path(&bare), &["check", "a.scr"]);
+    assert_ne!(checked["verdict"], "complete", "{checked}");
+    let (shell, asked) = (project.beside("shell"), project.beside("asked"));
+    let script = format!(
+        "#!/bin/sh\necho asked >> {}\npwd\necho PATH={}:/bin\n",
+        asked.display(),
+        elsewhere.display()
+    );
+    write_executable(&shell, &script);
+    let ask = |home: &Path| {
+        let mut command = with_path(&bare);
+        command.env("SHELL", &shell).env("HOME", home);
+        run(command, &["check", "a.scr"]).1
+    };
+    let checked = ask(&project.root());
+    assert_ne!(checked["verdict"], "complete", "{checked}");
+    assert!(!asked.exists(), "its files are those of a workspace that is not trusted");
+    let checked = ask(&bare);
+    assert_eq!(checked["verdict"], "complete", "{checked}");
+    assert_eq!(fs::read_to_string(&asked).unwrap(), "asked\n", "it is asked once");
 }

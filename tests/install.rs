@@ -46,6 +46,7 @@ fn located(data: &Path, key: &str, program: PathBuf) -> LocatedProgram {
         program,
         origin: ProgramOrigin::Prefix,
         path_folders: prefix_folders(data, key),
+        fallback_folders: Vec::new(),
         pin: None,
     }
 }

@@ -78,7 +78,7 @@ impl LanguageIndex {
 }
 
 /// The program that a `#!` line runs, looking through `env` with its options and assignments.
-fn interpreter(first_line: &str) -> Option<&str> {
+pub(crate) fn interpreter(first_line: &str) -> Option<&str> {
     let mut words = first_line.strip_prefix("#!")?.split_whitespace();
     let program = base_name(words.next()?);
     if program != "env" {

@@ -46,6 +46,7 @@ pub(crate) use error::{ConfigError, ConfigProblem};
 pub(crate) use expand::ExpandedServer;
 pub(crate) use files::MAX_SETTINGS_FILE_BYTES;
 pub use folders::Folders;
+pub(crate) use index::interpreter as interpreter_named_by;
 pub use launch::LaunchFields;
 pub(crate) use layer::{Layer, LayerOrigin, merge};
 pub(crate) use load::{Config, ConfigOverrides};

@@ -230,7 +230,9 @@ fn spawn(path: &ProgramPath, located: &LocatedProgram, program: &Path, args: &[&
 
 /// The search path of a server that was found at `located`, for work on `workspace`.
 fn path_of(workspace: &Workspace, located: &LocatedProgram) -> ProgramPath {
-    ProgramPath::of_user(workspace).after(located.path_folders.iter().cloned())
+    ProgramPath::of_user(workspace)
+        .after(located.path_folders.iter().cloned())
+        .followed_by(located.fallback_folders.iter().cloned())
 }
 
 #[cfg(test)]

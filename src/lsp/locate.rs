@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::interpreters;
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
-use crate::process::{ProgramPath, is_program};
+use crate::process::{ProgramPath, Spawner, is_program};
 use crate::workspace::inode::InodeIdentity;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -52,6 +53,8 @@ pub struct LocatedProgram {
     pub origin: ProgramOrigin,
     /// Folders that go before PATH for it: the rest of its installation.
     pub path_folders: Vec<PathBuf>,
+    /// Folders that go behind PATH for it: they hold programs that it needs and that PATH lacks.
+    pub fallback_folders: Vec<PathBuf>,
     /// What it must be when it runs, where it lies inside the project.
     pub pin: Option<FilePin>,
 }
@@ -94,6 +97,21 @@ impl<'a> ProgramSearchPlaces<'a> {
     }
 }
 
+impl LocatedProgram {
+    /// Adds folders of the login shell's PATH that hold programs which the server needs.
+    pub(crate) async fn complete_from_login_shell(
+        &mut self,
+        spawner: &Spawner,
+        (workspace, trusted): (&Workspace, bool),
+        server: &ServerSpec,
+    ) {
+        let folders = self.path_folders.iter().chain(&self.fallback_folders);
+        let (place, asked) = ((workspace, trusted), (server, self.program.as_path()));
+        let found = interpreters::login_shell_folders(spawner, place, asked, folders).await;
+        self.fallback_folders.extend(found);
+    }
+}
+
 /// Where the parts of an installed server are: `<data>/servers/<key>/current/…`.
 pub(crate) fn prefix(data: &Path, server: &str) -> PathBuf {
     data.join("servers").join(server).join("current")
@@ -123,8 +141,22 @@ pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
 
-/// Looks for the program of `server`.
+/// Looks for the program of `server`, and for programs that it needs.
 pub(crate) fn locate(
+    key: &str,
+    server: &ServerSpec,
+    places: &ProgramSearchPlaces<'_>,
+) -> Result<LocatedProgram, NotFound> {
+    let mut located = locate_program(key, server, places)?;
+    if !located.path_folders.is_empty() {
+        let prefix = prefix(places.data, key);
+        let path = places.path.clone().after(located.path_folders.iter().cloned());
+        located.fallback_folders = interpreters::recorded_folders(places.workspace, &prefix, &path);
+    }
+    Ok(located)
+}
+
+fn locate_program(
     key: &str,
     server: &ServerSpec,
     places: &ProgramSearchPlaces<'_>,
@@ -141,7 +173,8 @@ pub(crate) fn locate(
         Some(program) => match (places.pin)(&program) {
             Some(pin) => {
                 let (origin, path_folders) = (ProgramOrigin::Project, ours);
-                return Ok(LocatedProgram { program, origin, path_folders, pin: Some(pin) });
+                let (pin, fallback_folders) = (Some(pin), Vec::new());
+                return Ok(LocatedProgram { program, origin, path_folders, fallback_folders, pin });
             }
             None => searched
                 .push("trusted in the project's environment, where it is (lsp-tools trust)".to_owned()),
@@ -159,6 +192,7 @@ pub(crate) fn locate(
                 program,
                 origin: ProgramOrigin::Path,
                 path_folders: ours,
+                fallback_folders: Vec::new(),
                 pin: None,
             });
         }
@@ -170,6 +204,7 @@ pub(crate) fn locate(
                 program: folder.join(&program),
                 origin: ProgramOrigin::Prefix,
                 path_folders: ours.clone(),
+                fallback_folders: Vec::new(),
                 pin: None,
             });
         }
@@ -233,7 +268,8 @@ fn locate_configured(
     if inside && pin.is_none() {
         return not("trusted as a program of the project (lsp-tools trust)");
     }
-    Ok(LocatedProgram { program: path, origin: ProgramOrigin::Configured, path_folders: ours, pin })
+    let (origin, fallback_folders) = (ProgramOrigin::Configured, Vec::new());
+    Ok(LocatedProgram { program: path, origin, path_folders: ours, fallback_folders, pin })
 }
 
 /// The folders in which programs of servers are looked for, those of the private prefix aside.

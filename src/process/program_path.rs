@@ -39,6 +39,15 @@ impl ProgramPath {
         Self { own, ..self }
     }
 
+    /// Puts folders behind all others. Folders that a repository could choose are left out.
+    #[must_use]
+    pub(crate) fn followed_by(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        let outside = folders.into_iter().filter(|folder| self.workspace.is_resolved_outside(folder));
+        let outside: Vec<PathBuf> = outside.collect();
+        self.users.extend(outside);
+        self
+    }
+
     /// The first program of this name.
     pub(crate) fn find(&self, program: &str) -> Option<PathBuf> {
         let own = programs(program, &self.own).next();

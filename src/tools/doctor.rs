@@ -210,6 +210,8 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
             return report;
         }
     };
+    let (mut located, trusted) = (located, context.config.trust.is_trusted());
+    located.complete_from_login_shell(context.manager.spawner(), (&context.workspace, trusted), spec).await;
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
     report.version = health::version(context.manager.spawner(), &context.workspace, spec, &located).await;

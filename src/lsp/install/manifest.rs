@@ -1,8 +1,9 @@
 //! The manifest of a complete installation: its recipe, its locks and its date.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -16,12 +17,15 @@ const NAME: &str = "manifest.json";
 
 /// Written when everything else of an installation is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct InstallationManifest {
+pub(in crate::lsp) struct InstallationManifest {
     /// What it was made of, with the pinned versions.
     pub(crate) recipe: Recipe,
     /// Tells the locks that it was made by from others.
     #[serde(default)]
     pub(crate) locks: Option<String>,
+    /// The programs that it needs beside itself, with their paths when it was installed.
+    #[serde(default)]
+    pub(crate) programs: BTreeMap<String, PathBuf>,
     /// The program that made it.
     pub(crate) installer: String,
     /// When it was whole, in seconds since 1970.
@@ -30,20 +34,20 @@ pub(super) struct InstallationManifest {
 
 impl InstallationManifest {
     /// For an installation that is whole now.
-    pub(super) fn now(recipe: Recipe, locks: Option<String>) -> Self {
+    pub(in crate::lsp) fn now(recipe: Recipe, locks: Option<String>) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-        Self { recipe, locks, installer, finished }
+        Self { recipe, locks, programs: BTreeMap::new(), installer, finished }
     }
 
     /// That of `folder`; `None` when the installation there is not whole, or was made by a version whose manifest reads
     /// otherwise.
-    pub(super) fn read(folder: &Path) -> Option<Self> {
+    pub(in crate::lsp) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
     }
 
     /// Marks `folder` as whole.
-    pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(in crate::lsp) fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
         private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;
         fs::File::open(&unfinished)?.sync_all()?;

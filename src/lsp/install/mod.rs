@@ -15,7 +15,7 @@ pub(crate) mod deb;
 mod error;
 mod known_failure;
 mod locks;
-mod manifest;
+pub(super) mod manifest;
 mod prefix;
 pub(crate) mod recipes;
 mod report;
@@ -129,6 +129,7 @@ impl Installer {
             InstallPrefix::open(&self.data, key, job.deadline, || progress(InstallProgress::Waiting)).await?;
         for recipes in &ways {
             if let Some(program) = prefix.working_program(recipes, job.program()) {
+                prefix.record_programs(self.programs_beside(server, recipes))?;
                 let packages = recipes.recipe().packages().cloned().collect();
                 return Ok(InstalledServer {
                     already: true,
@@ -188,7 +189,7 @@ impl Installer {
         let program = program_in(&folder, job.program()).ok_or_else(lacking)?;
         remove_temporary(&folder).map_err(InstallError::file("clear", &folder))?;
         self.verify_program(job, &folder, program).await?;
-        prefix.activate(&folder, recipes)?;
+        prefix.activate(&folder, recipes, self.programs_beside(job.server, recipes))?;
         Ok((program_in(&prefix.current(), job.program()).ok_or_else(lacking)?, notes))
     }
 
@@ -244,11 +245,19 @@ impl Installer {
     ) -> Result<(), InstallError> {
         let path_folders = program_folders(folder);
         let path = self.path.clone().after(path_folders.iter().cloned());
-        let located = LocatedProgram { program, origin: ProgramOrigin::Prefix, path_folders, pin: None };
+        let (origin, fallback_folders) = (ProgramOrigin::Prefix, Vec::new());
+        let located = LocatedProgram { program, origin, path_folders, fallback_folders, pin: None };
         match health::probe_failure(&self.spawner, &path, job.server, &located).await {
             None => Ok(()),
             Some(trouble) => Err(InstallError::Broken { program: job.program().to_owned(), trouble }),
         }
+    }
+
+    /// The programs that run the server, or that it runs, with their paths.
+    fn programs_beside(&self, server: &ServerSpec, recipes: &CheckedRecipe) -> BTreeMap<String, PathBuf> {
+        let asked = server.hollow.iter().filter_map(|hollow| hollow.program.as_deref());
+        let names = recipes.interpreters().into_iter().chain(asked);
+        names.filter_map(|name| Some((name.to_owned(), self.path.find(name)?))).collect()
     }
 
     /// What the server needs beside itself, where PATH has none that is new enough.

@@ -3,6 +3,7 @@
 //! An installation is made in a folder of its own, under a name never used before: programs of an interrupted one may go
 //! on writing for a moment after their parent was killed. `current` is switched to it when it is whole.
 
+use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, TryLockError};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, symlink};
@@ -77,6 +78,18 @@ impl InstallPrefix {
         if same && interpreter { program_in(&current, program) } else { None }
     }
 
+    /// Records the paths of programs that the installation in use needs.
+    pub(super) fn record_programs(&self, programs: BTreeMap<String, PathBuf>) -> Result<(), InstallError> {
+        let current = self.current();
+        let Some(mut manifest) = InstallationManifest::read(&current) else { return Ok(()) };
+        let before = manifest.programs.clone();
+        manifest.programs.extend(programs);
+        if manifest.programs == before {
+            return Ok(());
+        }
+        manifest.write(&current).map_err(InstallError::file("write the manifest of", &current))
+    }
+
     /// Removes all but the installation in use: what was interrupted, and what was in use before it.
     pub(super) async fn clean(&self) -> Result<(), InstallError> {
         let in_use = fs::read_link(self.current()).ok();
@@ -110,10 +123,15 @@ impl InstallPrefix {
 
     /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
     /// still run from it.
-    pub(super) fn activate(&self, folder: &Path, recipes: &CheckedRecipe) -> Result<(), InstallError> {
-        InstallationManifest::now(recipes.recipe().clone(), recipes.locks().digest())
-            .write(folder)
-            .map_err(InstallError::file("write the manifest of", folder))?;
+    pub(super) fn activate(
+        &self,
+        folder: &Path,
+        recipes: &CheckedRecipe,
+        programs: BTreeMap<String, PathBuf>,
+    ) -> Result<(), InstallError> {
+        let manifest = InstallationManifest::now(recipes.recipe().clone(), recipes.locks().digest());
+        let manifest = InstallationManifest { programs, ..manifest };
+        manifest.write(folder).map_err(InstallError::file("write the manifest of", folder))?;
         let point = || -> io::Result<()> {
             let new = self.folder.join("current.new");
             match fs::remove_file(&new) {

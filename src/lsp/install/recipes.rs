@@ -78,6 +78,20 @@ impl CheckedRecipe {
         !self.recipe.pip.is_empty()
     }
 
+    /// The programs that run what the package managers install.
+    pub(crate) fn interpreters(&self) -> Vec<&'static str> {
+        let Recipe { rustup, npm, cargo, go, gem, dotnet, .. } = &self.recipe;
+        let runs = [
+            (npm, "node"),
+            (go, "go"),
+            (gem, "ruby"),
+            (dotnet, "dotnet"),
+            (rustup, "cargo"),
+            (cargo, "cargo"),
+        ];
+        runs.into_iter().filter(|(packages, _)| !packages.is_empty()).map(|(_, program)| program).collect()
+    }
+
     /// The commands that fill `folder`, in order.
     pub(crate) fn steps(&self, folder: &Path) -> Vec<InstallStep> {
         let Recipe { rustup, pip, pip_source: _, npm, cargo, cargo_features, go, gem, dotnet, deb } =

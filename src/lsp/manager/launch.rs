@@ -43,7 +43,8 @@ pub(super) async fn launch(
     let spec = setup.catalogue.servers.get(server);
     let spec = spec.ok_or_else(|| SessionUnavailable::Unknown { server: server.to_owned() })?;
     check_trust(setup)?;
-    let located = find(setup, server, spec, root)?;
+    let mut located = find(setup, server, spec, root)?;
+    located.complete_from_login_shell(&setup.spawner, (&setup.workspace, setup.trusted), spec).await;
     begin_watching();
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| SessionUnavailable::Disabled { reason };
@@ -216,9 +217,10 @@ pub(super) fn variables(
     let given = python.variables(spec, &mut variables).into_iter();
     let users = user_folders(&setup.workspace, setup.trusted, "PATH").unwrap_or_default();
     let own = located.path_folders.iter().cloned();
+    let others = located.fallback_folders.iter().cloned();
     let folders: Vec<PathBuf> = match spec.python_on_path {
-        true => given.chain(users).chain(own).collect(),
-        false => own.chain(given).chain(users).collect(),
+        true => given.chain(users).chain(own).chain(others).collect(),
+        false => own.chain(given).chain(users).chain(others).collect(),
     };
     if let Ok(path) = std::env::join_paths(folders) {
         variables.insert("PATH".into(), path);
