@@ -70,7 +70,13 @@ fn resolves_to(
     let inner = match &import.item {
         ImportItem::Named(name) if import.module.ends_with('.') => Some(format!("{}{name}", import.module)),
         ImportItem::Named(name) => Some(format!("{}.{name}", import.module)),
-        ImportItem::Whole | ImportItem::Default | ImportItem::Wildcard | ImportItem::Child => None,
+        // `import a.b.c` brings in the name `a` and names all three.
+        ImportItem::Whole => {
+            let written = source.slice(&(import.selection.start..import.span.end));
+            let is_dotted = |character: char| character.is_alphanumeric() || "._".contains(character);
+            written.split(|character| !is_dotted(character)).next().map(str::to_owned)
+        }
+        ImportItem::Default | ImportItem::Wildcard | ImportItem::Child => None,
     };
     find(&import.module) || source.grammar.key == "python" && inner.is_some_and(|inner| find(&inner))
 }

@@ -44,6 +44,7 @@ mod symbols;
 mod syntax;
 pub(crate) mod test_conventions;
 mod types;
+mod unrenamed_text;
 mod word;
 
 pub(crate) use advice::{SEARCH_ADVICE, SpokenLanguage, advice, commands, our_command, startup_line};
@@ -70,6 +71,7 @@ pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
 pub(crate) use syntax::{SyntaxCheck, syntax_errors, syntax_errors_in};
+pub(crate) use unrenamed_text::{documents_naming, first_quoted_place};
 pub(crate) use word::{NoName, can_be_name};
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! `delete`: removal of a file or folder, which `undo` reverts.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -73,5 +75,5 @@ async fn unchecked_importers(context: &Context, path: &WorkspacePath) -> Vec<Str
     if context.servers_for(&subject, |features| features.diagnostics).iter().any(checks) {
         return Vec::new();
     }
-    importers_note(context, path).await.into_iter().collect()
+    importers_note(context, path, &BTreeSet::new()).await.into_iter().collect()
 }

@@ -367,12 +367,17 @@ async fn occurrences_until(
 const MAX_NAMED_IMPORTERS: usize = 8;
 
 /// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.
-pub(crate) async fn importers_note(context: &Context, path: &WorkspacePath) -> Option<String> {
+pub(crate) async fn importers_note(
+    context: &Context,
+    path: &WorkspacePath,
+    updated: &BTreeSet<&WorkspacePath>,
+) -> Option<String> {
     let (asked, until) = (path.clone(), Instant::now() + IMPACT_SEARCH_TIMEOUT);
     let found = run_in_background(context, move |workspace, catalogue| {
         hints::importers(workspace, catalogue, &asked, until)
     });
-    let (found, cut) = found.await.ok()?;
+    let (mut found, cut) = found.await.ok()?;
+    found.retain(|(importer, _)| !updated.contains(importer));
     let place = |(path, at): &(WorkspacePath, Position)| line_address(path, *at);
     let named: Vec<String> = found.iter().take(MAX_NAMED_IMPORTERS).map(place).collect();
     let more = if cut || found.len() > MAX_NAMED_IMPORTERS { " and others" } else { "" };

@@ -1,5 +1,6 @@
 //! `lsp_rename`: a new name for a symbol, everywhere.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -13,6 +14,7 @@ use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::move_file::EditsOutput;
+use super::named_places::{abbreviate_list, line_address};
 use super::proposals;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::{Target, path_of};
@@ -22,6 +24,12 @@ use crate::lsp::ask::SessionAnswer;
 use crate::lsp::edits::{Proposal, ProposalError, RENAME};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::words_in;
+use crate::workspace::WorkspacePath;
+
+/// The most changed files that are parsed again for what they still say.
+const MAX_REREAD_FILES: usize = 60;
+/// The most places of unchanged text that a note names.
+const MAX_NAMED_TEXTS: usize = 8;
 
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -115,7 +123,7 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
             })
         })
         .await?;
-    let (proposal, place, notes, is_partial) = match outcome {
+    let (proposal, place, mut notes, is_partial) = match outcome {
         QuestionOutcome::Answered { value, place, mut notes, status, verdict, .. } => {
             // Uses in what the server did not see stay as they are.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
@@ -133,7 +141,54 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
         return Err(ToolError::nothing_found(what));
     }
     let old_name = place.resolved.and_then(|resolved| words_in(&resolved.symbol).last().map(str::to_owned));
+    if let Some(old_name) = &old_name {
+        notes.extend(unrenamed_text_notes(context, &proposal, old_name).await);
+    }
     Ok(ProposedRename { proposal, old_name, notes, is_partial })
+}
+
+/// The notes about text that keeps the old name: comments and strings of the changed files, and files that are no code.
+async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str) -> Vec<String> {
+    let language_of = |path: &WorkspacePath| context.language_file_unchecked(path.clone()).ok()?.language;
+    let changed: Vec<(String, WorkspacePath, String)> = proposal
+        .files
+        .iter()
+        .filter_map(|file| Some((language_of(&file.path)?, file.path.clone(), file.after.clone()?)))
+        .take(MAX_REREAD_FILES)
+        .collect();
+    let paths: BTreeSet<WorkspacePath> = proposal.files.iter().map(|file| file.path.clone()).collect();
+    let (old, until) = (name.to_owned(), std::time::Instant::now() + hints::DEADLINE);
+    let found = fallback::run_in_background(context, move |workspace, catalogue| {
+        let place = |(language, path, text): &(String, WorkspacePath, String)| {
+            let first = hints::first_quoted_place(language, path, text, &old, until)?;
+            Some(line_address(path, first))
+        };
+        let quoted: Vec<String> = changed.iter().filter_map(place).collect();
+        Ok((quoted, hints::documents_naming(workspace, catalogue, &old, until)?))
+    });
+    let Ok((quoted, (documents, is_cut))) = found.await else { return Vec::new() };
+    let documents = documents.iter().filter(|(path, _)| !paths.contains(path));
+    let documents: Vec<String> = documents.map(|(path, first)| line_address(path, *first)).collect();
+    let listed = |places: Vec<String>| {
+        let count = places.len();
+        abbreviate_list(places.into_iter(), count, MAX_NAMED_TEXTS)
+    };
+    let mut notes = Vec::new();
+    if !quoted.is_empty() {
+        notes.push(format!("`{name}` still stands in comments or strings of: {}", listed(quoted)));
+    }
+    if !documents.is_empty() {
+        let more = if is_cut { " and others" } else { "" };
+        let files = match documents.len() {
+            1 => "1 file that is".to_owned(),
+            several => format!("{several} files that are"),
+        };
+        notes.push(format!(
+            "`{name}` stands in {files} no code, and stays there: {}{more}",
+            listed(documents)
+        ));
+    }
+    notes
 }
 
 /// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.

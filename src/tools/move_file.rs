@@ -114,22 +114,17 @@ async fn import_updates(
     context.manager.refresh().await;
     let mut all = Proposal::default();
     let servers = context.servers_for(&subject, |features| features.navigation);
-    if servers.is_empty() {
-        notes.extend(importers_note(context, from).await);
-    }
     for (server, _) in servers {
         let session = match context.session(server, &subject, deadline).await {
             Ok(session) => session,
             Err(status) => {
                 let why = status.detail.unwrap_or_default();
                 notes.push(format!("imports were not updated: {server}: {why}"));
-                notes.extend(importers_note(context, from).await);
                 continue;
             }
         };
         if !session.wants_will_rename(from) {
             notes.push(format!("{server} does not update imports of files that move"));
-            notes.extend(importers_note(context, from).await);
             continue;
         }
         let moves = [(from.clone(), to.clone())];
@@ -152,5 +147,8 @@ async fn import_updates(
             }
         }
     }
+    // An importer that no server changed may break.
+    let updated = all.files.iter().map(|file| &file.path).collect();
+    notes.extend(importers_note(context, from, &updated).await);
     Ok(all)
 }

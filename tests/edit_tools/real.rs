@@ -171,6 +171,35 @@ async fn typescript_renames_across_files() {
     .await;
 }
 
+/// What the text still has of the old name, and the importers that a server passes over, are notes of the answer.
+#[tokio::test(flavor = "multi_thread")]
+async fn ty_rename_and_move_name_the_text_that_they_leave() {
+    let project = Project::new([
+        ("t.py", "__all__ = (\"cut\",)\n\n\ndef cut(x: int) -> int:\n    return x\n"),
+        ("use.py", "from t import cut\n\ncut(1)\n"),
+        ("README.md", "Call `cut`.\n"),
+        ("ty.toml", ""),
+        ("lib/pkg/__init__.py", ""),
+        ("lib/pkg/old.py", "X = 1\n"),
+        ("lib/pkg/user.py", "import pkg.old\n\npkg.old.X\n"),
+    ]);
+    prefer(&project, "python", "ty");
+    let workspace = project.opening().servers(&["ty"]).open();
+    let renamed = json!({"path": "t.py", "line": 3, "symbol": "cut", "new_name": "trim"});
+    let answer = workspace.ok("lsp_rename", renamed).await;
+    let notes = answer["notes"].to_string();
+    assert!(notes.contains("`cut` still stands in comments or strings of: t.py:1"), "{answer:#}");
+    assert!(
+        notes.contains("`cut` stands in 1 file that is no code, and stays there: README.md:1"),
+        "{answer:#}"
+    );
+    let moved = workspace.ok("move", json!({"from": "lib/pkg/old.py", "to": "lib/pkg/new.py"})).await;
+    let is_updated = project.read("lib/pkg/user.py").contains("pkg.new");
+    let is_noted = moved["notes"].to_string().contains("lib/pkg/old.py is imported at lib/pkg/user.py:1");
+    assert!(is_updated != is_noted, "{moved:#}");
+    workspace.shutdown().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn clangd_renames_across_files() {
     let project = Project::of_fixture("c");

@@ -33,6 +33,44 @@ fn occurrences_beside(
 }
 
 #[test]
+fn importers_of_a_module_include_plain_dotted_imports() {
+    let fixture = fixture(&[
+        ("a/__init__.py", ""),
+        ("a/b/__init__.py", ""),
+        ("a/b/c.py", "X = 1\n"),
+        ("dotted.py", "import a.b.c\n"),
+        ("several.py", "import a.b.other, a.b.c as c\n"),
+        ("named.py", "from a.b import c\n"),
+        ("other.py", "import a.b  # c\n"),
+    ]);
+    let (found, cut) =
+        importers(&fixture.workspace, Catalogue::built_in(), &fixture.path("a/b/c.py"), soon()).unwrap();
+    let paths: Vec<String> = found.iter().map(|(path, _)| path.display()).collect();
+    assert_eq!((paths, cut), (vec!["dotted.py".into(), "named.py".into(), "several.py".into()], false));
+}
+
+#[test]
+fn text_that_a_rename_leaves_is_quoted_or_in_documents() {
+    let text = "__all__ = (\"cut\",)\ndef trim():\n    return 1\ncut = trim\n";
+    let path = |fixture: &Fixture| fixture.path("t.py");
+    let fixture = fixture(&[
+        ("t.py", text),
+        ("u.py", "# cut\n"),
+        ("README.md", "Use\n`cut` here.\n"),
+        ("docs/guide.rst", "cut\n"),
+        ("setup.toml", "entry = \"t:cut\"\n"),
+        ("notes.txt", "cuts\n"),
+    ]);
+    let quoted = |name: &str| first_quoted_place("python", &path(&fixture), text, name, soon());
+    assert_eq!(quoted("cut").map(|place| place.line), Some(0));
+    assert_eq!(quoted("trim"), None, "it stands in code alone");
+    let (found, cut) = documents_naming(&fixture.workspace, Catalogue::built_in(), "cut", soon()).unwrap();
+    let found: Vec<(String, u32)> = found.iter().map(|(path, at)| (path.display(), at.line)).collect();
+    let expected = [("README.md", 1), ("docs/guide.rst", 0), ("setup.toml", 0)];
+    assert_eq!((found, cut), (expected.map(|(path, line)| (path.to_owned(), line)).to_vec(), false));
+}
+
+#[test]
 fn name_in_a_type_is_neither_derived_from_it_nor_calls_it() {
     let fixture = fixture(&[
         ("pkg/people.py", "class Person:\n    pass\n"),
