@@ -175,7 +175,7 @@ fn install_says_that_a_program_on_path_goes_on_answering() {
     let project = Project::new([("a.py", "x = 1\n")]);
     let bin = project.beside("bin");
     fs::create_dir(&bin).unwrap();
-    write_executable(&bin.join("ruff"), "#!/bin/sh\nexit 0\n");
+    write_executable(bin.join("ruff"), "#!/bin/sh\nexit 0\n");
     let path = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths([bin.clone()].into_iter().chain(std::env::split_paths(&path))).unwrap();
     let mut command = project.command(Some(&real_servers(&["ruff"])));
@@ -198,7 +198,7 @@ fn version_of_a_server_that_an_interpreter_runs_is_its_own() {
     let project = Project::new([]);
     let bin = tempfile::tempdir().unwrap();
     let script = "#!/bin/sh\ncase \"$*\" in *-MPerl::LanguageServer*) echo 2.6.2 ;; *) echo This is perl 5, version 36 ;; esac\n";
-    write_executable(&bin.path().join("perl"), script);
+    write_executable(bin.path().join("perl"), script);
     let mut command = project.command(None);
     command.env("PATH", bin.path());
     let (_, list, _) = run(command, &["install", "--list"]);
@@ -224,7 +224,7 @@ fn failed_package_manager_is_told_in_one_line_with_its_remedy() {
     let bin = tempfile::tempdir().unwrap();
     let tool = |name: &str, says: &str| {
         let script = format!("#!/bin/sh\n/bin/cat >&2 <<'END'\n{says}\nEND\nexit 1\n");
-        write_executable(&bin.path().join(name), &script);
+        write_executable(bin.path().join(name), script);
     };
     tool("rustup", BACKTRACE);
     tool("cargo", BACKTRACE);
@@ -325,10 +325,10 @@ diagnostics = { source = "pull" }
     fs::write(project.beside("config").join("servers.toml"), table).unwrap();
     let bin = project.beside("bin");
     fs::create_dir(&bin).unwrap();
-    write_executable(&bin.join("node"), &format!("#!/bin/sh\nexec '{program}' '{scenario}'\n"));
+    write_executable(bin.join("node"), format!("#!/bin/sh\nexec '{program}' '{scenario}'\n"));
     let npm = "#!/bin/sh\nwhile [ $# -gt 0 ]; do [ \"$1\" = --prefix ] && folder=$2/node_modules/.bin; shift; done\n/bin/mkdir -p $folder\n\
                printf '#!/usr/bin/env node\\n' > $folder/script-of-node\n/bin/chmod +x $folder/script-of-node\n";
-    write_executable(&bin.join("npm"), npm);
+    write_executable(bin.join("npm"), npm);
     (project, bin)
 }
 
@@ -358,7 +358,7 @@ fn server_starts_with_the_interpreter_of_its_installation_where_path_lacks_it() 
         asked.display(),
         elsewhere.display()
     );
-    write_executable(&shell, &script);
+    write_executable(&shell, script);
     let ask = |home: &Path| {
         let mut command = with_path(&bare);
         command.env("SHELL", &shell).env("HOME", home);

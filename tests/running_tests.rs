@@ -105,7 +105,7 @@ async fn run_tests_needs_leave_and_obeys_the_rules_for_its_command() {
         ("[permissions]\nallow = [\"*\"]\ndeny = [\"run_tests\"]\n", false, "`run_tests`"),
         ("[permissions]\nallow = [\"*\"]\ndeny = [\"bash(make *)\"]\n", false, "`bash(make *)`"),
         ("[permissions]\nallow = [\"*\"]\ndeny = [\"bash\"]\n", false, "`bash`"),
-        ("[permissions]\nallow = [\"*\"]\nexcluded = [\"bash\"]\n", false, "bash is excluded"),
+        ("[permissions]\nallow = [\"*\"]\nexcluded = [\"bash\"]\n", false, "bash is in the list `excluded`"),
     ] {
         let project = with_settings(settings, files);
         let workspace = project.open();

@@ -173,6 +173,8 @@ pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
             // A failure without a code is an answer: a command that ended with a status of its own.
             code.map_or(CliExitStatus::Unpleasant, of_code)
         }
+        // An edit was made, whatever is known of its diagnostics: its verdict is about these alone.
+        ResultType::Success if result.value["diagnostics"].is_object() => CliExitStatus::Answered,
         ResultType::Success => match word("verdict") {
             Some("hints") => CliExitStatus::Hints,
             Some("no_data") => CliExitStatus::Failed,
@@ -312,6 +314,7 @@ mod tests {
             (json!({"path": "a"}), 0),
             (json!({"verdict": "hints"}), 3),
             (json!({"verdict": "no_data"}), 4),
+            (json!({"verdict": "no_data", "diagnostics": {"verdict": "no_data", "reason": "starting"}}), 0),
             (json!({"ok": false, "exit_code": 124}), 1),
             (json!({"ok": false, "code": "invalid_args"}), 2),
             (json!({"ok": false, "code": "timeout"}), 4),

@@ -10,7 +10,7 @@ fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
     let added: Vec<Value> = added.iter().map(finding).collect();
     EditAnswerView::from(json!({
         "ok": true, "path": "a.py", "operation": "modified", "size": 2, "additions": 1, "deletions": 1,
-        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n", "undo": "7",
+        "diff": "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n", "undo": "7", "verdict": verdict,
         "diagnostics": {"added": added, "removed": 1, "unchanged": 0, "errors": 1, "verdict": verdict, "files": []},
     }))
 }
