@@ -226,6 +226,64 @@ fn init_leaves_broken_or_linked_host_file_untouched() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "{}");
 }
 
+/// `--remove` is the way back of `init`, to the byte: files with empty tables, files on one line, files that were not there.
+#[test]
+#[ignore = "slow: just slow"]
+fn init_remove_restores_the_bytes_and_folders_that_were_there() {
+    let files = [
+        ("claude-code", ".mcp.json", "{ }"),
+        ("claude-code", ".mcp.json", "{\"mcpServers\":{},\"e\":1}"),
+        ("claude-code", ".claude/settings.json", "{\"x\":1}"),
+        ("claude-code", "CLAUDE.md", "# Mine, without a last line end"),
+        ("cursor", ".cursor/mcp.json", "{ }"),
+        ("vscode", ".vscode/mcp.json", "{\"servers\":{}}"),
+        ("gemini", ".gemini/settings.json", "{\"mcpServers\": {}, \"a\": [1,\n2]}\r\n"),
+        ("qwen-code", ".qwen/settings.json", "\u{feff}{ }"),
+        ("opencode", "opencode.json", "{\"mcp\":{}}"),
+        ("opencode", "AGENTS.md", ""),
+    ];
+    for (host, file, text_before) in files {
+        for options in [&[][..], &["--hooks", "--instructions"]] {
+            let project = Project::new([("a.py", "x = 1\n")]);
+            let is_there = project.path(file);
+            fs::create_dir_all(is_there.parent().unwrap()).unwrap();
+            fs::write(&is_there, text_before).unwrap();
+            let before = tree(&project.root());
+            let init = [&["init", host], options].concat();
+            let has_hooks = run(&project, &init).status.code() == Some(0);
+            assert!(has_hooks || !options.is_empty(), "{init:?}");
+            assert_eq!(run(&project, &["init", host, "--remove"]).status.code(), Some(0), "{host}");
+            assert_eq!(tree(&project.root()), before, "{init:?} with {file}");
+        }
+    }
+}
+
+/// Every path below `folder` with the content of files.
+fn tree(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if entry.is_dir() {
+            found.extend(tree(&entry));
+        }
+        let content = fs::read(&entry).ok();
+        found.push((entry, content));
+    }
+    found.sort();
+    found
+}
+
+/// A file that changed after `init` keeps its changes, and is not deleted, since the user had it.
+#[test]
+fn init_remove_keeps_changes_made_since_and_the_file() {
+    let project = Project::new([(".mcp.json", "{ }")]);
+    assert_eq!(run(&project, &["init", "claude-code"]).status.code(), Some(0));
+    let written = project.read(".mcp.json");
+    project.write(".mcp.json", &written.replacen('{', "{ ", 1));
+    assert_eq!(run(&project, &["init", "claude-code", "--remove"]).status.code(), Some(0));
+    let left: Value = serde_json::from_str(&project.read(".mcp.json")).unwrap();
+    assert_eq!(left, json!({}));
+}
+
 /// Files of hosts hold secrets, which stand beside our entry or in an entry that somebody made in its place.
 #[test]
 fn init_prints_no_line_that_the_host_file_had_before() {

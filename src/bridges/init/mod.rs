@@ -2,7 +2,7 @@
 //!
 //! What lives here: which file each host reads and what stands in it ([`host`]), its hooks that ask us ([`host_hooks`]) and its
 //! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`entry`], [`edit`], [`yaml`], [`list`]), putting
-//! it in the place of the old one ([`mod@file`]), which hosts there are ([`mod@survey`]), and reading hosts' definitions of language
+//! it in the place of the old one ([`mod@file`]), records of what was there ([`record`]), which hosts there are ([`mod@survey`]), and reading hosts' definitions of language
 //! servers into ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
 //!
@@ -17,6 +17,7 @@ mod host_hooks;
 mod import;
 mod instructions;
 mod list;
+mod record;
 mod survey;
 mod yaml;
 
@@ -27,6 +28,7 @@ pub(crate) use host::{
 pub(crate) use host_hooks::hook_changes;
 pub(crate) use import::{import, usual_files};
 pub(crate) use instructions::instruct;
+pub(crate) use record::InitRecords;
 pub(crate) use survey::{HostSurvey, survey};
 
 use crate::tools::error::{ErrorCode, ToolError};

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{CliContext, Reply, output_reply};
 use crate::bridges::init::{
-    HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, McpHost, configure, entry_file,
-    hook_changes, import, instruct, survey, unconfigure, usual_files, write_changes,
+    HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, InitRecords, McpHost,
+    configure, entry_file, hook_changes, import, instruct, survey, unconfigure, usual_files, write_changes,
 };
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::doors::{InitCommand, InitCommandArgs, InitImportArgs};
@@ -33,7 +33,18 @@ fn configure_host(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, 
     let places = host_directories(door)?;
     let Some(host) = init.host.map(McpHost::from) else { return list_hosts(&places, door) };
     let changes = changes(&init, host, &places, door)?;
+    let state = &door.runtime.context().folders.state;
+    let records = InitRecords::new(state);
+    if !init.print {
+        records.keep(&changes, init.remove).map_err(|error| {
+            let what = format!("what files of hosts were cannot be kept in {}: {error}", state.display());
+            ToolError::new(ErrorCode::Internal, what)
+        })?;
+    }
     let mut reply = finish(&changes, init.print, Vec::new(), door)?;
+    if !init.print {
+        records.forget(&changes);
+    }
     if !init.print && !init.remove && door.format == CliOutputFormat::Text {
         reply.lines.push(format!("next: {}", next_step(host)));
         reply.lines.extend(init.hooks.then(|| hook_step(host)).flatten().map(str::to_owned));
@@ -86,6 +97,10 @@ fn changes(
         changes.extend(instruct(host, scope, places, true).unwrap_or_default());
     }
     changes.retain(|change| !init.remove || change.before.is_some());
+    if init.remove {
+        let records = InitRecords::new(&door.runtime.context().folders.state);
+        changes = changes.into_iter().map(|change| records.restored(change, all)).collect();
+    }
     Ok(changes)
 }
 
