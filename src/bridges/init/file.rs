@@ -39,8 +39,13 @@ impl InitFileChange {
         self.before == self.after
     }
 
-    /// The lines that the change adds to the file.
+    /// The lines of ours that the change adds to the file; empty if it takes ours out.
     pub(crate) fn added_lines(&self) -> String {
+        let count =
+            |text: &Option<String>| text.as_deref().map_or(0, |text| text.matches("lsp-tools").count());
+        if count(&self.after) < count(&self.before) {
+            return String::new();
+        }
         let (before, after) =
             (self.before.as_deref().unwrap_or_default(), self.after.as_deref().unwrap_or_default());
         new_lines(before, added_text(before, after))
