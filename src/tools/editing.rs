@@ -148,6 +148,13 @@ impl<'c> EditingTurn<'c> {
         Self { call, options, claim: None, renamed: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
     }
 
+    /// Waits for the turn of an edit whose first plan was of an older text; `paths` are the files that it is known to change.
+    pub(crate) async fn claim_files(&mut self, paths: impl IntoIterator<Item = WorkspacePath>) {
+        if self.claim.is_none() {
+            self.claim_turn(self.scope(paths, [])).await;
+        }
+    }
+
     /// Notes that the edit renames a symbol: findings whose words differ by its name alone are as before.
     pub(crate) fn note_rename(&mut self, renamed: RenamedSymbol) {
         self.renamed = Some(renamed);

@@ -76,14 +76,23 @@ impl Tool for LspRename {
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let proposed = propose(context, &target, &args.new_name).await;
-            let Some(proposed) = turn.or_replan(proposed)? else { continue };
-            let ProposedRename { proposal, old_name, notes, is_partial } = proposed;
-            if let Some(old) = old_name {
+            let plan = proposed.and_then(|proposed| {
+                let plan = proposals::plan_proposal(context, "lsp_rename", &proposed.proposal)?;
+                Ok((proposed, plan))
+            });
+            let Some((proposed, plan)) = turn.or_replan(plan)? else {
+                // The next proposal is about a text that no other edit changes meanwhile.
+                turn.claim_files(path_of(&target).ok().and_then(|path| context.path(path).ok())).await;
+                continue;
+            };
+            let ProposedRename { proposal, old_name, mut notes, is_partial } = proposed;
+            if let Some(old) = old_name.clone() {
                 turn.note_rename(RenamedSymbol { old, new: args.new_name.clone() });
             }
-            let plan = proposals::plan_proposal(context, "lsp_rename", &proposal);
-            let Some(plan) = turn.or_replan(plan)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
+                if let Some(old) = &old_name {
+                    notes.extend(unrenamed_text_notes(context, &proposal, old).await);
+                }
                 let mut output = EditsOutput { notes, ..done.into() };
                 // A use that stays as it is breaks where no server looks.
                 if is_partial {
@@ -123,7 +132,7 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
             })
         })
         .await?;
-    let (proposal, place, mut notes, is_partial) = match outcome {
+    let (proposal, place, notes, is_partial) = match outcome {
         QuestionOutcome::Answered { value, place, mut notes, status, verdict, .. } => {
             // Uses in what the server did not see stay as they are.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
@@ -141,9 +150,6 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
         return Err(ToolError::nothing_found(what));
     }
     let old_name = place.resolved.and_then(|resolved| words_in(&resolved.symbol).last().map(str::to_owned));
-    if let Some(old_name) = &old_name {
-        notes.extend(unrenamed_text_notes(context, &proposal, old_name).await);
-    }
     Ok(ProposedRename { proposal, old_name, notes, is_partial })
 }
 

@@ -102,8 +102,9 @@ pub(super) fn check_askable(
         _ if runs => context.start_servers_for(subject),
         (Some(_), _) if context.keeps_servers() => context.start_servers_for(subject),
         (Some(server), _) => {
-            let why =
-                format!("not judged: {server} does not run; `--diagnostics` has it started for this edit");
+            let why = format!(
+                "not judged: {server} is not running; run `lsp-tools check`, or edit with `--diagnostics`"
+            );
             return Err(DiagnosticsStatement::no_data(why));
         }
         (None, Some((server, why))) => return Err(unavailable(context, subject, server, &why)),
