@@ -278,7 +278,7 @@ fn init_remove_keeps_changes_made_since_and_the_file() {
     let project = Project::new([(".mcp.json", "{ }")]);
     assert_eq!(run(&project, &["init", "claude-code"]).status.code(), Some(0));
     let written = project.read(".mcp.json");
-    project.write(".mcp.json", &written.replacen('{', "{ ", 1));
+    project.write(".mcp.json", written.replacen('{', "{ ", 1));
     assert_eq!(run(&project, &["init", "claude-code", "--remove"]).status.code(), Some(0));
     let left: Value = serde_json::from_str(&project.read(".mcp.json")).unwrap();
     assert_eq!(left, json!({}));
