@@ -309,7 +309,8 @@ fn session_resumed_uses_tools_of_current_profile() {
     let last: Value =
         serde_json::from_str(first.out.lines().last().unwrap_or_default()).expect("a last line");
     let session = last["session"].as_str().expect("a session").to_owned();
-    let second = run(hosted(&project, &model, &["--resume", &session, "--profile", "lsp", "Which word?"]));
+    let second =
+        run(hosted(&project, &model, &["--resume", &session, "--profile", "read-only", "Which word?"]));
     assert_eq!((second.status, second.out.as_str()), (0, "Two.\n"), "{}", second.err);
     let asked = model.asked();
     let request = asked.last().expect("a request");
