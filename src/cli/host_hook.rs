@@ -76,7 +76,7 @@ pub(super) fn run(
     CliExitStatus::Answered
 }
 
-/// The answer to an edit that is printed when the time is up; whoever takes it prints.
+/// The answer to an edit that is printed when the time is up. The thread that takes it prints it.
 #[derive(Debug, Clone, Default)]
 struct OwedAnswer(Arc<Mutex<Option<String>>>);
 

@@ -18,7 +18,7 @@ use crate::config::spec::ServerSpec;
 use crate::process::{ProgramPath, Spawn, Spawner, is_program, run};
 use crate::workspace::Workspace;
 
-/// How long the login shell may take to start.
+/// The timeout for the start of the login shell.
 const LOGIN_SHELL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most bytes of a script that are read for its first line.
 const MAX_FIRST_LINE_BYTES: u64 = 256;

@@ -107,7 +107,7 @@ impl Policy {
         }
     }
 
-    /// Whether the list of `profile` has a tool with that name and effect.
+    /// Returns true if the list of `profile` has a tool with that name and effect.
     fn profile_lists(&self, profile: Profile, tool: &str, effect: Effect) -> bool {
         match profile {
             Profile::Core => !self.beyond_core.contains(tool),
@@ -153,14 +153,14 @@ pub(crate) struct CallerPolicy<'a> {
 }
 
 impl<'a> CallerPolicy<'a> {
-    /// Whether a tool is in the list that the caller gets: it is offered, and in the list of the profile. Without a profile the list is
+    /// Returns true if a tool is in the list that the caller gets: it is offered, and in the list of the profile. Without a profile the list is
     /// that of [`Profile::Core`], or all available tools if some were named.
     pub(crate) fn lists(&self, tool: &str, effect: Effect) -> bool {
         let usual = if self.names_available() { Profile::All } else { Profile::Core };
         self.offers(tool, effect) && self.policy.profile_lists(self.profile().unwrap_or(usual), tool, effect)
     }
 
-    /// Whether the caller, the settings, or the agent have a list of available tools.
+    /// Returns true if the caller, the settings, or the agent have a list of available tools.
     fn names_available(&self) -> bool {
         self.access.available.is_some()
             || self.scopes().is_ok_and(|scopes| scopes.iter().any(|scope| !scope.available.is_empty()))
@@ -328,7 +328,7 @@ fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecisio
     }
 }
 
-/// Whether a tool with that effect may be called under `profile`: [`Profile::Core`] and [`Profile::Lsp`] are lists, and limit nothing.
+/// Returns true if a tool with that effect may be called under `profile`: [`Profile::Core`] and [`Profile::Lsp`] are lists, and limit nothing.
 fn profile_offers(profile: Profile, effect: Effect) -> bool {
     match profile {
         Profile::All | Profile::Core | Profile::Lsp => true,

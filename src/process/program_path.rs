@@ -100,7 +100,7 @@ pub(crate) fn find_on_path_of_child(name: &str, path: &OsStr) -> Option<PathBuf>
     programs(name, &folders).next()
 }
 
-/// Whether `path` is a file that may be executed.
+/// Returns true if `path` is a file that may be executed.
 pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)

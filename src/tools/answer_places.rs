@@ -17,7 +17,7 @@ pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -
     text.filter(|_| !is_hidden(&context.workspace, file)).map(budget::line)
 }
 
-/// Whether `file` may not be seen in `workspace`.
+/// Returns true if `file` may not be seen in `workspace`.
 pub(crate) fn is_hidden(workspace: &Workspace, file: &FileRef) -> bool {
     matches!(file, FileRef::Inside(path) if workspace.is_path_hidden(path))
 }

@@ -8,7 +8,7 @@ use crate::workspace::WorkspacePath;
 const MAX_STARTED_LANGUAGES: usize = 3;
 
 impl Context {
-    /// Whether servers outlive this call. Those of a command without the daemon end with it, so none is started ahead there.
+    /// True if servers outlive this call. Those of a command without the daemon end with it, so none is started ahead there.
     pub(crate) fn keeps_servers(&self) -> bool {
         self.patience != RetryAdvice::LoneCommand
     }

@@ -8,7 +8,7 @@ use crate::config::spec::ServerSpec;
 use crate::lsp::health;
 use crate::workspace::WorkspacePath;
 
-/// How many programs are asked for their version at a time.
+/// The number of programs that are asked for their version at a time.
 const MAX_CONCURRENT_VERSION_PROBES: usize = 4;
 
 /// A language, and the servers that `install` installs for it.

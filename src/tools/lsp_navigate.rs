@@ -162,7 +162,7 @@ async fn run_with_enclosing_symbols(
     advised(answer)
 }
 
-/// As [`fallback::advised_answer`], of places.
+/// The answer of [`fallback::advised_answer`] as places.
 pub(super) fn advised(answer: Answer<LocationsOutput>) -> Result<Answer<LocationsOutput>, ToolError> {
     fallback::advised_answer(answer, |output| output.count > 0)
 }

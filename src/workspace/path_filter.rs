@@ -49,7 +49,7 @@ impl Workspace {
         veiled
     }
 
-    /// Whether `path` may not be seen: by the name it is given, by where it leads, or because the file there is hidden under
+    /// Returns true if `path` may not be seen: by the name it is given, by where it leads, or because the file there is hidden under
     /// another of its names.
     pub(crate) fn is_path_hidden(&self, path: &WorkspacePath) -> bool {
         let Some(path_filter) = &self.path_filter else { return false };

@@ -104,7 +104,7 @@ impl HostHookEvent {
         Some(Self { cwd, subject, host, name: name.unwrap_or(usual).to_owned() })
     }
 
-    /// Whether files were edited, so that the host is owed an answer.
+    /// Returns true if files were edited, so that the host must get an answer.
     pub(crate) fn is_edit(&self) -> bool {
         matches!(self.subject, HostHookSubject::Edited(_))
     }

@@ -130,7 +130,7 @@ pub(super) fn new_lines(before: &str, text: &str) -> String {
     added.map(|line| format!("+{line}\n")).collect()
 }
 
-/// Whether the file at `path` begins with a byte order mark, which its text does not show.
+/// Returns true if the file at `path` begins with a byte order mark, which its text does not show.
 fn starts_with_bom(path: &Path) -> bool {
     let mut first = Vec::new();
     let opened = Workspace::open_outside(path).map(|(file, _)| file.take(3).read_to_end(&mut first));

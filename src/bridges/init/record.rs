@@ -56,8 +56,8 @@ impl InitRecords {
         Ok(())
     }
 
-    /// The change that takes our part out of a file: back to the bytes that were there, if `whole` and nobody has changed the
-    /// file since. A file that the user had is never deleted, and nothing else of it is taken out.
+    /// The change that takes our part out of a file. If `whole` and the file is as `init` left it, the bytes from before
+    /// come back. Otherwise only our part goes, and a file that the user had is not deleted.
     pub(crate) fn restored(&self, change: InitFileChange, whole: bool) -> InitFileChange {
         if change.is_done() {
             return change;
@@ -109,7 +109,7 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Whether the whole file is ours, by its name.
+/// Returns true if the whole file is ours, by its name.
 fn is_ours(path: &Path) -> bool {
     path.file_stem().is_some_and(|name| name == "lsp-tools")
 }

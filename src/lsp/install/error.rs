@@ -18,7 +18,7 @@ pub enum InstallError {
     Manual {
         /// The server's key.
         server: String,
-        /// What to do.
+        /// The remedy.
         manual: String,
     },
     /// The key cannot be the name of a folder.
@@ -50,7 +50,7 @@ pub enum InstallError {
     /// A command failed.
     #[error("`{command}` failed with {exit}:\n{}", output.join("\n"))]
     Failed {
-        /// What ran.
+        /// The command.
         command: String,
         /// How it ended.
         exit: Exit,
@@ -60,13 +60,13 @@ pub enum InstallError {
     /// A command failed for a reason that is known.
     #[error("`{command}` failed: {cause} ({}); {remedy}", truncate_chars(said, MAX_CAUSE_CHARS))]
     Known {
-        /// What ran.
+        /// The command.
         command: String,
         /// The cause.
         cause: &'static str,
         /// The line of its output that tells of it.
         said: String,
-        /// What to do.
+        /// The remedy.
         remedy: &'static str,
     },
     /// A registry gave something else than the lock names.
@@ -90,7 +90,7 @@ pub enum InstallError {
     /// A command did not end in time.
     #[error("`{command}` was ended: installing may take {minutes} minutes; its last words:\n{}", output.join("\n"))]
     TooLong {
-        /// What ran.
+        /// The command.
         command: String,
         /// How long installing may take.
         minutes: u64,

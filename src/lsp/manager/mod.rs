@@ -253,13 +253,13 @@ impl Manager {
         slots.filter_map(|slot| slot.running_session()).find(serves)
     }
 
-    /// Whether `server` runs for any root.
+    /// Returns true if `server` runs for any root.
     pub(crate) fn is_running(&self, server: &str) -> bool {
         self.shared.slots.iter().any(|slot| slot.key().server == server && slot.running_session().is_some())
     }
 
     /// Starts `server` for `path` where it rests and the memory budget is not exceeded, and has it open the file where it `opens` it.
-    /// Nobody waits for it. One that has failed or may not run is left to the next question, which tells why.
+    /// The caller does not wait. A server that failed or may not run is left to the next question, which reports the reason.
     pub(crate) fn start_in_background(&self, server: &str, path: &WorkspacePath, opens: bool) {
         let shared = &self.shared;
         let Ok(key) = shared.key(server, path) else { return };

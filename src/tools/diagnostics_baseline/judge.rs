@@ -68,7 +68,7 @@ fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut Diagnosti
     }
 }
 
-/// Whether some server can be asked about a file; starts those that do not run.
+/// Returns whether some server can be asked about a file; starts those that do not run.
 ///
 /// # Errors
 /// The reason why none can. With diagnostics wanted, the syntax of a file without a server is looked at.
@@ -162,7 +162,7 @@ fn judging_servers<'a>(context: &'a Context, subject: &LanguageFile) -> Vec<(&'a
     servers
 }
 
-/// Whether the servers of a file need not be asked again about what is on disk.
+/// Returns true if the servers of a file need not be asked again about the text on disk.
 pub(super) fn is_kept(context: &Context, subject: &LanguageFile) -> bool {
     let keeps = |(server, _): &(&str, &ServerSpec)| {
         let session = context.manager.running_session(server, &subject.path);

@@ -135,7 +135,7 @@ fn texts_of(
     texts
 }
 
-/// Whether a file, by its name, is one of code that servers judge.
+/// Returns true if a file, by its name, is code that servers judge.
 fn is_judged(context: &Context, path: &WorkspacePath) -> bool {
     let language = context.catalogue().language_of(&path.name_lossy(), None);
     language.is_some_and(|language| {

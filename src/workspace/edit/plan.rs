@@ -37,7 +37,7 @@ pub(crate) enum PathPrecondition {
 pub(crate) struct EditPlan {
     pub(super) title: String,
     pub(super) group: Option<String>,
-    /// Whether control paths may be changed that the plan names itself.
+    /// Allows changes of control paths that the plan names itself.
     pub(super) by_owner: bool,
     pub(super) operations: Vec<PlanOperation>,
     pub(super) undoes: Vec<super::EditId>,
@@ -97,8 +97,8 @@ impl EditPlan {
         Self { title: title.into(), group: None, by_owner: false, operations: Vec::new(), undoes: Vec::new() }
     }
 
-    /// The same plan, ordered by the owner of the workspace at a shell: it may change control paths, but only by their own
-    /// names, not through a link.
+    /// Marks the plan as ordered by the owner of the workspace at a shell: it may change control paths, but only by their
+    /// own names, not through a link.
     #[must_use]
     pub(crate) fn by_owner(self) -> Self {
         Self { by_owner: true, ..self }

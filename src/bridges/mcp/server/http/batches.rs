@@ -33,7 +33,7 @@ struct GreetingParams {
 }
 
 impl SessionGreeting {
-    /// Whether the session is one of the revision that has batches. It is served in the revision that it asks for.
+    /// Returns true if the session is of the revision that has batches. It is served in the revision that it asks for.
     pub(super) fn has_batches(&self) -> bool {
         let version = self.params.as_ref().and_then(|params| params.protocol_version.as_deref());
         version == Some(ProtocolVersion::V_2025_03_26.as_str())
@@ -46,7 +46,7 @@ pub(super) fn greeting(body: &[u8]) -> Option<SessionGreeting> {
     (greeting.method == "initialize").then_some(greeting)
 }
 
-/// Whether `body` is a batch, or would be one.
+/// Returns true if `body` begins like a batch; it need not be valid JSON.
 pub(super) fn is_batch(body: &[u8]) -> bool {
     body.trim_ascii_start().starts_with(b"[")
 }

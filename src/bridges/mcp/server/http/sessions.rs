@@ -35,7 +35,7 @@ struct HttpSessionUsage {
     /// Calls that run.
     running: usize,
     last: Instant,
-    /// It is of the revision that has batches.
+    /// True for the revision that has batches.
     takes_batches: bool,
 }
 
@@ -61,7 +61,7 @@ impl HttpSessions {
         Some(RunningCall { sessions: Arc::clone(self), session })
     }
 
-    /// Whether the session that `headers` name takes batches.
+    /// Returns true if the session that `headers` name takes batches.
     pub(super) fn takes_batches(&self, headers: &HeaderMap) -> bool {
         let session = headers.get(HEADER).and_then(|session| session.to_str().ok());
         session.is_some_and(|session| self.uses.lock().of.get(session).is_some_and(|used| used.takes_batches))

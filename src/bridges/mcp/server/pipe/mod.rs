@@ -202,7 +202,7 @@ where
         }
     }
 
-    /// What becomes of a message: it is handed on, or not (it waits, or needs no answer).
+    /// Returns the message if it is to be handed on, and `None` if it waits or needs no answer.
     fn handle_message(
         &mut self,
         message: ClientJsonRpcMessage,

@@ -47,7 +47,7 @@ pub(in super::super) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Bo
     }
 }
 
-/// Whether a message may be part of a batch.
+/// Returns true if a message may be part of a batch.
 pub(super) fn check_batched(message: &ClientJsonRpcMessage) -> Result<(), Box<UnreadableMessageError>> {
     match message {
         ClientJsonRpcMessage::Request(request)
