@@ -68,7 +68,7 @@ fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut Diagnosti
     }
 }
 
-/// Returns whether some server can be asked about a file; starts those that do not run.
+/// Checks that some server can be asked about a file; starts those that do not run.
 ///
 /// # Errors
 /// The reason why none can. With diagnostics wanted, the syntax of a file without a server is looked at.

@@ -13,7 +13,7 @@ use super::lines::MAX_PIPE_LINE_BYTES;
 
 /// An error, and the request it answers, where that can be told.
 #[derive(Debug)]
-pub(in super::super) struct UnreadableMessageError {
+pub(crate) struct UnreadableMessageError {
     pub(super) error: ErrorData,
     pub(super) id: Option<RequestId>,
 }
@@ -24,7 +24,7 @@ impl UnreadableMessageError {
     }
 
     /// The answer.
-    pub(in super::super) fn into_message(self) -> ServerJsonRpcMessage {
+    pub(crate) fn into_message(self) -> ServerJsonRpcMessage {
         ServerJsonRpcMessage::error(self.error, self.id)
     }
 }
@@ -35,7 +35,7 @@ pub(super) fn refused_request(what: String, id: RequestId) -> Box<UnreadableMess
 }
 
 /// The messages of a batch in `line`, which are not looked at: one at least, `most` at most.
-pub(in super::super) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Box<UnreadableMessageError>> {
+pub(crate) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Box<UnreadableMessageError>> {
     let refused = |error| Err(UnreadableMessageError::new(error, None));
     match serde_json::from_slice::<Vec<Value>>(line) {
         Ok(items) if items.is_empty() => refused(invalid("a batch has one message at least")),
@@ -47,7 +47,7 @@ pub(in super::super) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Bo
     }
 }
 
-/// Returns true if a message may be part of a batch.
+/// Checks that a message may be part of a batch.
 pub(super) fn check_batched(message: &ClientJsonRpcMessage) -> Result<(), Box<UnreadableMessageError>> {
     match message {
         ClientJsonRpcMessage::Request(request)
