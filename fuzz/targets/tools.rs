@@ -125,7 +125,7 @@ pub fn run(bytes: &[u8]) {
     assert!(begun.elapsed() < TIME, "{name}: {:?}", begun.elapsed());
     world.check_outside();
     world.restore(files);
-    for unknown in ["", "nosuch", "re\0ad", "READ", "read ", "lsp_*", "../read"] {
+    for unknown in ["", "nosuch", "re\0ad", "REED", "read ", "lsp_*", "../read"] {
         if draw.byte() == 255 {
             assert_eq!(call(runtime, unknown, json!({})).value["code"], "unknown_tool", "{unknown:?}");
         }
