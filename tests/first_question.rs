@@ -17,7 +17,7 @@ const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
     ("zuban", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
     ("typescript-language-server", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
     ("vtsls", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
-    ("tsgo", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
+    ("tsc", "typescript", ["src/money.ts", "add"], ["src/money.ts", "Priced"]),
     ("clangd", "c", ["include/queue.h", "queue_push"], ["include/queue.h", "queue_push"]),
     ("bash-language-server", "shell", ["lib/log.sh", "log_line"], ["lib/log.sh", "log_line"]),
     ("gopls", "go", ["station/station.go", "Mean"], ["station/station.go", "Sensor"]),

@@ -54,6 +54,9 @@ pub(super) const SERVER: &[ConfigField] = &[
     plain("implements-unnamed", Text),
     plain("unchecked", Choices(&["imports", "types"])),
     launch("for-more", Text),
+    launch("judge", Record(JUDGE)),
+    launch("complaints", Texts),
+    launch("extends", Texts),
     launch("install", Record(INSTALL)),
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
@@ -113,6 +116,15 @@ pub(super) const BUILD_FILE: &[ConfigField] = &[
 ];
 
 pub(super) const SETTINGS_UNLESS: &[ConfigField] = &[plain("configured-by", Texts), launch("settings", Free)];
+
+pub(super) const JUDGE: &[ConfigField] = &[
+    plain("npm", Text),
+    plain("pip", Text),
+    plain("from-major", Number(0, 1_000)),
+    plain("before-major", Number(0, 1_000)),
+    plain("in-server-info", Flag),
+    plain("required-by", Texts),
+];
 
 pub(super) const INSTALL: &[ConfigField] = &[
     plain("rustup", Texts),
@@ -291,6 +303,7 @@ pub(super) mod tests {
         assert_eq!(sorted::<spec::ServerFeatures>(), keys(FEATURES));
         assert_eq!(sorted::<spec::SetUp>(), keys(SET_UP));
         assert_eq!(sorted::<spec::SettingsUnless>(), keys(SETTINGS_UNLESS));
+        assert_eq!(sorted::<spec::JudgeRule>(), keys(JUDGE));
         assert_eq!(sorted::<spec::InstallSpec>(), keys(INSTALL));
         assert_eq!(sorted::<spec::Recipe>(), keys(RECIPE));
         assert_eq!(sorted::<spec::RequiredProgram>(), keys(NEEDS));

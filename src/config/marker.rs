@@ -45,12 +45,20 @@ impl ConfigMarker {
 
     /// The texts of a list that it names; empty where there is none.
     pub(crate) fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
+        root.join(&self.file).map(|file| self.texts_of(workspace, &file)).unwrap_or_default()
+    }
+
+    /// The text, or the texts of the list, that it names in `file`, whose form the marker's own file has; empty where there is none.
+    pub(crate) fn texts_of(&self, workspace: &Workspace, file: &WorkspacePath) -> Vec<String> {
         let read = || {
-            let (path, section) = (root.join(&self.file).ok()?, self.section.as_ref()?);
-            let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;
+            let text = workspace.read_text_up_to(file, MAX_MARKER_FILE_BYTES).ok()?.text;
             let table = settings_of(&self.file, &text)?;
-            let list = section.split('.').try_fold(&table, |at, key| at.get(key))?.as_array()?;
-            Some(list.iter().filter_map(|text| text.as_str().map(str::to_owned)).collect())
+            let value = self.section.as_ref()?.split('.').try_fold(&table, |at, key| at.get(key))?;
+            let one = value.as_str().map(|text| vec![text.to_owned()]);
+            one.or_else(|| {
+                let list = value.as_array()?.iter();
+                Some(list.filter_map(|text| text.as_str().map(str::to_owned)).collect())
+            })
         };
         read().unwrap_or_default()
     }

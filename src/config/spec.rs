@@ -1,5 +1,6 @@
 //! The types of the catalogue: one language, and one server with its recipes and rules. See `servers.toml` for the words in use.
 
+mod judge;
 mod packages;
 mod rules;
 mod untrusted;
@@ -13,6 +14,7 @@ use super::marker::ConfigMarker;
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
+pub(crate) use judge::JudgeRule;
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 pub(crate) use rules::{
     BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
@@ -159,6 +161,14 @@ pub struct ServerSpec {
     /// A description of its findings ("undefined names, no type errors"), shown while other servers
     /// that `install` brings for the language are missing.
     pub(crate) for_more: Option<String>,
+    /// The package whose version decides what it reports.
+    pub(crate) judge: Option<JudgeRule>,
+    /// Messages by which it objects to the project's configuration.
+    #[serde(default)]
+    pub(crate) complaints: Vec<RegexPattern>,
+    /// Settings that name another file of settings, relative to their own.
+    #[serde(default)]
+    pub(crate) extends: Vec<ConfigMarker>,
     /// How it can be installed.
     #[serde(default)]
     pub install: InstallSpec,

@@ -144,9 +144,9 @@ impl Session {
     }
 
     /// Whether `why` is a lack of its findings that waiting does not mend.
-    pub(crate) fn is_lasting_lack(&self, why: &str) -> bool {
+    pub(crate) fn is_lasting_lack(&self, path: &WorkspacePath, why: &str) -> bool {
         let unsaved = self.background_check_rule().map(unsaved_sentence);
-        let reasons = [self.diagnostics_shortfall_reason(), self.missing_background_check(), unsaved];
+        let reasons = [self.diagnostics_shortfall_reason(path), self.missing_background_check(), unsaved];
         reasons.iter().flatten().any(|reason| reason == why)
     }
 

@@ -115,6 +115,8 @@ pub(super) struct ServerCapabilities {
     pub(crate) save: Option<bool>,
     /// It takes more workspace folders while it runs.
     pub(crate) more_folders: bool,
+    /// The version that it gives with its name (LSP 3.17, `serverInfo`).
+    pub(crate) version: Option<String>,
 }
 
 impl ServerCapabilities {
@@ -142,6 +144,7 @@ impl ServerCapabilities {
             sync: sync_kind,
             save,
             more_folders: folders["supported"] == true && notified,
+            version: result["serverInfo"]["version"].as_str().map(str::to_owned),
             raw,
         }
     }

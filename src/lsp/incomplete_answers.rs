@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use super::shortfall::Shortfall;
+use crate::workspace::WorkspacePath;
 
 impl Session {
     /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
@@ -19,8 +20,12 @@ impl Session {
         }
     }
 
-    fn shortfall(&self) -> Shortfall {
-        self.shortfall.lock().1.clone()
+    /// What it leaves undone in the project of `path`.
+    fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
+        let differs = self.judge.get().and_then(|judge| judge.difference_for(path)).map(str::to_owned);
+        let refused = || self.configuration_complaint(path);
+        let reason = differs.or_else(refused);
+        Shortfall::default().or_reason(reason).or_else(self.shortfall.lock().1.clone())
     }
 
     /// Its own word on its health, when that is not "ok".
@@ -35,15 +40,15 @@ impl Session {
         Some(format!("{} could not read the project: {why}", self.server()))
     }
 
-    /// Why its answers may fall short of what is there though it has come to rest: what it leaves undone because the project is
-    /// not trusted, or its own word that it is not well.
-    pub(crate) fn shortfall_reason(&self) -> Option<String> {
-        self.shortfall().answers.or_else(|| self.health())
+    /// The reason why its answers about `path` may be incomplete though it has come to rest: the project pins another version, is
+    /// not trusted or not set up, or the server reports a fault of its own.
+    pub(crate) fn shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
+        self.shortfall(path).answers.or_else(|| self.health())
     }
 
     /// The same of its diagnostics.
-    pub(crate) fn diagnostics_shortfall_reason(&self) -> Option<String> {
-        self.shortfall().diagnostics.or_else(|| self.health())
+    pub(crate) fn diagnostics_shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
+        self.shortfall(path).diagnostics.or_else(|| self.health())
     }
 
     /// Whether it was started with a file that tells how the project is built.

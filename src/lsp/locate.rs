@@ -5,6 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::interpreters;
+use super::judge::{self, PinnedVersion};
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::process::{ProgramPath, Spawner, is_program};
@@ -147,28 +148,43 @@ pub(crate) fn locate(
     server: &ServerSpec,
     places: &ProgramSearchPlaces<'_>,
 ) -> Result<LocatedProgram, NotFound> {
-    let mut located = locate_program(key, server, places)?;
+    let pinned = judge::pinned_for(places.workspace, places.root, server);
+    let exact = pinned.as_ref().and_then(PinnedVersion::exact);
+    let versioned = exact.map(|version| judge::versioned_key(key, version));
+    let versioned = versioned.filter(|key| prefix(places.data, key).is_dir());
+    let mut located = locate_program(versioned.as_deref(), key, server, places)?;
     if !located.path_folders.is_empty() {
-        let prefix = prefix(places.data, key);
+        let prefix = prefix(places.data, versioned.as_deref().unwrap_or(key));
         let path = places.path.clone().after(located.path_folders.iter().cloned());
         located.fallback_folders = interpreters::recorded_folders(places.workspace, &prefix, &path);
     }
     Ok(located)
 }
 
+/// `versioned`: the installation of the version that the project pins, where there is one.
 fn locate_program(
+    versioned: Option<&str>,
     key: &str,
     server: &ServerSpec,
     places: &ProgramSearchPlaces<'_>,
 ) -> Result<LocatedProgram, NotFound> {
     let program = server.command.first().cloned().unwrap_or_default();
     let mut searched = Vec::new();
-    let ours = prefix_folders(places.data, key);
+    let ours = prefix_folders(places.data, versioned.unwrap_or(key));
+    let in_ours = || ours.iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
+    let is_judge = |program: &PathBuf| server.judge.as_ref().is_none_or(|rule| rule.admits_program(program));
+    let of_prefix = |program: PathBuf| LocatedProgram {
+        program,
+        origin: ProgramOrigin::Prefix,
+        path_folders: ours.clone(),
+        fallback_folders: Vec::new(),
+        pin: None,
+    };
     if program.contains('/') {
         return locate_configured(program, ours, places);
     }
-    let own =
-        project_folders(places).into_iter().map(|folder| folder.join(&program)).find(|path| is_program(path));
+    let own = project_folders(places).into_iter().map(|folder| folder.join(&program));
+    let own = own.into_iter().find(|path| is_program(path) && is_judge(path));
     match own {
         Some(program) => match (places.pin)(&program) {
             Some(pin) => {
@@ -181,8 +197,11 @@ fn locate_program(
         },
         None => searched.push("in the project's environment".to_owned()),
     }
-    let installed = ours.iter().any(|folder| is_program(&folder.join(&program)));
-    match places.path.find(&program) {
+    if let Some(program) = in_ours().filter(|_| versioned.is_some()) {
+        return Ok(of_prefix(program));
+    }
+    let installed = in_ours().is_some();
+    match places.path.find(&program).filter(is_judge) {
         // A proxy runs what the project's toolchain has, which may be nothing.
         Some(found) if is_proxy(server, &found) && (installed || !has_proxy_target(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
@@ -198,16 +217,8 @@ fn locate_program(
         }
         None => searched.push("on PATH".to_owned()),
     }
-    for folder in &ours {
-        if is_program(&folder.join(&program)) {
-            return Ok(LocatedProgram {
-                program: folder.join(&program),
-                origin: ProgramOrigin::Prefix,
-                path_folders: ours.clone(),
-                fallback_folders: Vec::new(),
-                pin: None,
-            });
-        }
+    if let Some(program) = in_ours() {
+        return Ok(of_prefix(program));
     }
     searched.push("installed by `lsp-tools install`".to_owned());
     Err(NotFound { program, searched })
@@ -289,8 +300,9 @@ pub(crate) fn project_program(
         let path = workspace.root().join(program);
         return Some(path).filter(|path| is_program(path) && workspace.workspace_path(path).is_some());
     }
+    let is_judge = |program: &Path| server.judge.as_ref().is_none_or(|rule| rule.admits_program(program));
     let folders = folders_of(workspace, root);
-    folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
+    folders.into_iter().map(|folder| folder.join(program)).find(|path| is_program(path) && is_judge(path))
 }
 
 fn project_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {

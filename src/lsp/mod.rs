@@ -2,7 +2,7 @@
 //!
 //! What lives here: [`session`] (one initialized server over a [`Peer`](crate::rpc::Peer)), [`ask`]
 //! (questions to it), `documents` (what it has open), `document_sync` (in step with the disk), [`user_messages`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
-//! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them, which shares the machine with those of other processes by [`machine`]. [`locate`] finds
+//! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them, which shares the machine with those of other processes by [`machine`]. [`judge`] knows the versions that projects pin, [`locate`] finds
 //! servers, [`interpreters`] the programs that run them, [`server_choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
 //! `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
 //!
@@ -15,6 +15,7 @@ mod background_check;
 mod bounded_answer;
 mod capabilities;
 mod check_runs;
+mod configuration_complaint;
 mod decode;
 pub(crate) mod diagnostics;
 pub(crate) mod diagnostics_invalidation;
@@ -27,6 +28,7 @@ pub(crate) mod hierarchy;
 mod incomplete_answers;
 pub(crate) mod install;
 pub(crate) mod interpreters;
+pub(crate) mod judge;
 pub(crate) mod latency;
 pub(crate) mod locate;
 pub(crate) mod machine;

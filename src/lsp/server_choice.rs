@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::judge::{self, PinnedVersion};
 use super::locate::{self, ProgramSearchPlaces};
 use crate::config::spec::{Language, ServerSpec};
 use crate::config::{Catalogue, ConfigMarker};
@@ -70,6 +71,13 @@ impl<'a> ServerChoice<'a> {
         for key in keys {
             let Some(server) = catalogue.servers.get(key) else { continue };
             watched.insert(locate::prefix(places.data, key));
+            if let Some(rule) = &server.judge {
+                let found = judge::pinned_version(places.workspace, &WorkspacePath::root(), rule);
+                let exact = found.pinned.as_ref().and_then(PinnedVersion::exact);
+                let versioned = exact.map(|version| judge::versioned_key(key, version));
+                watched.extend(versioned.map(|key| locate::prefix(places.data, &key)));
+                watched.extend(found.inspected_paths);
+            }
             let signs = server.configured_by.iter().map(ConfigMarker::file);
             let markers = server.root_markers.iter().filter(|_| server.root_required);
             let names = signs.chain(markers.map(String::as_str));
@@ -96,8 +104,9 @@ impl<'a> ServerChoice<'a> {
         // Of several that are configured, and of several that are not, the first is the best. One that waits for trust says so
         // where there is no other.
         let waits = |key: &str| self.installed.get(key) != Some(&true);
-        let best =
-            navigating.into_iter().min_by_key(|(key, server)| (waits(key), !self.is_configured(server)));
+        let best = navigating.into_iter().min_by_key(|(key, server)| {
+            (waits(key), !self.works_with_pinned(server), !self.is_configured(server))
+        });
         if let (Some((best, _)), Some(first)) = (best, servers.first_mut()) {
             best.clone_into(first);
         }
@@ -114,6 +123,13 @@ impl<'a> ServerChoice<'a> {
         server.configured_by.iter().any(|sign| sign.is_in(self.places.workspace, &root))
     }
 
+    /// Whether a server works with the version that the workspace pins of the compiler or checker that it runs.
+    fn works_with_pinned(&self, server: &ServerSpec) -> bool {
+        let pinned = judge::pinned_for(self.places.workspace, &WorkspacePath::root(), server);
+        let rule = server.judge.as_ref();
+        pinned.zip(rule).is_none_or(|(pinned, rule)| pinned.is_served_by(rule))
+    }
+
     fn is_wanted(&self, server: &ServerSpec) -> bool {
         let is_marked =
             |folder: &PathBuf| server.root_markers.iter().any(|marker| folder.join(marker).exists());
@@ -122,7 +138,7 @@ impl<'a> ServerChoice<'a> {
 }
 
 /// The workspace and the folders near its top, where the packages of a project of projects lie.
-fn package_folders(root: &Path) -> Vec<PathBuf> {
+pub(super) fn package_folders(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut next = VecDeque::from([(root.to_owned(), 0)]);
     while let Some((folder, depth)) = next.pop_front() {

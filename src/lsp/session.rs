@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::{self, ServerCapabilities};
 use super::diagnostics::cache::DiagnosticsCache;
 use super::documents::SessionDocuments;
+use super::judge::SessionJudge;
 use super::manager::launch_inputs::LaunchInputs;
 use super::readiness::UnfinishedWork;
 use super::relay::outside_documents::OpenOutsideDocuments;
@@ -105,6 +106,8 @@ pub(crate) struct Session {
     pub(super) contention: Mutex<ViewContention>,
     /// Counted up each time that it is to be looked at anew.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
+    /// The compiler, checker or linter that it runs.
+    pub(super) judge: OnceLock<SessionJudge>,
     /// How it was started.
     pub(super) spawn: OnceLock<Spawn>,
     /// What files of the project decided about that.
@@ -189,11 +192,22 @@ impl Session {
             unseen_changes: UnseenChanges::default(),
             contention: Mutex::default(),
             shortfall: Mutex::default(),
+            judge: OnceLock::new(),
             spawn: OnceLock::new(),
             launch_inputs: OnceLock::new(),
             disk: AtomicU64::default(),
             diagnostics_cache: Mutex::default(),
         })
+    }
+
+    /// The version that the server gives with its name.
+    pub(super) fn stated_version(&self) -> Option<&str> {
+        self.capabilities.version.as_deref()
+    }
+
+    /// The compiler, checker or linter that it runs, with its version ("typescript 5.9.3"), where that is known.
+    pub(crate) fn judge(&self) -> Option<&str> {
+        self.judge.get()?.name.as_deref()
     }
 
     /// The server's key in the catalogue.

@@ -70,6 +70,8 @@ struct SessionStateInner {
     pushes: HashMap<WorkspacePath, Pushes>,
     folders: Vec<WorkspacePath>,
     messages: VecDeque<String>,
+    /// The first message by which the server objects to the project's configuration.
+    complaint: Option<String>,
     stopping: bool,
     /// Edits that the server asks for while a command of ours runs there; `None` while none does.
     collected: Option<Vec<Value>>,
@@ -193,6 +195,11 @@ impl SessionState {
         self.inner.lock().messages.iter().cloned().collect()
     }
 
+    /// The message by which the server objects to the project's configuration.
+    pub(super) fn complaint(&self) -> Option<String> {
+        self.inner.lock().complaint.clone()
+    }
+
     /// The settings under a dotted `section`; everything for none.
     pub(super) fn configuration(&self, section: Option<&str>) -> Value {
         let mut value = &self.settings;
@@ -289,6 +296,9 @@ impl SessionState {
         let text = params["message"].as_str().unwrap_or_default();
         let text: String = text.chars().take(500).collect();
         tracing::debug!(server = %self.server, method, text);
+        if inner.complaint.is_none() && self.spec.complaints.iter().any(|rule| rule.is_in(&text)) {
+            inner.complaint = Some(text.clone());
+        }
         // LSP 3.17 MessageType: 1 error, 2 warning.
         if matches!(params["type"].as_u64(), Some(1 | 2)) {
             if inner.messages.len() == MAX_KEPT_SERVER_MESSAGES {

@@ -223,7 +223,7 @@ impl Runtime {
                     let latency = session.latency();
                     row.latency_ms = latency.map(|(median, p99)| (milliseconds(median), milliseconds(p99)));
                     row.open_documents = session.open_documents();
-                    row.detail = session.health().or_else(|| session.shortfall_reason());
+                    row.detail = session.health().or_else(|| session.shortfall_reason(&session.root));
                     Some(session)
                 }
             };

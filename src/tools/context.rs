@@ -393,13 +393,12 @@ impl Context {
                     continue;
                 }
                 looked_at.push(server);
-                if !matches!(
-                    self.manager.locate(server, &subject.path),
-                    Err(SessionUnavailable::Missing { .. })
-                ) {
-                    continue;
-                }
-                let item = self.installs.install(self, server).await?;
+                let wanted = match self.manager.locate(server, &subject.path) {
+                    Err(SessionUnavailable::Missing { .. }) => Some(server.to_owned()),
+                    _ => self.manager.pinned_installation(server, &subject.path),
+                };
+                let Some(wanted) = wanted else { continue };
+                let item = self.installs.install(self, &wanted).await?;
                 if matches!(item.state, InstallState::Failed | InstallState::Manual) {
                     let why = item.detail.unwrap_or_else(|| format!("{server} was not installed"));
                     return Err(ToolError::new(ErrorCode::ServerMissing, why));

@@ -13,9 +13,9 @@ use crate::config::spec::ServerSpec;
 use crate::hints;
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
-use crate::lsp::health;
 use crate::lsp::manager::SessionUnavailable;
 use crate::lsp::view::View;
+use crate::lsp::{health, judge};
 use crate::process::sandbox::{self, Enforced};
 
 /// Something that makes a server less than useful.
@@ -215,6 +215,13 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
     report.found = Some(located.program.display().to_string());
     report.origin = Some(located.origin.to_string());
     report.version = health::version(context.manager.spawner(), &context.workspace, spec, &located).await;
+    if let Some(judge) = judge::judge_of(spec, &located.program) {
+        let version = report.version.get_or_insert_default();
+        if !judge.rsplit(' ').next().is_some_and(|number| version.contains(number)) {
+            let stop = if version.is_empty() { "" } else { ", " };
+            version.push_str(&format!("{stop}{judge}"));
+        }
+    }
     let findings =
         health::prerequisite_findings(context.manager.spawner(), &context.workspace, key, spec, &located)
             .await;

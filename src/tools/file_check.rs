@@ -171,7 +171,7 @@ async fn check_with_server(
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,
-                    DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(why) => {
+                    DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(&subject.path, why) => {
                         ServerState::Ready
                     }
                     DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,

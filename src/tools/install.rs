@@ -7,8 +7,10 @@ use super::error::{ErrorCode, ToolError};
 use super::install_outcome::{InstallItem, InstallOutput, InstallState};
 use super::server_notes::InstalledServerUse;
 use crate::lsp::install::{InstallError, InstallProgress, Installer};
+use crate::lsp::judge;
 use crate::lsp::progress::ProgressEvent;
 use crate::text::nearest_word;
+use crate::workspace::WorkspacePath;
 
 /// Installs each of `names`: a server's key, or a language's, which means the servers that run for it.
 pub(crate) async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, ToolError> {
@@ -35,22 +37,36 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
     if !matches!(item.state, InstallState::Installed | InstallState::AlreadyInstalled) {
         return Vec::new();
     }
-    let used = context.installed_server_use(&item.server).map(|used| match used {
+    let (server, _) = judge::split_versioned_key(&item.server);
+    let used = context.installed_server_use(server).map(|used| match used {
         InstalledServerUse::Running(languages) => {
             let languages = languages.join(", ");
-            let other = context.preceding_program_note(&item.server, item.program.as_deref(), &languages);
+            let other = context.preceding_program_note(server, item.program.as_deref(), &languages);
             other.unwrap_or_else(|| format!("used for {languages}"))
         }
         InstalledServerUse::Resting(why) => why,
     });
-    used.into_iter().chain(context.advice_after(&item.server)).collect()
+    used.into_iter().chain(context.advice_after(server)).collect()
 }
 
 fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
     let catalogue = context.catalogue();
+    if let (base, Some(version)) = judge::split_versioned_key(name) {
+        let key = judge::installation_of(catalogue, base, version);
+        return key.map(|key| vec![key]).ok_or_else(|| {
+            let what = format!("no server that can be installed runs `{base}` in version `{version}`");
+            ToolError::new(ErrorCode::NotFound, what).with_hint(
+                "give the version of a compiler, checker or linter, as in ruff@0.12.0 or typescript@5.9.3",
+            )
+        });
+    }
     let servers = catalogue.servers_to_install(name);
     if !servers.is_empty() {
-        return Ok(servers.into_iter().map(str::to_owned).collect());
+        // Beside the usual version, the one that this project pins.
+        let pinned =
+            servers.iter().filter_map(|key| context.manager.pinned_installation(key, &WorkspacePath::root()));
+        let pinned: Vec<String> = pinned.collect();
+        return Ok(servers.into_iter().map(str::to_owned).chain(pinned).collect());
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
     let error = ToolError::new(
@@ -75,7 +91,7 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
         notes,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
-    let Some(server) = context.catalogue().servers.get(key) else {
+    let Some(server) = judge::server_at_version(context.catalogue(), key) else {
         let detail = format!("no server is called {key}");
         return item(InstallState::Failed, Vec::new(), None, Some(detail), Vec::new());
     };
@@ -89,7 +105,7 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
     };
     let installer = Installer::new(context.folders.data.clone(), &context.workspace)
         .with_spawner(context.manager.spawner().clone());
-    match installer.install(key, server, &tell).await {
+    match installer.install(key, &server, &tell).await {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };
             let in_vain = (!done.in_vain.is_empty()).then(|| done.in_vain.join("\n"));

@@ -439,7 +439,7 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let lack = session.shortfall_reason();
+        let lack = session.shortfall_reason(&subject.path);
         let Some(busy) = working else {
             let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
             status.detail = lack;

@@ -191,7 +191,8 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
         row.latency_ms = latency.map(|(median, _)| milliseconds(median));
         row.latency_p99_ms = latency.map(|(_, p99)| milliseconds(p99));
         row.open_documents = Some(session.open_documents());
-        row.detail = row.detail.or_else(|| session.shortfall_reason());
+        row.detail = row.detail.or_else(|| session.shortfall_reason(&session.root));
+        row.detail = row.detail.or_else(|| session.judge().map(str::to_owned));
     }
     row
 }

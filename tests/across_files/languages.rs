@@ -214,7 +214,7 @@ const GO: Language = Language {
 
 /// Every server.
 pub fn all() -> &'static [Language] {
-    const TSGO: Language = Language { server: "tsgo", ..TYPESCRIPT };
+    const TSC: Language = Language { server: "tsc", ..TYPESCRIPT };
     const VTSLS: Language = Language { server: "vtsls", ..TYPESCRIPT };
     const DENO: Language = Language {
         server: "deno",
@@ -249,7 +249,7 @@ pub fn all() -> &'static [Language] {
     const ALL: &[Language] = &[
         TYPESCRIPT,
         VTSLS,
-        TSGO,
+        TSC,
         DENO,
         PYTHON,
         BASEDPYRIGHT,

@@ -35,7 +35,7 @@ const NODE_PACKAGES: &str = "
 const PROGRAMS: &str = "
     astro bash biome black buf buf-plugin-evil cc clang clang-format cmake cmake-format deno eslint fish flake8 g++ gcc git
     go man mypy node npm npx oxlint php pip poetry prettier prisma protoc pylint pylsp pyright python python3 ruff sh
-    shellcheck shfmt stylua systemd-analyze tsc tsgo tsserver verible-verilog-format yapf
+    shellcheck shfmt stylua systemd-analyze tsc tsserver verible-verilog-format yapf
 ";
 
 /// Files of configurations in JavaScript.

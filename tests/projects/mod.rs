@@ -3,6 +3,7 @@
 
 mod installs;
 mod layouts;
+mod versions;
 
 use std::fs;
 use std::path::PathBuf;

@@ -98,7 +98,9 @@ impl Session {
         }
         let lack = || {
             let admitted = || self.admitted_shortfall(&fresh.items);
-            self.diagnostics_shortfall_reason().or_else(admitted).or_else(|| self.missing_background_check())
+            self.diagnostics_shortfall_reason(path)
+                .or_else(admitted)
+                .or_else(|| self.missing_background_check())
         };
         if let (DiagnosticsCompleteness::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = DiagnosticsCompleteness::Partial(lack);

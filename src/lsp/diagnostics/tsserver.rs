@@ -1,6 +1,8 @@
 //! Diagnostics of tsserver, by its own synchronous requests. typescript-language-server and vtsls push without version, but
 //! forward these requests, whose answers are for the text it has.
 
+use std::path::Path;
+
 use lsp_types::request::ExecuteCommand;
 use lsp_types::{ExecuteCommandParams, WorkDoneProgressParams};
 use serde_json::{Value, json};
@@ -36,13 +38,8 @@ impl Session {
             let mut text: Option<(i32, Buffer)> = None;
             let mut working = None;
             for request in REQUESTS {
-                let params = |_: &Snapshot, _| ExecuteCommandParams {
-                    command: COMMAND.to_owned(),
-                    arguments: vec![request.into(), json!({ "file": file, "includeLinePosition": false })],
-                    work_done_progress_params: WorkDoneProgressParams::default(),
-                };
-                let command = DocumentRequest::new::<ExecuteCommand>(DependencyScope::File, params);
-                let asked = self.ask(path, &command, deadline).await;
+                let arguments = json!({ "file": file, "includeLinePosition": false });
+                let asked = self.ask_tsserver(path, request, &arguments, deadline).await;
                 let asked: SessionAnswer<Value> = match asked {
                     // While it changes which project a file belongs to, tsserver knows none for it.
                     Err(AskError::Request(RequestError::Refused { .. }))
@@ -66,12 +63,57 @@ impl Session {
             }
             let known = match working {
                 Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
-                None => DiagnosticsCompleteness::Complete,
+                None => match self.refused_configuration(path, &file, deadline).await? {
+                    Some(reason) => DiagnosticsCompleteness::Partial(reason),
+                    None => DiagnosticsCompleteness::Complete,
+                },
             };
             let text = text.map(|(_, text)| text).unwrap_or_default();
             let background = BackgroundFindings::None;
             return Ok(ServerFileDiagnostics { items, known, text, notes: Vec::new(), background });
         }
+    }
+
+    /// The answer of tsserver itself to one of its own requests.
+    async fn ask_tsserver(
+        &self,
+        path: &WorkspacePath,
+        request: &str,
+        arguments: &Value,
+        deadline: Instant,
+    ) -> Result<SessionAnswer<Value>, AskError> {
+        let params = |_: &Snapshot, _| ExecuteCommandParams {
+            command: COMMAND.to_owned(),
+            arguments: vec![request.into(), arguments.clone()],
+            work_done_progress_params: WorkDoneProgressParams::default(),
+        };
+        let command = DocumentRequest::new::<ExecuteCommand>(DependencyScope::File, params);
+        self.ask(path, &command, deadline).await
+    }
+
+    /// The first error in the configuration file of `file`, at which `tsc` would end with a failure.
+    async fn refused_configuration(
+        &self,
+        path: &WorkspacePath,
+        file: &Path,
+        deadline: Instant,
+    ) -> Result<Option<String>, AskError> {
+        let arguments = json!({ "file": file, "needFileNameList": false });
+        let project = self.ask_tsserver(path, "projectInfo", &arguments, deadline).await?.value;
+        // A project without a configuration file has a made-up name.
+        let Some(config) = project["body"]["configFileName"].as_str().filter(|name| name.ends_with(".json"))
+        else {
+            return Ok(None);
+        };
+        let arguments = json!({ "file": config, "projectFileName": config, "includeLinePosition": false });
+        let found = self.ask_tsserver(path, "semanticDiagnosticsSync", &arguments, deadline).await?.value;
+        let mut errors = found["body"].as_array().into_iter().flatten();
+        let error = errors.find(|item| item["category"] == "error").and_then(|item| item["text"].as_str());
+        Ok(error.map(|error| {
+            let name = self.workspace.workspace_path(Path::new(config));
+            let name = name.map_or_else(|| config.to_owned(), |name| name.display());
+            format!("{} does not accept the project's configuration: {name}: {error}", self.server())
+        }))
     }
 
     fn no_tsserver_answer(&self, request: &str, asked: &SessionAnswer<Value>) -> ServerFileDiagnostics {

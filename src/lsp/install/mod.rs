@@ -390,7 +390,7 @@ impl VersionNumbers {
 }
 
 fn check_key(key: &str) -> Result<(), InstallError> {
-    let plain = |character: char| character.is_alphanumeric() || "-_+.".contains(character);
+    let plain = |character: char| character.is_alphanumeric() || "-_+.@".contains(character);
     if key.is_empty() || key.starts_with('.') || !key.chars().all(plain) {
         return Err(InstallError::Key { key: key.to_owned() });
     }

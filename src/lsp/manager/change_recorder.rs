@@ -73,15 +73,14 @@ impl ManagerState {
         }
     }
 
-    /// Ends the servers that never look at some of these files again; the next question starts them anew.
+    /// Ends the servers that never look at some of these files again, and those whose objection to the configuration may be settled;
+    /// the next question starts them anew.
     async fn restart_unaware(&self, changes: &ChangeBatch) {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };
-            if session.state.spec.reload.restart && session.may_miss(changes) {
-                tracing::info!(
-                    server = session.server(),
-                    "stopped: it does not see that other files changed"
-                );
+            let misses = session.state.spec.reload.restart && session.may_miss(changes);
+            if misses || session.may_have_settled_complaint(changes) {
+                tracing::info!(server = session.server(), "stopped: it does not see what changed");
                 slot.stop().await;
             }
         }

@@ -16,6 +16,7 @@ use super::setup::ManagerSetup;
 use super::{SessionUnavailable, untrusted};
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, ExpandedServer, FilePin, pins_among};
+use crate::lsp::judge::{self, SessionJudge};
 use crate::lsp::locate::{self, LocatedProgram, ProgramSearchPlaces};
 use crate::lsp::machine::StartTurn;
 use crate::lsp::progress::ProgressEvent;
@@ -48,7 +49,7 @@ pub(super) async fn launch(
     begin_watching();
     let folder = setup.workspace.absolute(root);
     let disabled = |reason: String| SessionUnavailable::Disabled { reason };
-    let launch_inputs = LaunchInputs::collect(setup, spec, root);
+    let launch_inputs = LaunchInputs::collect(setup, (server, spec), root);
     let spec = match setup.trusted {
         // What is left of the rule tells how a session was started.
         true => ServerSpec { untrusted: None, ..ServerSpec::clone(&launch_inputs.spec) },
@@ -111,6 +112,12 @@ pub(super) async fn launch(
     let (started, shortfall) = tokio::join!(start, look);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
     session.set_shortfall(0, shortfall.or_reason(given.lack).or_else(launch_inputs.shortfall()));
+    if let Some(rule) = &session.state.spec.judge {
+        let said = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
+        let version = judge::judging_version(rule, &located.program).or(said);
+        let pins = (server, &launch_inputs.pins[..]);
+        session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pins));
+    }
     session.launch_inputs.get_or_init(|| Mutex::new(launch_inputs));
     session.spawn.get_or_init(|| alike);
     notify_progress(setup, ProgressEvent::ServerReady { server: server.to_owned() });

@@ -14,6 +14,8 @@ use super::python::RootEnvironment;
 use super::setup::ManagerSetup;
 use crate::config::BuildFileSearch;
 use crate::config::spec::{RegexPattern, ServerSpec};
+use crate::lsp::judge::{self, ProjectPins};
+use crate::lsp::locate;
 use crate::lsp::shortfall::Shortfall;
 use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
 
@@ -29,6 +31,8 @@ pub(crate) struct LaunchInputs {
     pub(crate) build: BuildFileSearch,
     /// What the project's set-up lacks, as far as it makes diagnostics fall short.
     pub(crate) lack: Option<String>,
+    /// The versions of its judge that the root pins, and packages in it.
+    pub(super) pins: ProjectPins,
     /// The server's table with the settings that depend on the root's files.
     pub(crate) spec: Arc<ServerSpec>,
     decisive: RestartInputs,
@@ -51,16 +55,28 @@ struct RestartInputs {
     configured: Vec<Option<u64>>,
     settings: toml::Table,
     left_out: Vec<RegexPattern>,
+    pins: ProjectPins,
+    /// Whether the pinned version is installed beside the usual one.
+    is_version_installed: bool,
 }
 
 impl LaunchInputs {
-    /// Looks at the files.
-    pub(crate) fn collect(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
+    /// Looks at the files for the server called `key` in the catalogue.
+    pub(crate) fn collect(
+        setup: &ManagerSetup,
+        (key, server): (&str, &ServerSpec),
+        root: &WorkspacePath,
+    ) -> Self {
         let workspace = &setup.workspace;
         let python = RootEnvironment::detect(setup, server, root);
         let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
+        let (pins, pinned_by) = judge::project_pins(workspace, root, server);
+        let exact = pins.first().and_then(|(_, pinned)| pinned.as_ref()?.exact());
+        let installation =
+            exact.map(|version| locate::prefix(&setup.data, &judge::versioned_key(key, version)));
         let mut looked_at: BTreeSet<PathBuf> =
             python.inspected_paths.iter().chain(&build.inspected_paths).cloned().collect();
+        looked_at.extend(pinned_by.into_iter().chain(installation.clone()));
         let packages = package_folders(setup, server, root);
         looked_at.extend(packages.iter().cloned());
         let signs = server.restarts_with.iter();
@@ -94,10 +110,12 @@ impl LaunchInputs {
             configured: server.restarts_with.iter().map(|sign| sign.content(workspace, root)).collect(),
             settings: spec.settings.clone(),
             left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
+            pins: pins.clone(),
+            is_version_installed: installation.is_some_and(|folder| folder.is_dir()),
         };
         let lack = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let lack = lack.map(|needed| needed.message.clone());
-        Self { python, build, lack, spec: Arc::new(spec), decisive, stamps, missing, settled }
+        Self { python, build, lack, pins, spec: Arc::new(spec), decisive, stamps, missing, settled }
     }
 
     /// Whether all the files are as they were when they were looked at. Takes microseconds.

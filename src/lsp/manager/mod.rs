@@ -25,6 +25,7 @@ use tokio::sync::{Mutex, OnceCell, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::judge;
 use super::locate::LocatedProgram;
 use super::machine::MachineShare;
 use super::python::UserWord;
@@ -329,6 +330,18 @@ impl Manager {
     ) -> Result<LocatedProgram, SessionUnavailable> {
         let spec = self.shared.spec(server)?;
         launch::find(&self.shared.setup, server, spec, &self.root(server, path))
+    }
+
+    /// The installation that `lsp-tools install` would make for the version that the project of `path` pins; `None` where that
+    /// version runs already, or cannot be had.
+    pub(crate) fn pinned_installation(&self, server: &str, path: &WorkspacePath) -> Option<String> {
+        let setup = &self.shared.setup;
+        let spec = setup.catalogue.servers.get(server)?;
+        let root = self.root(server, path);
+        let pinned = judge::pinned_for(&setup.workspace, &root, spec)?;
+        let found = launch::find(setup, server, spec, &root).ok();
+        let runs = found.and_then(|found| judge::judging_version(spec.judge.as_ref()?, &found.program));
+        pinned.missing_installation(&setup.catalogue, server, runs.as_deref())
     }
 
     /// The keys of the servers that run for each language of which what is installed decides, as that is now: what was

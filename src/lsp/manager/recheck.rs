@@ -18,7 +18,10 @@ impl ManagerState {
                 continue;
             }
             let Some(server) = self.setup.catalogue.servers.get(session.server()) else { continue };
-            let found = LaunchInputs::collect(&self.setup, server, &session.root);
+            let found = {
+                let server = (session.server(), server);
+                LaunchInputs::collect(&self.setup, server, &session.root)
+            };
             let same = {
                 let mut known = known.lock();
                 let same = known.start_alike(&found);

@@ -224,7 +224,7 @@ impl Context {
                         (left_out > 0)
                             .then(|| format!("{server} lists {left_out} symbols more than are read"))
                     };
-                    let lack = unknown.or_else(|| session.shortfall_reason()).or_else(too_many);
+                    let lack = unknown.or_else(|| session.shortfall_reason(&subject.path)).or_else(too_many);
                     let whole = working.is_none() && lack.is_none();
                     let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
                     let mut status = self.status(server, subject, state, started);

@@ -1,0 +1,109 @@
+//! Objections of a server to the project's configuration: by messages, by findings in a configuration file that nobody opened,
+//! and by a configuration file that names another one that is not there. Command lines refuse such a configuration; a server goes on
+//! with defaults, so its answers are partial.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::session::Session;
+use crate::config::spec::ServerSpec;
+use crate::workspace::{ChangeBatch, WorkspacePath};
+
+/// How many configuration files may extend each other.
+const MAX_EXTENDED_FILES: usize = 10;
+/// What a server says beyond that is cut off.
+const MAX_COMPLAINT_CHARS: usize = 400;
+/// LSP 3.17, *DiagnosticSeverity*.
+const ERROR: u64 = 1;
+
+impl ServerSpec {
+    /// The names of the files that configure it.
+    fn configuration_files(&self) -> BTreeSet<&str> {
+        let settings = self.project_settings.iter().chain(&self.configured_by).map(|marker| marker.file());
+        settings.chain(self.root_markers.iter().map(String::as_str)).collect()
+    }
+}
+
+impl Session {
+    /// The reason why answers about `path` are partial: the server does not accept the configuration of its project.
+    pub(super) fn configuration_complaint(&self, path: &WorkspacePath) -> Option<String> {
+        let said = self.state.complaint().map(|said| match self.last_logged_error() {
+            // "Please refer to the logs for more details."
+            Some(error) if said.contains("the logs") => error,
+            _ => said,
+        });
+        let said =
+            said.or_else(|| self.configuration_finding(path)).or_else(|| self.missing_extended_file(path))?;
+        let root = format!("{}/", self.workspace.root().display());
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ").replace(&root, "");
+        let said: String = said.chars().take(MAX_COMPLAINT_CHARS).collect();
+        Some(format!("{} does not accept the project's configuration: {said}", self.server()))
+    }
+
+    /// Whether a changed file may have removed the reason of a message, which the server does not take back.
+    pub(super) fn may_have_settled_complaint(&self, changes: &ChangeBatch) -> bool {
+        let files = self.state.spec.configuration_files();
+        let is_configuration = |path: &WorkspacePath| files.contains(&*path.name_lossy());
+        self.state.complaint().is_some()
+            && (changes.overflowed || changes.changes.iter().any(|(path, _)| is_configuration(path)))
+    }
+
+    /// The last error in what it writes to its log.
+    fn last_logged_error(&self) -> Option<String> {
+        let lines = self.stderr_tail();
+        let begins = lines.iter().rposition(|line| line.contains("ERROR") || line.contains("error:"))?;
+        let text = lines[begins..].join(" ");
+        let (_, error) = text.split_once("ERROR").or_else(|| text.split_once("error:"))?;
+        Some(error.to_owned())
+    }
+
+    /// The first error that it has published for a configuration file above `path` which is not open.
+    fn configuration_finding(&self, path: &WorkspacePath) -> Option<String> {
+        let files = self.state.spec.configuration_files();
+        self.folders_above(path).find_map(|folder| {
+            files.iter().filter_map(|name| folder.join(name).ok()).find_map(|file| {
+                let pushes = self.state.pushes(&file);
+                let is_error =
+                    |item: &&Value| item["severity"].as_u64().is_none_or(|severity| severity == ERROR);
+                let found = pushes.items.iter().find(is_error).filter(|_| !self.has_open(&file))?;
+                Some(format!("{}: {}", file.display(), found["message"].as_str()?))
+            })
+        })
+    }
+
+    /// A file that the configuration of `path` extends, and that is not there.
+    fn missing_extended_file(&self, path: &WorkspacePath) -> Option<String> {
+        self.state.spec.extends.iter().find_map(|marker| {
+            let exists = |folder: &WorkspacePath| {
+                let file = folder.join(marker.file()).ok()?;
+                self.workspace.absolute(&file).exists().then_some((folder.clone(), file))
+            };
+            let (mut folder, mut file) = self.folders_above(path).find_map(|folder| exists(&folder))?;
+            for _ in 0..MAX_EXTENDED_FILES {
+                let named = marker.texts_of(&self.workspace, &file);
+                // What is no path is a package, of which only its manager knows where it is.
+                let named = named.into_iter().find(|named| named.starts_with('.'))?;
+                let there = |name: &str| {
+                    let path =
+                        self.workspace.path(&self.workspace.absolute(&folder).join(Path::new(name))).ok()?;
+                    self.workspace.absolute(&path).is_file().then_some(path)
+                };
+                let Some(next) = there(&named).or_else(|| there(&format!("{named}.json"))) else {
+                    return Some(format!("{} extends `{named}`, which does not exist", file.display()));
+                };
+                folder = next.parent()?;
+                file = next;
+            }
+            None
+        })
+    }
+
+    /// The folders from that of `path` up to the root.
+    fn folders_above(&self, path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> + use<'_> {
+        let start = if *path == self.root { Some(path.clone()) } else { path.parent() };
+        let below_root = |folder: &WorkspacePath| folder.as_path().starts_with(self.root.as_path());
+        std::iter::successors(start, WorkspacePath::parent).take_while(below_root)
+    }
+}
