@@ -205,13 +205,8 @@ fn with_existing_layout(host: McpHost, mut entry: HostConfigEntry, before: Optio
     entry
 }
 
-fn tools(
-    request: &HostSetupRequest,
-    scope: HostScope,
-    places: &HostDirectories,
-) -> Result<HostConfigTarget, InitError> {
-    use HostScope::{Project, User};
-    let (project, home) = (&places.project, &places.home);
+/// The arguments of the MCP server in the host's entry, without those that the host fills in.
+pub(super) fn server_arguments(request: &HostSetupRequest) -> Vec<String> {
     let mut args = vec!["mcp".to_owned()];
     if let Some(profile) = &request.profile {
         args.extend(["--profile".to_owned(), profile.clone()]);
@@ -219,6 +214,17 @@ fn tools(
     if request.host.shows_json_answers() {
         args.push("--text-answers".to_owned());
     }
+    args
+}
+
+fn tools(
+    request: &HostSetupRequest,
+    scope: HostScope,
+    places: &HostDirectories,
+) -> Result<HostConfigTarget, InitError> {
+    use HostScope::{Project, User};
+    let (project, home) = (&places.project, &places.home);
+    let mut args = server_arguments(request);
     // These start us elsewhere than in the folder that is open, and fill in which one that is.
     if matches!((request.host, scope), (McpHost::VsCode | McpHost::Cursor, Project)) {
         args.extend(["--workspace".to_owned(), "${workspaceFolder}".to_owned()]);

@@ -1,9 +1,8 @@
-//! Configuration of the hosts that start us, and import of their language servers.
+//! Configuration of the hosts that start us.
 //!
 //! What lives here: which file each host reads and what stands in it ([`host`]), its hooks that ask us ([`host_hooks`]) and its
 //! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`entry`], [`edit`], [`yaml`], [`list`]), putting
-//! it in the place of the old one ([`mod@file`]), records of what was there ([`record`]), which hosts there are ([`mod@survey`]), and reading hosts' definitions of language
-//! servers into ours ([`mod@import`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
+//! it in the place of the old one ([`mod@file`]), records of what was there ([`record`]), a check that the entry works ([`mod@handshake`]), and which hosts there are ([`mod@survey`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
 //! their owner types, and no tool.
 //!
 //! How data passes: a [`HostSetupRequest`] comes in, an [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
@@ -12,9 +11,9 @@
 mod edit;
 mod entry;
 mod file;
+mod handshake;
 mod host;
 mod host_hooks;
-mod import;
 mod instructions;
 mod list;
 mod record;
@@ -22,11 +21,11 @@ mod survey;
 mod yaml;
 
 pub(crate) use file::{InitFileChange, write_changes};
+pub(crate) use handshake::handshake;
 pub(crate) use host::{
     HostDirectories, HostScope, HostSetupRequest, McpHost, configure, entry_file, unconfigure,
 };
 pub(crate) use host_hooks::hook_changes;
-pub(crate) use import::{import, usual_files};
 pub(crate) use instructions::instruct;
 pub(crate) use record::InitRecords;
 pub(crate) use survey::{HostSurvey, survey};
@@ -39,14 +38,6 @@ pub(crate) enum InitError {
     /// The host has no such thing.
     #[error("{0}")]
     Unsupported(String),
-    /// The file is understood and has no server in it.
-    #[error(
-        "`{file}` defines no language servers: it has neither `lspServers` nor `lsp`, nor servers with `extensionToLanguage`"
-    )]
-    NoServers {
-        /// The file.
-        file: String,
-    },
     /// The file says something that cannot be understood, so it cannot be kept.
     #[error("`{file}` cannot be read as {format}: {reason}")]
     Unreadable {
@@ -83,16 +74,12 @@ pub(crate) enum InitError {
     /// Somebody changed it in between.
     #[error("`{0}` was changed while this was worked out")]
     Changed(String),
-    /// There is nothing to do.
-    #[error("{0}")]
-    Nothing(String),
 }
 
 impl From<InitError> for ToolError {
     fn from(error: InitError) -> Self {
         let (code, hint) = match &error {
             InitError::Unsupported(_) => (ErrorCode::Unsupported, None),
-            InitError::NoServers { .. } => (ErrorCode::InvalidArgs, None),
             InitError::Unreadable { .. } => {
                 (ErrorCode::InvalidArgs, Some("mend the file, or put in by hand what --print shows"))
             }
@@ -100,10 +87,8 @@ impl From<InitError> for ToolError {
             InitError::Io { .. } => (ErrorCode::Internal, None),
             InitError::Outside(_) => (ErrorCode::OutsideWorkspace, Some("put in by hand what --print shows")),
             InitError::Changed(_) => (ErrorCode::Conflict, Some("try again")),
-            InitError::Nothing(_) => (ErrorCode::NotFound, None),
         };
-        let is_answer = matches!(error, InitError::Nothing(_));
-        let told = Self { is_answer, ..Self::new(code, error.to_string()) };
+        let told = Self::new(code, error.to_string());
         hint.map_or(told.clone(), |hint| told.with_hint(hint))
     }
 }

@@ -216,11 +216,7 @@ impl From<HookEventName> for HookOccasion {
 
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct InitCommandArgs {
-    /// Take over what hosts know of language servers
-    #[command(subcommand)]
-    pub(crate) import: Option<InitCommand>,
     /// The agent or editor; without one, those on this machine are listed
     #[arg(value_enum)]
     pub(crate) host: Option<HostName>,
@@ -246,36 +242,6 @@ pub(crate) struct InitCommandArgs {
     #[arg(long)]
     pub(crate) force: bool,
     /// Print what the file would say; write nothing
-    #[arg(long)]
-    pub(crate) print: bool,
-}
-
-/// `init import`
-#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
-pub(crate) enum InitCommand {
-    /// Language servers from the files of other programs become entries of servers.toml
-    #[command(
-        after_help = "Examples:\n  lsp-tools init import                     what is in the usual places\n  \
-                            lsp-tools init import .github/lsp.json    one file\n\n\
-                            It reads Copilot CLI's lsp.json and lsp-config.json, `lsp` in opencode's settings, and the .lsp.json \
-                            of Claude Code's plugins."
-    )]
-    Import(InitImportArgs),
-}
-
-/// `init import`
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct InitImportArgs {
-    /// The files [default: those of the project and the user]
-    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
-    pub(crate) files: Vec<PathBuf>,
-    /// Into the project's servers.toml (default) or yours
-    #[arg(long, value_enum, value_name = "SCOPE")]
-    pub(crate) scope: Option<ScopeName>,
-    /// Replace other entries of the same names
-    #[arg(long)]
-    pub(crate) force: bool,
-    /// Print what servers.toml would say; write nothing
     #[arg(long)]
     pub(crate) print: bool,
 }

@@ -1,4 +1,4 @@
-//! The command `init`: the hosts of this machine, the files that lead one of them to us, and the import of hosts' language servers.
+//! The command `init`: the hosts of this machine, and the files that lead one of them to us.
 
 use std::path::PathBuf;
 
@@ -9,10 +9,10 @@ use serde_json::json;
 use super::{CliContext, Reply, output_reply};
 use crate::bridges::init::{
     HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, InitRecords, McpHost,
-    configure, entry_file, hook_changes, import, instruct, survey, unconfigure, usual_files, write_changes,
+    configure, entry_file, handshake, hook_changes, instruct, survey, unconfigure, write_changes,
 };
 use crate::cli::args::CliOutputFormat;
-use crate::cli::args::doors::{InitCommand, InitCommandArgs, InitImportArgs};
+use crate::cli::args::doors::InitCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
@@ -23,16 +23,10 @@ use crate::workspace::Workspace;
 
 /// Answers `init`.
 pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    match init.import {
-        Some(InitCommand::Import(import)) => import_servers(&import, door),
-        None => configure_host(init, door),
-    }
-}
-
-fn configure_host(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let places = host_directories(door)?;
     let Some(host) = init.host.map(McpHost::from) else { return list_hosts(&places, door) };
-    let changes = changes(&init, host, &places, door)?;
+    let request = setup_request(&init, host, door);
+    let changes = changes(&init, &request, &places, door)?;
     let state = &door.runtime.context().folders.state;
     let records = InitRecords::new(state);
     if !init.print {
@@ -41,48 +35,69 @@ fn configure_host(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, 
             ToolError::new(ErrorCode::Internal, what)
         })?;
     }
-    let mut reply = finish(&changes, init.print, Vec::new(), door)?;
+    let mut check = None;
     if !init.print {
+        write_changes(&changes, door.runtime.workspace(), &door.runtime.context().edits)?;
         records.forget(&changes);
+        if !init.remove && !init.editor_door {
+            let spawner = door.runtime.context().manager.spawner();
+            check = Some(handshake(spawner, &request, door.runtime.workspace()).await);
+        }
     }
+    let mut reply = report(&changes, (init.print, check.as_ref()), door)?;
     if !init.print && !init.remove && door.format == CliOutputFormat::Text {
+        reply.lines.extend(check.as_ref().map(check_line));
         reply.lines.push(format!("next: {}", next_step(host)));
         reply.lines.extend(init.hooks.then(|| hook_step(host)).flatten().map(str::to_owned));
     }
     Ok(reply)
 }
 
-/// What has to change for `init`, all of it worked out before the first file is written.
-fn changes(
-    init: &InitCommandArgs,
-    host: McpHost,
-    places: &HostDirectories,
-    door: CliContext<'_>,
-) -> Result<Vec<InitFileChange>, ToolError> {
-    let catalogue = door.runtime.catalogue();
+/// The entry that `init` asks for.
+fn setup_request(init: &InitCommandArgs, host: McpHost, door: CliContext<'_>) -> HostSetupRequest {
     let profile = init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned()));
     let usual = (!init.editor_door).then(|| host.usual_profile().to_owned());
-    let request = HostSetupRequest {
+    HostSetupRequest {
         host,
         scope: init.scope.map(Into::into),
         program: own_program(door.runtime.workspace()),
         profile: profile.or(usual),
         editor_door: init.editor_door,
         force: init.force,
-    };
+    }
+}
+
+/// The result of the check of an entry, in one line.
+fn check_line(check: &Result<Vec<String>, String>) -> String {
+    match check {
+        Ok(tools) => {
+            format!("checked: the server starts; the host shows {} tools: {}", tools.len(), tools.join(", "))
+        }
+        Err(error) => format!("the entry does not work: {}", escape::words(error)),
+    }
+}
+
+/// What has to change for `init`, all of it worked out before the first file is written.
+fn changes(
+    init: &InitCommandArgs,
+    request: &HostSetupRequest,
+    places: &HostDirectories,
+    door: CliContext<'_>,
+) -> Result<Vec<InitFileChange>, ToolError> {
+    let (catalogue, host) = (door.runtime.catalogue(), request.host);
     let scope = request.scope.unwrap_or(HostScope::Project);
     let only_named = init.hooks || init.instructions;
     let mut changes = Vec::new();
     match init.remove {
         true if only_named => {}
-        true => changes.push(unconfigure(&request, places, catalogue)?),
+        true => changes.push(unconfigure(request, places, catalogue)?),
         // Hooks and instructions go well with an entry that somebody has made another way.
         false
             if only_named
                 && init.profile.is_none()
                 && !init.force
-                && entry_file(&request, places, catalogue)?.is_some() => {}
-        false => changes.push(configure(&request, places, catalogue)?),
+                && entry_file(request, places, catalogue)?.is_some() => {}
+        false => changes.push(configure(request, places, catalogue)?),
     }
     let all = init.remove && !only_named;
     if init.hooks || (all && host.takes_hooks()) {
@@ -154,38 +169,12 @@ fn next_step(host: McpHost) -> &'static str {
     }
 }
 
-fn import_servers(arguments: &InitImportArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let places = host_directories(door)?;
-    let files: Vec<PathBuf> = match arguments.files.is_empty() {
-        true => usual_files(&places),
-        false => arguments.files.iter().map(|file| door.cwd.join(file)).collect(),
-    };
-    if files.is_empty() {
-        let error = ToolError::nothing_found("there is no file of a host that defines language servers");
-        return Err(error.with_hint("name one: lsp-tools init import FILE"));
-    }
-    let folders =
-        Folders::find().map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))?;
-    let scope = arguments.scope.unwrap_or(crate::cli::args::doors::ScopeName::Project).into();
-    let imported = import(&files, scope, &places, &folders.servers_file(), arguments.force)?;
-    let mut lines: Vec<String> =
-        imported.left_out.iter().map(|what| format!("left out: {}", escape::words(what))).collect();
-    if scope == HostScope::Project && !arguments.print {
-        lines.push("a project's servers run once it is trusted: lsp-tools trust".to_owned());
-    }
-    finish(&[imported.change], arguments.print, lines, door)
-}
-
-/// Shows the texts, or writes them and shows what changed.
-fn finish(
+/// Shows the texts that would be written, or what changed and whether the entry works.
+fn report(
     changes: &[InitFileChange],
-    print: bool,
-    lines: Vec<String>,
+    (print, check): (bool, Option<&Result<Vec<String>, String>>),
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
-    if !print {
-        write_changes(changes, door.runtime.workspace(), &door.runtime.context().edits)?;
-    }
     let file = |change: &InitFileChange| {
         json!({
             "path": change.path.display().to_string(), "written": !print && !change.is_done(),
@@ -194,17 +183,26 @@ fn finish(
     };
     // The first file is also told by itself, as where there is but one.
     let mut output = changes.first().map_or_else(|| json!({"changed": false, "written": false}), file);
-    output["ok"] = json!(true);
-    output["left_out"] = json!(lines);
+    output["ok"] = json!(!matches!(check, Some(Err(_))));
     output["files"] = changes.iter().map(file).collect();
+    let status = match check {
+        Some(Err(error)) => {
+            output["error"] = json!(error);
+            CliExitStatus::Failed
+        }
+        Some(Ok(tools)) => {
+            output["tools"] = json!(tools);
+            CliExitStatus::Answered
+        }
+        None => CliExitStatus::Answered,
+    };
     let text = |_: &serde_json::Value| match (print, changes) {
         (true, [one]) => escape::block(one.after.as_deref().unwrap_or_default()),
         (true, several) => several.iter().map(shown_file).collect(),
         (false, several) => several.iter().map(|change| escape::block(&change.added_lines())).collect(),
     };
-    let mut reply = output_reply(door, &output, CliExitStatus::Answered, text)?;
+    let mut reply = output_reply(door, &output, status, text)?;
     if door.format == CliOutputFormat::Text {
-        reply.lines.extend(lines);
         reply.lines.extend(changes.iter().map(|change| file_line(change, print)));
         if changes.is_empty() {
             reply.lines.push("there is nothing of ours to take out".to_owned());
