@@ -7,6 +7,8 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 pub(super) const MAX_GLOB_BYTES: usize = 4_096;
 /// How deep braces may stand within one another.
 const MAX_GLOB_BRACE_DEPTH: usize = 100;
+/// The most globs that one with braces is expanded to.
+const MAX_EXPANDED_GLOBS: usize = 200;
 
 /// What keeps `glob` from being read.
 pub(crate) fn glob_fault(glob: &str) -> Option<String> {
@@ -54,6 +56,49 @@ pub(crate) fn build_glob_set(globs: impl IntoIterator<Item = Glob>) -> Result<Gl
     set.build().map_err(|error| error.kind().to_string())
 }
 
+/// The globs without braces that `glob` stands for; with braces left where there are more than [`MAX_EXPANDED_GLOBS`].
+pub(crate) fn expand_braces(glob: &str) -> Vec<String> {
+    let (mut expanded, mut open) = (Vec::new(), vec![glob.to_owned()]);
+    while let Some(next) = open.pop() {
+        let cuts = first_braces(&next).filter(|_| expanded.len() + open.len() < MAX_EXPANDED_GLOBS);
+        match cuts.as_deref() {
+            Some([first, .., last]) => {
+                let (before, after) = (&next[..*first], &next[last + 1..]);
+                let cuts = cuts.iter().flatten().copied();
+                let parts = cuts.clone().zip(cuts.skip(1)).map(|(from, to)| &next[from + 1..to]);
+                open.extend(parts.map(|part| format!("{before}{part}{after}")));
+            }
+            _ => expanded.push(next),
+        }
+    }
+    expanded
+}
+
+/// The offsets of the first pair of braces in `glob` and of the commas between its alternatives.
+fn first_braces(glob: &str) -> Option<Vec<usize>> {
+    let (mut cuts, mut depth, mut is_escaped) = (Vec::new(), 0_usize, false);
+    for (at, byte) in glob.bytes().enumerate() {
+        match byte {
+            _ if std::mem::take(&mut is_escaped) => {}
+            b'\\' => is_escaped = true,
+            b'{' => {
+                depth += 1;
+                if depth == 1 {
+                    cuts.push(at);
+                }
+            }
+            b',' if depth == 1 => cuts.push(at),
+            b'}' if depth == 1 => {
+                cuts.push(at);
+                return Some(cuts);
+            }
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +117,19 @@ mod tests {
         assert!(tried(&nested(1_000_000)).unwrap_err().contains("bytes"));
         assert!(tried(&"[a-z]{a,b}".repeat(350)).is_ok());
         assert!(tried("a{b").is_err());
+    }
+
+    #[test]
+    fn braces_are_expanded_to_each_alternative() {
+        let expanded = |glob: &str| {
+            let mut all = expand_braces(glob);
+            all.sort();
+            all
+        };
+        assert_eq!(expanded("a/{.b,c{d,e}}/*.{x,y}").len(), 6);
+        assert_eq!(expanded("{.a,b/.c}*"), [".a*", "b/.c*"]);
+        assert_eq!(expanded(r"\{a,b}"), [r"\{a,b}"]);
+        assert_eq!(expanded("{a"), ["{a"]);
+        assert!(expanded(&"{a,b}".repeat(600)).len() <= MAX_EXPANDED_GLOBS + 1);
     }
 }

@@ -36,6 +36,7 @@ pub(crate) use block_edit::{BlockEdit, CutBlock, cut_block, edit_block};
 pub use buffer::Buffer;
 pub use change::TextChange;
 pub(crate) use glob::build_glob_set;
+pub(crate) use glob::expand_braces;
 pub(crate) use glob::glob_fault;
 pub(crate) use glob::read_glob;
 pub(crate) use hex::hex;

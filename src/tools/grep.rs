@@ -310,6 +310,25 @@ fn notes(result: &GrepResult) -> Vec<String> {
             result.unsearchable
         ));
     }
+    if result.skipped_lines > 0 {
+        notes.push(format!(
+            "{} long lines were not searched: the pattern is too slow for their length; use smaller repetitions",
+            result.skipped_lines
+        ));
+    }
+    if result.binary > 0 {
+        notes.push(format!("the pattern matches in {} binary files, which are not searched", result.binary));
+    }
+    if let Some((path, at)) = result.cut.first_key_value() {
+        let others = match result.cut.len() - 1 {
+            0 => String::new(),
+            others => format!(" (so were {others} other files, up to theirs)"),
+        };
+        notes.push(format!(
+            "`{}` was searched up to byte {at}, a NUL, which shows binary data{others}",
+            path.display()
+        ));
+    }
     if result.hidden > 0 {
         notes.push(left_out_note(result.hidden));
     }

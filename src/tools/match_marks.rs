@@ -235,7 +235,9 @@ impl ClassifiedOccurrences {
             matches.iter().map(|one| (&one.path, one.line.start.line)).collect();
         let mut added = Vec::new();
         for ((path, start), text) in &self.known {
-            let Some(text) = text.as_ref().filter(|text| !matcher.is_match(text)) else { continue };
+            let Some(text) = text.as_ref().filter(|text| !matcher.is_match(text, &query.deadline)) else {
+                continue;
+            };
             let is_below = path.as_path().starts_with(query.under.as_path());
             if is_below
                 && is_selected(path)

@@ -16,11 +16,11 @@ const MAX_COMPARED_GLOB_FILES: usize = 200_000;
 pub(crate) struct GlobQuery {
     /// As a shell has it, relative to `under`: `*` and `?` stay within one name, `**` stands for any number of directories,
     /// `{a,b}` for one of them, `[a-z]` for one character. A directory that its fixed beginning names is looked into even
-    /// if it is hidden or ignored.
+    /// if it is hidden or ignored, and a hidden name counts wherever the pattern spells its dot (`**/.github/*`).
     pub pattern: String,
     /// The directory to look in.
     pub under: WorkspacePath,
-    /// Also hidden files and what lies in hidden directories.
+    /// Also hidden files and what lies in hidden directories that the pattern does not spell.
     pub hidden: bool,
     /// Also what ignore files exclude, and directories like `node_modules`.
     pub no_ignore: bool,
@@ -68,7 +68,7 @@ impl Workspace {
         let fixed = fixed_beginning(&query.pattern);
         let from = query.under.join(&fixed).map_err(|_| outside_error(&query.pattern))?;
         let select = Selection { hidden: query.hidden, no_ignore: query.no_ignore, ..Selection::default() };
-        let selected = match select.prepare_walk(self, &from) {
+        let selected = match select.prepare_walk_for(self, &from, [query.pattern.as_str()]) {
             Err(SelectError::Place(ReadError::NotFound { .. })) => return Ok(GlobResult::default()),
             other => other?,
         };

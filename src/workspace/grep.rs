@@ -3,6 +3,7 @@
 //! [`search`](super::search) finds every occurrence, for those who work with positions; this finds lines, with context, for
 //! those who read.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ignore::{DirEntry, WalkState};
@@ -15,9 +16,11 @@ use super::walk::{WalkStart, walk_threads};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::Position;
 
+mod bounded;
 mod file;
 mod pattern;
 
+pub(super) use bounded::BoundedMatcher;
 pub use pattern::{CaseMode, GrepPattern};
 pub(crate) use pattern::{LineMatcher, PatternError};
 
@@ -102,9 +105,13 @@ pub struct GrepResult {
     pub timed_out: bool,
     /// How many files were searched.
     pub searched: usize,
-    /// How many were passed over because a NUL byte shows that they are not text; of the files without a match, those
-    /// are not counted that are small.
+    /// The number of files that a NUL byte near their start shows to be binary, though the pattern matches in them or they are
+    /// large and were asked for by name.
     pub(crate) binary: usize,
+    /// Files that were searched up to the NUL byte at the offset only.
+    pub(crate) cut: BTreeMap<WorkspacePath, u64>,
+    /// The number of lines for whose length the pattern is too slow.
+    pub(crate) skipped_lines: usize,
     /// How many could not be searched: a line (or, over line ends, the file) is too long to hold, or reading failed.
     pub(crate) unsearchable: usize,
     /// How many were left out because they may not be seen.
@@ -125,7 +132,8 @@ pub enum GrepError {
 }
 
 impl Workspace {
-    /// The lines that match, in parallel. Binary files are passed over; links are not followed.
+    /// The lines that match, in parallel. Binary files are passed over, UTF-16 with a byte order mark is decoded; links are not
+    /// followed.
     ///
     /// # Errors
     /// [`GrepError`] where the pattern, a glob, a type or the place is not usable.
@@ -141,6 +149,8 @@ impl Workspace {
             timed_out: AtomicBool::new(false),
             searched: AtomicUsize::new(0),
             binary: AtomicUsize::new(0),
+            cut: Mutex::default(),
+            skipped_lines: AtomicUsize::new(0),
             unsearchable: AtomicUsize::new(0),
             hidden: AtomicUsize::new(0),
         };
@@ -164,6 +174,8 @@ struct GrepRun<'a> {
     timed_out: AtomicBool,
     searched: AtomicUsize,
     binary: AtomicUsize,
+    cut: Mutex<BTreeMap<WorkspacePath, u64>>,
+    skipped_lines: AtomicUsize,
     unsearchable: AtomicUsize,
     hidden: AtomicUsize,
 }
@@ -196,9 +208,11 @@ impl GrepRun<'_> {
             Err(_) => return,
         };
         let outcome = files.search(&file, stamp.size);
+        let path = WorkspacePath::new(relative.into_owned());
         let counter = match outcome.ending {
             file::GrepFileEnding::Whole => &self.searched,
-            file::GrepFileEnding::Binary => &self.binary,
+            file::GrepFileEnding::Binary { matched } if matched || path == self.query.under => &self.binary,
+            file::GrepFileEnding::Binary { .. } => return,
             file::GrepFileEnding::Unsearchable => &self.unsearchable,
             file::GrepFileEnding::Late => {
                 self.timed_out.store(true, Ordering::Relaxed);
@@ -206,6 +220,10 @@ impl GrepRun<'_> {
             }
         };
         counter.fetch_add(1, Ordering::Relaxed);
+        self.skipped_lines.fetch_add(outcome.skipped_lines, Ordering::Relaxed);
+        if let Some(at) = outcome.cut_at {
+            self.cut.lock().insert(path.clone(), at);
+        }
         if outcome.count == 0 {
             return;
         }
@@ -213,7 +231,6 @@ impl GrepRun<'_> {
             GrepWanted::Lines { .. } => outcome.count,
             GrepWanted::Files | GrepWanted::Counts => 1,
         };
-        let path = WorkspacePath::new(relative.into_owned());
         let mut found = self.found.lock();
         found.add(absolute, weight, FileMatches { path, count: outcome.count, lines: outcome.lines });
         if found.is_full() {
@@ -248,6 +265,8 @@ impl GrepRun<'_> {
             timed_out: self.timed_out.into_inner(),
             searched: self.searched.into_inner(),
             binary: self.binary.into_inner(),
+            cut: self.cut.into_inner(),
+            skipped_lines: self.skipped_lines.into_inner(),
             unsearchable: self.unsearchable.into_inner(),
             hidden: self.hidden.into_inner(),
             gaps: Vec::new(),

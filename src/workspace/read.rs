@@ -16,6 +16,7 @@ use super::{Workspace, WorkspacePath};
 mod decode;
 mod page;
 
+pub(super) use decode::decode_utf16;
 pub(crate) use page::{FilePage, PageQuery};
 
 /// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.

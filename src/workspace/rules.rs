@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use globset::GlobSet;
 use ignore::overrides::Override;
 use ignore::types::Types;
 use ignore::{Match, WalkBuilder};
@@ -29,11 +30,13 @@ pub(super) struct FileFilter {
     pub(crate) globs: Override,
     /// By kind.
     pub(crate) types: Types,
+    /// The hidden names that the globs spell, which count like names that are not hidden.
+    pub(crate) spelled: GlobSet,
 }
 
 impl Default for FileFilter {
     fn default() -> Self {
-        Self { globs: Override::empty(), types: Types::empty() }
+        Self { globs: Override::empty(), types: Types::empty(), spelled: GlobSet::empty() }
     }
 }
 
@@ -118,7 +121,8 @@ fn is_unwanted(
     if by_file.is_ignore() || by_type.is_ignore() {
         return true;
     }
-    by_file.is_none() && by_type.is_none() && !sight.hidden && is_hidden(path)
+    let is_spelled = || path.file_name().is_some_and(|name| wanted.spelled.is_match(name));
+    by_file.is_none() && by_type.is_none() && !sight.hidden && is_hidden(path) && !is_spelled()
 }
 
 fn is_hidden(path: &Path) -> bool {

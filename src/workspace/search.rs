@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use grep_matcher::LineTerminator;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
 use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
@@ -15,7 +14,9 @@ use self::watched::SearchInput;
 use super::first_findings::FirstFindings;
 use super::rules::walker;
 use super::walk::{WalkStart, walk_threads};
-use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
+use super::{
+    CaseMode, GrepPattern, LineMatcher, PatternError, ReadError, WorkDeadline, Workspace, WorkspacePath,
+};
 use crate::text::Range;
 
 mod file;
@@ -72,27 +73,9 @@ pub(crate) struct SearchResult {
 /// Why a search could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// There is nothing to look for.
-    #[error("the pattern is empty; give the text to look for")]
-    EmptyPattern,
-    /// The regular expression is wrong.
-    #[error(
-        "the pattern `{pattern}` is not a valid regular expression: {problem}; correct it, or search for it literally"
-    )]
-    BadPattern {
-        /// As given.
-        pattern: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// It asks for a line break.
-    #[error(
-        "the pattern `{pattern}` contains a line break, but lines are searched one by one; search for a part that lies on one line"
-    )]
-    LineBreak {
-        /// As given.
-        pattern: String,
-    },
+    /// The pattern is not usable.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
     /// There is no such place to search in.
     #[error(transparent)]
     Place(#[from] ReadError),
@@ -149,7 +132,7 @@ impl WorkspaceSearchRun<'_> {
         &self,
         entry: Result<DirEntry, ignore::Error>,
         searcher: &mut Searcher,
-        matcher: &RegexMatcher,
+        matcher: &LineMatcher,
     ) -> WalkState {
         if self.timed_out.load(Ordering::Relaxed) || self.until.is_over() {
             self.timed_out.store(true, Ordering::Relaxed);
@@ -171,7 +154,7 @@ impl WorkspaceSearchRun<'_> {
         extensions.iter().any(|wanted| wanted.trim_start_matches('.').eq_ignore_ascii_case(extension))
     }
 
-    fn search_file(&self, absolute: &Path, searcher: &mut Searcher, matcher: &RegexMatcher) {
+    fn search_file(&self, absolute: &Path, searcher: &mut Searcher, matcher: &LineMatcher) {
         let Some(path) = self.start.path_of(absolute) else { return };
         // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
         let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
@@ -207,42 +190,25 @@ impl WorkspaceSearchRun<'_> {
     }
 }
 
-fn build_matcher(query: &SearchQuery) -> Result<RegexMatcher, SearchError> {
-    if query.pattern.is_empty() {
-        return Err(SearchError::EmptyPattern);
-    }
-    let pattern = || query.pattern.clone();
-    if query.literal && query.pattern.contains(['\n', '\r']) {
-        return Err(SearchError::LineBreak { pattern: pattern().escape_debug().to_string() });
-    }
-    RegexMatcherBuilder::new()
-        .fixed_strings(query.literal)
-        .word(query.whole_word)
-        .case_insensitive(query.case_insensitive)
-        .multi_line(true)
-        .crlf(true)
-        .build(&query.pattern)
-        .map_err(|error| match error.kind() {
-            grep_regex::ErrorKind::NotAllowed(_) => SearchError::LineBreak { pattern: pattern() },
-            _ => {
-                SearchError::BadPattern { pattern: pattern(), problem: regex_error_line(&error.to_string()) }
-            }
-        })
-}
-
-/// The last line of `message` without its label: what the regex crate says below its drawing of the pattern.
-fn regex_error_line(message: &str) -> String {
-    let last = message.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or(message).trim();
-    last.strip_prefix("error: ").unwrap_or(last).to_owned()
+fn build_matcher(query: &SearchQuery) -> Result<LineMatcher, PatternError> {
+    LineMatcher::new(&GrepPattern {
+        text: query.pattern.clone(),
+        fixed: query.literal,
+        case: if query.case_insensitive { CaseMode::Insensitive } else { CaseMode::Sensitive },
+        whole_word: query.whole_word,
+        multiline: false,
+        invert: false,
+    })
 }
 
 fn build_searcher() -> Searcher {
     SearcherBuilder::new()
         .line_terminator(LineTerminator::crlf())
         .line_number(true)
-        // UTF-16 is not read as text anywhere else either; its NUL bytes make it binary.
+        // No server reads UTF-16; its NUL bytes make it binary.
         .bom_sniffing(false)
-        .binary_detection(BinaryDetection::quit(0))
+        // What is handed to it ends at the first NUL byte.
+        .binary_detection(BinaryDetection::none())
         .heap_limit(Some(MAX_SEARCH_HEAP_BYTES))
         .build()
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use globset::{GlobBuilder, GlobSet};
 use ignore::WalkBuilder;
 use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
@@ -10,7 +11,7 @@ use super::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::walk::WalkStart;
 use super::walk_gaps::WalkGaps;
 use super::{ReadError, Workspace, WorkspacePath};
-use crate::text::{glob_fault, nearest_word};
+use crate::text::{build_glob_set, expand_braces, glob_fault, nearest_word, read_glob};
 
 /// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
 const MAX_SELECTION_GLOB_BYTES: usize = 1_000;
@@ -25,8 +26,8 @@ pub struct Selection {
     pub globs: Vec<String>,
     /// ripgrep's names for kinds of files: `rust`, `py`; with `!` before it, all but these.
     pub types: Vec<String>,
-    /// Also hidden files: those whose name, or a directory's on the way, begins with a dot. Never what version control
-    /// keeps for itself (`.git`).
+    /// Also hidden files: those whose name, or a directory's on the way, begins with a dot. A name that a glob spells with its
+    /// dot (`**/.github/*.yml`, `.env*`) is not hidden. Never what version control keeps for itself (`.git`).
     pub hidden: bool,
     /// Also what ignore files exclude, and directories like `node_modules`.
     pub no_ignore: bool,
@@ -78,7 +79,24 @@ impl Selection {
         workspace: &Workspace,
         under: &WorkspacePath,
     ) -> Result<PreparedWalk, SelectError> {
-        let wanted = FileFilter { globs: self.glob_overrides(workspace)?, types: self.file_types()? };
+        self.prepare_walk_for(workspace, under, self.globs.iter().map(String::as_str))
+    }
+
+    /// As [`prepare_walk`](Self::prepare_walk), where `spelling` are globs whose hidden names count as well.
+    ///
+    /// # Errors
+    /// [`SelectError`].
+    pub(super) fn prepare_walk_for<'g>(
+        &self,
+        workspace: &Workspace,
+        under: &WorkspacePath,
+        spelling: impl IntoIterator<Item = &'g str>,
+    ) -> Result<PreparedWalk, SelectError> {
+        let wanted = FileFilter {
+            globs: self.glob_overrides(workspace)?,
+            types: self.file_types()?,
+            spelled: spelled_hidden_names(spelling)?,
+        };
         let start = WalkStart::new(workspace, under)?;
         let sight = WalkVisibility { hidden: self.hidden, ignored: self.no_ignore };
         let (walk, gaps) = walker_seeing(workspace, &start.directory, sight, wanted);
@@ -183,6 +201,28 @@ pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
         return Err(SelectError::Outside { glob: glob.to_owned() });
     }
     Ok(())
+}
+
+/// The names in `globs` that begin with a dot, `.env*` or `.github`.
+///
+/// # Errors
+/// [`SelectError::BadGlob`].
+fn spelled_hidden_names<'g>(globs: impl IntoIterator<Item = &'g str>) -> Result<GlobSet, SelectError> {
+    let mut spelled = Vec::new();
+    for glob in globs.into_iter().filter(|glob| !glob.starts_with('!')) {
+        let bad = |problem| SelectError::BadGlob { glob: glob.to_owned(), problem };
+        for alternative in expand_braces(glob) {
+            let is_hidden = |name: &&str| name.starts_with('.') && *name != ".";
+            for name in alternative.split('/').filter(is_hidden) {
+                let set_up = |builder: &mut GlobBuilder<'_>| {
+                    builder.literal_separator(true).backslash_escape(true);
+                };
+                spelled.push(read_glob(name, set_up).map_err(bad)?);
+            }
+        }
+    }
+    let shown = |problem| SelectError::BadGlob { glob: String::new(), problem };
+    build_glob_set(spelled).map_err(shown)
 }
 
 /// What the glob crate says, without its own quotation of the glob.

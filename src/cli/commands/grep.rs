@@ -1,6 +1,7 @@
 //! The command `grep`.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -11,7 +12,10 @@ use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::grep::GrepOutput;
-use crate::workspace::{CaseMode, GrepPattern, LineMatcher};
+use crate::workspace::{CaseMode, GrepPattern, LineMatcher, WorkDeadline};
+
+/// The time to find the matches in the shown lines again; lines beyond it are shown without colour.
+const MAX_HIGHLIGHT_TIME: Duration = Duration::from_secs(1);
 
 /// Lines that match a pattern.
 pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -42,7 +46,11 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
     let matcher = if look.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
-    let shown = |matches: GrepOutput| render::render(&matches, gaps, matcher.as_ref(), door.paths, look);
+    let shown = |matches: GrepOutput| {
+        let until = WorkDeadline::new(Instant::now() + MAX_HIGHLIGHT_TIME);
+        let highlighter = matcher.map(|matcher| render::Highlighter { matcher, until });
+        render::render(&matches, gaps, highlighter.as_ref(), door.paths, look)
+    };
     call_and_render(door, "grep", given, shown).await
 }
 

@@ -8,14 +8,20 @@ use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
 use crate::tools::grep::{GrepMatch, GrepOutput};
 use crate::tools::match_marks::MatchMark;
-use crate::workspace::LineMatcher;
+use crate::workspace::{LineMatcher, WorkDeadline};
+
+/// Finds the matches in shown lines again, for as long as that may take.
+pub(crate) struct Highlighter {
+    pub(crate) matcher: LineMatcher,
+    pub(crate) until: WorkDeadline,
+}
 
 /// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
 /// `matcher` finds in a line is painted.
 pub(crate) fn render(
     found: &GrepOutput,
     gaps: bool,
-    matcher: Option<&LineMatcher>,
+    matcher: Option<&Highlighter>,
     paths: &PathSpelling,
     look: &DisplayCapabilities,
 ) -> Reply {
@@ -46,7 +52,7 @@ pub(crate) fn render(
 fn lines(
     matches: &[GrepMatch],
     gaps: bool,
-    matcher: Option<&LineMatcher>,
+    matcher: Option<&Highlighter>,
     file: &impl Fn(&str) -> String,
     look: &DisplayCapabilities,
 ) -> String {
@@ -76,7 +82,7 @@ fn push(
     one: &GrepMatch,
     first: u32,
     prefix: Option<&str>,
-    matcher: Option<&LineMatcher>,
+    matcher: Option<&Highlighter>,
     look: &DisplayCapabilities,
 ) -> u32 {
     let mut number = first;
@@ -110,10 +116,12 @@ fn push(
 /// Line numbers.
 const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
-fn highlight_matches(text: &str, matcher: Option<&LineMatcher>, look: &DisplayCapabilities) -> String {
-    let Some(matcher) = matcher else { return escape::content(text, look).into_owned() };
+fn highlight_matches(text: &str, matcher: Option<&Highlighter>, look: &DisplayCapabilities) -> String {
+    let Some(Highlighter { matcher, until }) = matcher else {
+        return escape::content(text, look).into_owned();
+    };
     let (mut out, mut at) = (String::new(), 0);
-    for found in matcher.find_all(text) {
+    for found in matcher.find_all(text, until) {
         out.push_str(&escape::content(&text[at..found.start], look));
         let inside = escape::content(&text[found.clone()], look);
         let inside: Vec<String> = inside.split('\n').map(|line| look.paint(BAD, line)).collect();
@@ -168,7 +176,8 @@ mod tests {
             multiline: false,
             invert: false,
         };
-        let matcher = LineMatcher::new(&pattern).unwrap();
+        let until = WorkDeadline::new(std::time::Instant::now() + std::time::Duration::from_secs(60));
+        let matcher = Highlighter { matcher: LineMatcher::new(&pattern).unwrap(), until };
         let look = DisplayCapabilities { color: true, ..TERMINAL };
         let text = highlight_matches("名gg\u{1b}g", Some(&matcher), &look);
         assert_eq!(text, "名\x1b[1m\x1b[31mgg\x1b[0m\\u{1b}\x1b[1m\x1b[31mg\x1b[0m");

@@ -87,6 +87,29 @@ fn glob_finds_hidden_and_ignored_files_when_named_or_requested() {
 }
 
 #[test]
+fn glob_finds_hidden_names_that_it_spells_at_any_depth() {
+    let files = [
+        ".eslintrc.json",
+        ".github/ci.yml",
+        ".github/.cache/x.yml",
+        "a/.eslintrc.js",
+        "a/.github/workflows/d.yml",
+        "a/.other/.github/e.yml",
+        "a/b/.env.example",
+        "a/b/.env",
+        "a/b/x.yml",
+    ];
+    let (_keep, workspace) = workspace(&files);
+    let paths = |pattern: &str| found(&workspace, &query(pattern));
+    assert_eq!(paths("**/.github/**/*.yml"), [".github/ci.yml", "a/.github/workflows/d.yml"]);
+    assert_eq!(paths("**/.eslintrc*"), [".eslintrc.json", "a/.eslintrc.js"]);
+    assert_eq!(paths("**/{.eslintrc,x}*"), [".eslintrc.json", "a/.eslintrc.js", "a/b/x.yml"]);
+    assert_eq!(paths("**/.env.example"), ["a/b/.env.example"]);
+    assert_eq!(paths("a/**/*.yml"), ["a/b/x.yml"]);
+    assert_eq!(paths("*/.github/**"), ["a/.github/workflows/d.yml"]);
+}
+
+#[test]
 fn glob_sorts_newest_first_and_reports_limits() {
     let (_keep, workspace) = workspace(&["a", "b", "c"]);
     let touch = |name: &str, seconds: u64| {

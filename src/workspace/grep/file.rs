@@ -3,17 +3,20 @@
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
 
 use grep_matcher::{LineTerminator, Matcher};
 use grep_searcher::{
     BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkContextKind, SinkMatch,
 };
 
+use super::bounded::BoundedMatcher;
 use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
 use crate::text::Position;
 use crate::workspace::WorkDeadline;
 use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, count_chars, excerpt, to_u32};
+use crate::workspace::read::decode_utf16;
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};
 
 /// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass through a small buffer.
@@ -22,14 +25,15 @@ const MAX_SLURPED_FILE_BYTES: u64 = 1 << 20;
 const MAX_GREP_HEAP_BYTES: usize = 64 << 20;
 /// Of a match over several lines, so many Unicode scalar values are shown.
 const WHOLE_LINES: usize = 4_000;
+/// A file with a NUL byte among so many first bytes is binary; one with a NUL byte behind them is text up to there.
+const BINARY_HEAD_BYTES: usize = 64 << 10;
+/// The largest file in UTF-16, in bytes, that is decoded; in memory it takes three times as much.
+const MAX_UTF16_FILE_BYTES: u64 = 16 << 20;
 
 /// Searches files one after the other: what one thread needs for it.
 pub(super) struct GrepFileSearcher {
     matcher: LineMatcher,
-    /// For what has been read whole.
-    of_slices: Searcher,
-    /// For what is read piece by piece.
-    of_streams: Searcher,
+    searcher: Searcher,
     buffer: Vec<u8>,
     wanted: GrepWanted,
     invert: bool,
@@ -38,18 +42,28 @@ pub(super) struct GrepFileSearcher {
 }
 
 /// What one file holds.
+#[derive(Default)]
 pub(super) struct GrepFileOutcome {
     pub(super) count: usize,
     pub(super) lines: Vec<LineMatch>,
     pub(super) ending: GrepFileEnding,
+    /// The number of lines for whose length the pattern is too slow.
+    pub(super) skipped_lines: usize,
+    /// The offset of a NUL byte far from the start, behind which nothing was searched though it may match.
+    pub(super) cut_at: Option<u64>,
 }
 
 /// How searching it ended.
+#[derive(Default)]
 pub(super) enum GrepFileEnding {
     /// At its end, or with as many matches as are wanted.
+    #[default]
     Whole,
-    /// It is not text; there are no matches in it.
-    Binary,
+    /// It is not text: a NUL byte stands near its start. No match is given of it.
+    Binary {
+        /// The pattern is known to match in it.
+        matched: bool,
+    },
     /// It could not be read, or not be held.
     Unsearchable,
     /// At the deadline.
@@ -70,14 +84,13 @@ impl GrepFileSearcher {
             .invert_match(query.pattern.invert)
             .before_context(before)
             .after_context(after)
-            // UTF-16 is not read as text anywhere else either; its NUL bytes make it binary.
             .bom_sniffing(false)
+            // What is handed to it ends at the first NUL byte.
+            .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_GREP_HEAP_BYTES));
         Self {
             matcher,
-            // Only a file with a match need be looked through for NUL bytes; the sink does that.
-            of_slices: builder.clone().binary_detection(BinaryDetection::none()).build(),
-            of_streams: builder.binary_detection(BinaryDetection::quit(0)).build(),
+            searcher: builder.build(),
             buffer: Vec::new(),
             wanted: query.wanted,
             invert: query.pattern.invert,
@@ -88,52 +101,83 @@ impl GrepFileSearcher {
 
     /// What matches in `file`, which has `size` bytes.
     pub(super) fn search(&mut self, file: &File, size: u64) -> GrepFileOutcome {
-        if size <= MAX_SLURPED_FILE_BYTES {
+        let is_utf16 = size > MAX_SLURPED_FILE_BYTES && starts_as_utf16(file);
+        if is_utf16 && size > MAX_UTF16_FILE_BYTES {
+            return GrepFileOutcome { ending: GrepFileEnding::Unsearchable, ..GrepFileOutcome::default() };
+        }
+        if size <= MAX_SLURPED_FILE_BYTES || is_utf16 {
             match read_whole(file, size as usize, &mut self.buffer) {
-                Ok(Some(length)) => return self.search_slice(length),
+                Ok(Some(length)) => return self.search_whole(length),
                 Ok(None) => {}
-                Err(_) => return GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
+                Err(_) => {
+                    return GrepFileOutcome {
+                        ending: GrepFileEnding::Unsearchable,
+                        ..GrepFileOutcome::default()
+                    };
+                }
             }
         }
         self.search_stream(file)
     }
 
-    fn search_slice(&mut self, length: usize) -> GrepFileOutcome {
-        let content = &self.buffer[..length];
-        let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content);
-        let is_binary = || memchr::memchr(0, content).is_some();
+    fn search_whole(&mut self, length: usize) -> GrepFileOutcome {
+        let buffer = std::mem::take(&mut self.buffer);
+        let content = &buffer[..length];
+        let outcome = match decode_utf16(content) {
+            Some(text) => self.search_slice(text.as_bytes()),
+            None => self.search_slice(content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(content)),
+        };
+        self.buffer = buffer;
+        outcome
+    }
+
+    fn search_slice(&mut self, content: &[u8]) -> GrepFileOutcome {
+        let nul = memchr::memchr(0, content);
+        let (text, rest) = content.split_at(nul.unwrap_or(content.len()));
+        let engine = BoundedMatcher::new(&self.matcher, &self.until);
+        if text.len() < BINARY_HEAD_BYTES && !rest.is_empty() {
+            let matched = engine.is_match(content).unwrap_or(false);
+            return GrepFileOutcome {
+                ending: GrepFileEnding::Binary { matched },
+                ..GrepFileOutcome::default()
+            };
+        }
         let returns = OnceCell::new();
         let lone_returns = |before: u64| {
-            let returns: &Vec<u64> = returns.get_or_init(|| lone_returns(content));
+            let returns: &Vec<u64> = returns.get_or_init(|| lone_returns(text));
             returns.partition_point(|at| *at < before) as u64
         };
-        let mut lines =
-            LineMatchSink::new(&self.matcher, self.wanted, self.invert, self.max, &is_binary, &lone_returns);
-        match self.of_slices.search_slice(&self.matcher.regex, content, &mut lines) {
-            Ok(()) => lines.into_outcome(false),
-            Err(_) => GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
-        }
+        let mut lines = LineMatchSink::new(&engine, self.wanted, self.invert, self.max, &lone_returns);
+        let searched = self.searcher.search_slice(&engine, text, &mut lines);
+        let mut outcome = lines.into_outcome(searched.is_ok());
+        let hides_something = || outcome.count > 0 || engine.is_match(rest).unwrap_or(false);
+        outcome.cut_at = nul.filter(|_| hides_something()).map(|at| at as u64);
+        outcome
     }
 
     fn search_stream(&mut self, file: &File) -> GrepFileOutcome {
         let source = SearchedFile::new(SearchInput::File(file), &self.until);
         let lone_returns = |before: u64| source.lone_returns(before);
-        let mut lines =
-            LineMatchSink::new(&self.matcher, self.wanted, self.invert, self.max, &|| false, &lone_returns);
-        let searched =
-            self.of_streams.search_reader(&self.matcher.regex, SearchReader::new(&source), &mut lines);
-        match searched {
-            _ if source.timed_out() => lines.into_outcome(true),
-            Ok(()) => lines.into_outcome(false),
-            Err(_) => GrepFileOutcome::empty(GrepFileEnding::Unsearchable),
+        let engine = BoundedMatcher::new(&self.matcher, &self.until);
+        let mut lines = LineMatchSink::new(&engine, self.wanted, self.invert, self.max, &lone_returns);
+        let searched = self.searcher.search_reader(&engine, SearchReader::new(&source), &mut lines);
+        let mut outcome = lines.into_outcome(searched.is_ok());
+        if source.timed_out() {
+            outcome.ending = GrepFileEnding::Late;
         }
+        outcome.cut_at = source.first_nul();
+        if outcome.cut_at.is_some_and(|at| at < BINARY_HEAD_BYTES as u64) {
+            let ending = GrepFileEnding::Binary { matched: outcome.count > 0 };
+            return GrepFileOutcome { ending, ..GrepFileOutcome::default() };
+        }
+        outcome
     }
 }
 
-impl GrepFileOutcome {
-    fn empty(ending: GrepFileEnding) -> Self {
-        Self { count: 0, lines: Vec::new(), ending }
-    }
+/// Whether the first bytes of `file` are the byte order mark of UTF-16. Its position stays.
+fn starts_as_utf16(file: &File) -> bool {
+    let mut start = [0; 4];
+    file.read_exact_at(&mut start, 0).is_ok() && decode_utf16(&start).is_some()
 }
 
 /// Fills `buffer` with what `file`, which had `size` bytes, holds, and says how much that is; `None` where it has grown
@@ -171,55 +215,46 @@ fn lone_returns(content: &[u8]) -> Vec<u64> {
 
 /// Takes what the searcher finds in one file.
 struct LineMatchSink<'a> {
-    matcher: &'a LineMatcher,
+    engine: &'a BoundedMatcher<'a>,
     wanted: GrepWanted,
     invert: bool,
     max: usize,
-    /// Whether the file is no text, where the searcher does not tell.
-    is_binary: &'a dyn Fn() -> bool,
     /// How many lone carriage returns stand before an offset.
     lone_returns: &'a dyn Fn(u64) -> u64,
     count: usize,
     lines: Vec<LineMatch>,
     before: Vec<String>,
-    binary: bool,
 }
 
 impl<'a> LineMatchSink<'a> {
     fn new(
-        matcher: &'a LineMatcher,
+        engine: &'a BoundedMatcher<'a>,
         wanted: GrepWanted,
         invert: bool,
         max: usize,
-        is_binary: &'a dyn Fn() -> bool,
         lone_returns: &'a dyn Fn(u64) -> u64,
     ) -> Self {
-        Self {
-            matcher,
-            wanted,
-            invert,
-            max,
-            is_binary,
-            lone_returns,
-            count: 0,
-            lines: Vec::new(),
-            before: Vec::new(),
-            binary: false,
-        }
+        Self { engine, wanted, invert, max, lone_returns, count: 0, lines: Vec::new(), before: Vec::new() }
     }
 
-    fn into_outcome(self, late: bool) -> GrepFileOutcome {
-        if self.binary {
-            return GrepFileOutcome::empty(GrepFileEnding::Binary);
-        }
-        let ending = if late { GrepFileEnding::Late } else { GrepFileEnding::Whole };
-        GrepFileOutcome { count: self.count, lines: self.lines, ending }
+    fn into_outcome(self, is_finished: bool) -> GrepFileOutcome {
+        let (ending, skipped_lines) = match is_finished {
+            _ if self.engine.timed_out() => (GrepFileEnding::Late, self.engine.skipped()),
+            true => (GrepFileEnding::Whole, self.engine.skipped()),
+            false => {
+                return GrepFileOutcome {
+                    ending: GrepFileEnding::Unsearchable,
+                    ..GrepFileOutcome::default()
+                };
+            }
+        };
+        GrepFileOutcome { count: self.count, lines: self.lines, ending, skipped_lines, cut_at: None }
     }
 
     /// Notes the lines in `bytes`, which match and begin at the 0-based line `number`.
-    fn add_match(&mut self, bytes: &[u8], number: u64) {
+    fn add_match(&mut self, bytes: &[u8], number: u64) -> Result<(), io::Error> {
+        let first = if self.invert { None } else { self.engine.find(bytes).map_err(io::Error::other)? };
         self.count += 1;
-        let first = if self.invert { None } else { self.matcher.regex.find(bytes).ok().flatten() };
         let at = first.map_or(0, |found| found.start().min(bytes.len()));
         let text = without_break(bytes);
         let line_start = memchr::memrchr(b'\n', &bytes[..at]).map_or(0, |index| index + 1);
@@ -237,16 +272,18 @@ impl<'a> LineMatchSink<'a> {
             before: std::mem::take(&mut self.before),
             after: Vec::new(),
         });
+        Ok(())
     }
 
     /// As [`add_match`](Self::add_match) where lone carriage returns divide what the searcher takes for one line.
-    fn note_divided(&mut self, bytes: &[u8], mut number: u64) {
+    fn add_divided(&mut self, bytes: &[u8], mut number: u64) -> Result<(), io::Error> {
         for piece in without_break(bytes).split(|byte| *byte == b'\r') {
-            if self.matcher.regex.is_match(piece).unwrap_or(false) != self.invert {
-                self.add_match(piece, number);
+            if self.engine.is_match(piece).map_err(io::Error::other)? != self.invert {
+                self.add_match(piece, number)?;
             }
             number += 1;
         }
+        Ok(())
     }
 }
 
@@ -254,10 +291,6 @@ impl Sink for LineMatchSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        if self.count == 0 && (self.is_binary)() {
-            self.binary = true;
-            return Ok(false);
-        }
         let GrepWanted::Lines { .. } = self.wanted else {
             self.count += 1;
             return Ok(self.wanted == GrepWanted::Counts);
@@ -267,10 +300,10 @@ impl Sink for LineMatchSink<'_> {
         let before = (self.lone_returns)(offset);
         let number = found.line_number().unwrap_or(1).saturating_sub(1) + before;
         let is_divided = (self.lone_returns)(offset + bytes.len() as u64) > before;
-        if is_divided && !searcher.multi_line_with_matcher(&self.matcher.regex) {
-            self.note_divided(bytes, number);
+        if is_divided && !searcher.multi_line_with_matcher(self.engine) {
+            self.add_divided(bytes, number)?;
         } else {
-            self.add_match(bytes, number);
+            self.add_match(bytes, number)?;
         }
         Ok(self.count < self.max)
     }
@@ -282,11 +315,6 @@ impl Sink for LineMatchSink<'_> {
             _ => self.before.push(line),
         }
         Ok(true)
-    }
-
-    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
-        self.binary = true;
-        Ok(false)
     }
 }
 

@@ -1,14 +1,24 @@
 //! Compilation of a search pattern to a line matcher, or to an error with its place.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use regex_automata::hybrid::{BuildError, dfa, regex as lazy};
+use regex_automata::nfa::thompson;
+use regex_automata::util::syntax;
+
+use super::bounded::BoundedMatcher;
+use crate::workspace::WorkDeadline;
 
 /// What a pattern may grow to once it is compiled, in bytes; `(((a{0,100}){100}){100})` would not fit in any memory.
 const MAX_COMPILED_PATTERN_BYTES: usize = 16 << 20;
 /// What the states that are built while searching may take, in bytes per thread.
 const MAX_PATTERN_DFA_BYTES: usize = 16 << 20;
+/// The work of one call of the engine, in states of the compiled pattern times bytes searched. Its slowest way takes about ten
+/// nanoseconds for each, so that this is a fraction of a second.
+const MAX_UNWATCHED_STEPS: usize = 1 << 26;
 
 /// What makes a line match.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +68,7 @@ pub enum PatternError {
     /// It asks for a line break where lines are matched one by one.
     #[error("the pattern `{pattern}` contains a line break, but lines are searched one by one")]
     LineBreak {
-        /// As given, made printable.
+        /// As given, with control characters escaped.
         pattern: String,
     },
     /// It is too large once compiled.
@@ -77,10 +87,13 @@ pub enum PatternError {
     },
 }
 
-/// A pattern, compiled. Cheap to clone.
+/// A pattern, compiled. Cheap to clone. [`BoundedMatcher`] searches with it.
 #[derive(Debug, Clone)]
 pub(crate) struct LineMatcher {
     pub(super) regex: RegexMatcher,
+    /// The same pattern, as an engine that gives up where it cannot be fast.
+    pub(super) lazy: Arc<lazy::Regex>,
+    pub(super) invert: bool,
 }
 
 impl LineMatcher {
@@ -90,7 +103,7 @@ impl LineMatcher {
         if pattern.text.is_empty() {
             return Err(PatternError::Empty);
         }
-        let line_break = || PatternError::LineBreak { pattern: pattern.text.escape_debug().to_string() };
+        let line_break = || PatternError::LineBreak { pattern: escape_controls(&pattern.text) };
         if !pattern.multiline && pattern.fixed && pattern.text.contains(['\n', '\r']) {
             return Err(line_break());
         }
@@ -107,23 +120,26 @@ impl LineMatcher {
         if pattern.multiline {
             builder.line_terminator(None);
         }
-        match builder.build(&pattern.text) {
-            Ok(regex) => Ok(Self { regex }),
-            Err(error) => match error.kind() {
-                grep_regex::ErrorKind::NotAllowed(_) => Err(line_break()),
-                _ => Err(pattern_error(pattern, &error.to_string())),
-            },
-        }
+        let regex = builder.build(&pattern.text).map_err(|error| match error.kind() {
+            grep_regex::ErrorKind::NotAllowed(_) => line_break(),
+            _ => pattern_error(pattern, &error.to_string()),
+        })?;
+        let lazy = lazy_regex(pattern).map_err(|error| pattern_error(pattern, &error.to_string()))?;
+        Ok(Self { regex, lazy: Arc::new(lazy), invert: pattern.invert })
     }
 
-    /// Whether something in `line` matches.
-    pub(crate) fn is_match(&self, line: &str) -> bool {
-        // The error type of this matcher has no values.
-        self.regex.is_match(line.as_bytes()).unwrap_or(false)
+    /// The number of bytes that the engine may search in one call, however slow the pattern makes it.
+    pub(super) fn unwatched_bytes(&self) -> usize {
+        MAX_UNWATCHED_STEPS / self.lazy.forward().get_nfa().states().len().max(1)
     }
 
-    /// Where in `text` something matches, in bytes, from left to right; empty matches are left out.
-    pub(crate) fn find_all(&self, text: &str) -> Vec<Range<usize>> {
+    /// Whether something in `line` matches; false if `until` is over before that is known.
+    pub(crate) fn is_match(&self, line: &str, until: &WorkDeadline) -> bool {
+        BoundedMatcher::new(self, until).is_match(line.as_bytes()).unwrap_or(false)
+    }
+
+    /// Where in `text` something matches, in bytes, from left to right, up to where `until` is over; empty matches are left out.
+    pub(crate) fn find_all(&self, text: &str, until: &WorkDeadline) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let each = |one: grep_matcher::Match| {
             if !one.is_empty() && text.is_char_boundary(one.start()) && text.is_char_boundary(one.end()) {
@@ -131,10 +147,38 @@ impl LineMatcher {
             }
             true
         };
-        // The error type of this matcher has no values.
-        let _ = self.regex.find_iter(text.as_bytes(), each);
+        // What was found before the time was up is still right.
+        let _ = BoundedMatcher::new(self, until).find_iter(text.as_bytes(), each);
         found
     }
+}
+
+/// The engine that tells whether a long line can be searched in linear time. It measures effort, and no match is
+/// taken from it, so the bounds of whole words and a pattern's smart case are left out.
+fn lazy_regex(pattern: &GrepPattern) -> Result<lazy::Regex, BuildError> {
+    let text = if pattern.fixed { regex_syntax::escape(&pattern.text) } else { pattern.text.clone() };
+    let syntax = syntax::Config::new().utf8(false).multi_line(true).crlf(true);
+    let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_COMPILED_PATTERN_BYTES));
+    let states = dfa::Config::new()
+        .unicode_word_boundary(true)
+        .cache_capacity(MAX_PATTERN_DFA_BYTES)
+        .skip_cache_capacity_check(true)
+        .minimum_cache_clear_count(Some(3))
+        .minimum_bytes_per_state(Some(10));
+    lazy::Regex::builder()
+        .syntax(syntax.case_insensitive(pattern.case != CaseMode::Sensitive))
+        .thompson(size)
+        .dfa(states)
+        .build(&text)
+}
+
+/// `pattern` with line breaks and other control characters as a pattern spells them.
+fn escape_controls(pattern: &str) -> String {
+    let escape = |character: char| match character.is_control() {
+        true => character.escape_default().to_string(),
+        false => character.to_string(),
+    };
+    pattern.chars().map(escape).collect()
 }
 
 /// What is wrong with a pattern that could not be compiled, and where.

@@ -183,6 +183,7 @@ fn grep_searches_files_selected_by_globs_types_and_ignore_rules() {
     assert_eq!(files("", globs(&["/*.rs"])), ["a.rs"]);
     assert_eq!(files("", globs(&["!*.rs"])), ["b.py"]);
     assert_eq!(files("", globs(&["*.rs", "!sub/**"])), ["a.rs"]);
+    assert_eq!(files("", globs(&["**/.hidden/**/*.rs"])), [".hidden/h.rs"]);
     assert_eq!(files("", types(&["rust"])), ["a.rs", "sub/d.rs"]);
     assert_eq!(files("", types(&["!rust"])), ["b.py"]);
     let all = Selection { hidden: true, no_ignore: true, ..Selection::default() };
@@ -206,10 +207,11 @@ fn grep_in_large_file_finds_the_same_through_small_buffer() {
         found(&workspace, &query("x")),
         ["big:0:6 start x", "big:60002:0 x before", "big:60003:5 last x"]
     );
-    let binary = text + "\0";
-    fs::write(workspace.root().join("big"), binary).unwrap();
+    let nul_at = text.len() as u64 - 3;
+    fs::write(workspace.root().join("big"), text + "\0x").unwrap();
     let result = workspace.grep(&query("x")).unwrap();
-    assert_eq!((result.files.len(), result.binary), (0, 1));
+    assert_eq!((result.files[0].lines.len(), result.binary), (3, 0));
+    assert_eq!(result.cut.into_values().collect::<Vec<_>>(), [nul_at]);
 }
 
 #[test]
@@ -256,7 +258,10 @@ fn invalid_regex_is_refused_with_position_and_bomb_is_bounded() {
     );
     assert!(message(query(r"(a)\1")).contains("at character 4: backreferences"));
     assert!(message(query("")).contains("empty"));
-    assert!(message(query(r"a\nb")).contains("line break"));
+    assert_eq!(
+        message(query(r"a\nb")),
+        r"the pattern `a\nb` contains a line break, but lines are searched one by one"
+    );
     assert!(message(with("a\nb", |pattern| pattern.fixed = true)).contains("line break"));
     let begun = Instant::now();
     assert!(message(query("(((a{0,100}){100}){100})")).contains("too large"));
@@ -297,4 +302,51 @@ fn grep_ends_at_deadline_and_on_cancellation() {
     let given_up = query("x");
     drop(given_up.deadline.cancel_on_drop());
     assert!(workspace.grep(&given_up).unwrap().timed_out);
+}
+
+#[test]
+fn grep_stops_within_a_line_and_skips_lines_too_long_for_the_pattern() {
+    let line = "x".repeat(300_000);
+    let text = format!("{line}\nx{}z\n", "x".repeat(40));
+    let (_keep, workspace) = workspace(&[("a", text.as_bytes())]);
+    let slow = "(x{1,1000}){10}z";
+    let begun = Instant::now();
+    for change in [|_: &mut GrepPattern| {}, |pattern: &mut GrepPattern| pattern.multiline = true] {
+        let result = workspace.grep(&with(slow, change)).unwrap();
+        assert!(result.skipped_lines >= 1 && !result.timed_out);
+    }
+    assert_eq!(found(&workspace, &query(slow)), [format!("a:1:0 x{}z", "x".repeat(40))]);
+    let inverted = workspace.grep(&with(slow, |pattern| pattern.invert = true)).unwrap();
+    assert!(inverted.files.is_empty() && inverted.skipped_lines == 1, "{inverted:?}");
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    let ordinary = with(r"\w{2,}.{0,200}z$", |pattern| pattern.invert = true);
+    assert_eq!(workspace.grep(&ordinary).unwrap().skipped_lines, 0, "a large pattern that is fast");
+    let many = format!("{}\n", "x".repeat(2_000)).repeat(2_000);
+    fs::write(workspace.root().join("a"), many).unwrap();
+    let deadline = WorkDeadline::new(Instant::now() + Duration::from_millis(200));
+    let begun = Instant::now();
+    assert!(workspace.grep(&GrepQuery { deadline, ..query(slow) }).unwrap().timed_out);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn grep_decodes_utf16_and_names_what_binary_data_hides() {
+    let utf16 = |text: &str, mark: &[u8], unit: fn(u16) -> [u8; 2]| {
+        [mark.to_vec(), text.encode_utf16().flat_map(unit).collect()].concat()
+    };
+    let little = utf16("no\r\n\u{1f980} needle\r\n", b"\xff\xfe", u16::to_le_bytes);
+    let big = utf16(&("needle\n".to_owned() + &"-\n".repeat(300_000)), b"\xfe\xff", u16::to_be_bytes);
+    let late = ["needle\n".repeat(2).as_bytes(), &b"-\n".repeat(40_000), b"\0needle\n"].concat();
+    let silent = [&b"-\n".repeat(40_000)[..], b"\0-\n"].concat();
+    let files: [(&str, &[u8]); 5] =
+        [("big", &big), ("late", &late), ("little", &little), ("silent", &silent), ("zip", b"PK\0needle\n")];
+    let (_keep, workspace) = workspace(&files);
+    let result = workspace.grep(&query("needle")).unwrap();
+    assert_eq!(
+        found(&workspace, &query("needle")),
+        ["big:0:0 needle", "late:0:0 needle", "late:1:0 needle", "little:1:2 \u{1f980} needle"]
+    );
+    assert_eq!(result.binary, 1);
+    let cut: Vec<_> = result.cut.iter().map(|(path, at)| (path.display(), *at)).collect();
+    assert_eq!(cut, [("late".to_owned(), 80_014)]);
 }

@@ -76,6 +76,17 @@ fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
     }
 }
 
+/// The text in `bytes` if they begin with the byte order mark of UTF-16; what is no scalar value becomes a replacement
+/// character.
+pub(in crate::workspace) fn decode_utf16(bytes: &[u8]) -> Option<String> {
+    let unit = match utf16_mark(bytes)? {
+        ByteOrder::Little => u16::from_le_bytes,
+        ByteOrder::Big => u16::from_be_bytes,
+    };
+    let units: Vec<u16> = bytes[2..].chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
+    Some(String::from_utf16_lossy(&units))
+}
+
 /// What content with NUL bytes is: UTF-16 where nearly every second byte, and hardly another, is NUL.
 fn not_text(bytes: &[u8], path: String) -> ReadError {
     let sample = &bytes[..bytes.len().min(ENCODING_SAMPLE_BYTES)];

@@ -3,20 +3,20 @@
 use std::io;
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
-use grep_searcher::{Searcher, Sink, SinkFinish, SinkMatch};
+use grep_searcher::{Searcher, Sink, SinkMatch};
 
 use super::watched::{SearchInput, SearchReader, SearchedFile};
 use super::{Hit, WorkspacePath};
 use crate::text::{Position, Range};
-use crate::workspace::WorkDeadline;
 use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, count_chars, excerpt, to_u32};
+use crate::workspace::grep::BoundedMatcher;
+use crate::workspace::{LineMatcher, WorkDeadline};
 
 /// How searching one file ended.
 pub(super) enum SearchFileOutcome {
     /// To its end, or to as many hits as were wanted.
     Searched(Vec<Hit>),
-    /// Up to the deadline.
+    /// Up to the deadline, or without lines that would have taken beyond it.
     TimedOut(Vec<Hit>),
     /// It has NUL bytes or could not be read: there are no hits in it.
     NotText,
@@ -27,29 +27,30 @@ pub(super) fn search(
     bytes: SearchInput<'_>,
     path: &WorkspacePath,
     searcher: &mut Searcher,
-    matcher: &RegexMatcher,
+    matcher: &LineMatcher,
     wanted: usize,
     until: &WorkDeadline,
 ) -> SearchFileOutcome {
     let source = SearchedFile::new(bytes, until);
-    let mut hits = SearchHitSink { path, matcher, source: &source, wanted, hits: Vec::new(), binary: false };
-    let result = searcher.search_reader(matcher, SearchReader::new(&source), &mut hits);
+    let engine = BoundedMatcher::new(matcher, until);
+    let mut sink = SearchHitSink { path, engine: &engine, source: &source, wanted, hits: Vec::new() };
+    let result = searcher.search_reader(&engine, SearchReader::new(&source), &mut sink);
     match result {
-        _ if source.timed_out() => {
-            SearchFileOutcome::TimedOut(if hits.binary { Vec::new() } else { hits.hits })
+        _ if source.first_nul().is_some() => SearchFileOutcome::NotText,
+        _ if source.timed_out() || engine.timed_out() || engine.skipped() > 0 => {
+            SearchFileOutcome::TimedOut(sink.hits)
         }
-        Ok(()) if !hits.binary => SearchFileOutcome::Searched(hits.hits),
-        _ => SearchFileOutcome::NotText,
+        Ok(()) => SearchFileOutcome::Searched(sink.hits),
+        Err(_) => SearchFileOutcome::NotText,
     }
 }
 
 struct SearchHitSink<'a> {
     path: &'a WorkspacePath,
-    matcher: &'a RegexMatcher,
+    engine: &'a BoundedMatcher<'a>,
     source: &'a SearchedFile<'a>,
     wanted: usize,
     hits: Vec<Hit>,
-    binary: bool,
 }
 
 impl Sink for SearchHitSink<'_> {
@@ -61,7 +62,7 @@ impl Sink for SearchHitSink<'_> {
         let mut line = SearchLineCursor::new(found.bytes(), to_u32(number + before));
         let mut more = true;
         let source = self.source;
-        self.matcher
+        self.engine
             .find_iter(line.bytes, |hit| {
                 let start = line.advance(hit.start());
                 let shown = line.line_excerpt(hit.start());
@@ -75,16 +76,6 @@ impl Sink for SearchHitSink<'_> {
             })
             .map_err(io::Error::other)?;
         Ok(more)
-    }
-
-    fn binary_data(&mut self, _: &Searcher, _: u64) -> Result<bool, io::Error> {
-        self.binary = true;
-        Ok(false)
-    }
-
-    fn finish(&mut self, _: &Searcher, end: &SinkFinish) -> Result<(), io::Error> {
-        self.binary |= end.binary_byte_offset().is_some();
-        Ok(())
     }
 }
 

@@ -183,7 +183,7 @@ fn search_with_invalid_pattern_is_refused_with_reason() {
     let message = |query: SearchQuery| workspace.search(&query).unwrap_err().to_string();
     assert_eq!(
         message(SearchQuery { literal: false, ..query("(a") }),
-        "the pattern `(a` is not a valid regular expression: unclosed group; correct it, or search for it literally"
+        "the pattern `(a` is not a valid regular expression at character 1: unclosed group"
     );
     assert!(message(query("")).contains("empty"));
     assert!(message(query("a\nb")).contains("line break"));

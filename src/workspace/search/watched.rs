@@ -11,6 +11,7 @@ pub(in crate::workspace) struct SearchedFile<'f> {
     bytes: SearchInput<'f>,
     until: &'f WorkDeadline,
     timed_out: Cell<bool>,
+    first_nul: Cell<Option<u64>>,
     /// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
     returns: RefCell<Vec<u64>>,
 }
@@ -42,12 +43,23 @@ impl SearchInput<'_> {
 impl<'f> SearchedFile<'f> {
     /// Nothing of `bytes` has been read yet.
     pub(in crate::workspace) fn new(bytes: SearchInput<'f>, until: &'f WorkDeadline) -> Self {
-        Self { bytes, until, timed_out: Cell::new(false), returns: RefCell::default() }
+        Self {
+            bytes,
+            until,
+            timed_out: Cell::new(false),
+            first_nul: Cell::new(None),
+            returns: RefCell::default(),
+        }
     }
 
     /// Whether the deadline ended the reading.
     pub(in crate::workspace) fn timed_out(&self) -> bool {
         self.timed_out.get()
+    }
+
+    /// The offset of the NUL byte at which the reading ended.
+    pub(in crate::workspace) fn first_nul(&self) -> Option<u64> {
+        self.first_nul.get()
     }
 
     /// Ends the reading if the deadline has passed.
@@ -63,7 +75,7 @@ impl<'f> SearchedFile<'f> {
     }
 }
 
-/// Reads the file without its byte order mark, until the deadline.
+/// Reads the file without its byte order mark, until the deadline or the first NUL byte.
 pub(in crate::workspace) struct SearchReader<'a> {
     source: &'a SearchedFile<'a>,
     at: u64,
@@ -93,7 +105,7 @@ impl<'a> SearchReader<'a> {
 impl Read for SearchReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.source.check_deadline();
-        if self.source.timed_out() {
+        if self.source.timed_out() || self.source.first_nul().is_some() {
             return Ok(0);
         }
         let mut read = self.source.bytes.read(buffer)?;
@@ -106,6 +118,10 @@ impl Read for SearchReader<'_> {
                     return self.read(buffer);
                 }
             }
+        }
+        if let Some(nul) = memchr::memchr(0, &buffer[..read]) {
+            self.source.first_nul.set(Some(self.at + nul as u64));
+            read = nul;
         }
         self.note_returns(&buffer[..read]);
         self.at += read as u64;

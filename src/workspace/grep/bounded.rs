@@ -1,0 +1,135 @@
+//! The regular-expression engine for one file, which stops at the deadline and refuses lines that it could not finish in time.
+
+use std::cell::{Cell, RefCell};
+use std::fmt;
+
+use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
+use regex_automata::Input;
+use regex_automata::hybrid::regex::Cache;
+
+use super::pattern::LineMatcher;
+use crate::workspace::WorkDeadline;
+
+/// A search in one file with a [`LineMatcher`].
+///
+/// Every call of the engine begins with a look at the deadline. A call over more bytes than
+/// [`LineMatcher::unwatched_bytes`] is first tried on the lazy DFA, which takes linear time or gives
+/// up. If it gives up, only the slow engine is left, and the line is skipped and counted.
+#[derive(Debug)]
+pub(in crate::workspace) struct BoundedMatcher<'a> {
+    pattern: &'a LineMatcher,
+    until: &'a WorkDeadline,
+    cache: RefCell<Option<Cache>>,
+    timed_out: Cell<bool>,
+    skipped: Cell<usize>,
+}
+
+/// The error of a search that the deadline ended.
+#[derive(Debug)]
+pub(in crate::workspace) struct SearchStopped;
+
+impl fmt::Display for SearchStopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the time was up")
+    }
+}
+
+impl std::error::Error for SearchStopped {}
+
+impl<'a> BoundedMatcher<'a> {
+    /// A search that ends at `until`.
+    pub(in crate::workspace) fn new(pattern: &'a LineMatcher, until: &'a WorkDeadline) -> Self {
+        Self { pattern, until, cache: RefCell::default(), timed_out: Cell::new(false), skipped: Cell::new(0) }
+    }
+
+    /// Whether the deadline ended the search.
+    pub(in crate::workspace) fn timed_out(&self) -> bool {
+        self.timed_out.get()
+    }
+
+    /// The number of lines that were skipped because the pattern is too slow for their length.
+    pub(in crate::workspace) fn skipped(&self) -> usize {
+        self.skipped.get()
+    }
+
+    /// Whether the engine may search `haystack` from `at` in one call.
+    fn admits(&self, haystack: &[u8], at: usize) -> Result<bool, SearchStopped> {
+        if self.until.is_over() {
+            self.timed_out.set(true);
+            return Err(SearchStopped);
+        }
+        if haystack.len() - at <= self.pattern.unwatched_bytes() {
+            return Ok(true);
+        }
+        let mut cache = self.cache.borrow_mut();
+        let cache = cache.get_or_insert_with(|| self.pattern.lazy.create_cache());
+        let is_fast = self.pattern.lazy.try_search(cache, &Input::new(haystack).range(at..)).is_ok();
+        if !is_fast {
+            self.skipped.set(self.skipped.get() + 1);
+        }
+        Ok(is_fast)
+    }
+
+    /// The end of the stretch of whole lines from `from` that one call may search: a single line where it is longer.
+    fn stretch_end(&self, haystack: &[u8], from: usize) -> usize {
+        let reach = from.saturating_add(self.pattern.unwatched_bytes());
+        if reach >= haystack.len() {
+            return haystack.len();
+        }
+        let within = memchr::memrchr(b'\n', &haystack[from..reach]).map(|index| from + index + 1);
+        let beyond = || memchr::memchr(b'\n', &haystack[reach..]).map(|index| reach + index + 1);
+        within.or_else(beyond).unwrap_or(haystack.len())
+    }
+}
+
+impl Matcher for BoundedMatcher<'_> {
+    type Captures = NoCaptures;
+    type Error = SearchStopped;
+
+    fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, SearchStopped> {
+        if !self.admits(haystack, at)? {
+            // Where the lines without a match are wanted, a skipped line must not pass for one.
+            return Ok(self.pattern.invert.then(|| Match::new(at, haystack.len())));
+        }
+        // The error type of this matcher has no values.
+        Ok(self.pattern.regex.find_at(haystack, at).unwrap_or(None))
+    }
+
+    fn new_captures(&self) -> Result<NoCaptures, SearchStopped> {
+        Ok(NoCaptures::new())
+    }
+
+    fn shortest_match_at(&self, haystack: &[u8], at: usize) -> Result<Option<usize>, SearchStopped> {
+        if !self.admits(haystack, at)? {
+            return Ok(self.pattern.invert.then_some(at));
+        }
+        Ok(self.pattern.regex.shortest_match_at(haystack, at).unwrap_or(None))
+    }
+
+    fn non_matching_bytes(&self) -> Option<&ByteSet> {
+        self.pattern.regex.non_matching_bytes()
+    }
+
+    fn line_terminator(&self) -> Option<LineTerminator> {
+        self.pattern.regex.line_terminator()
+    }
+
+    fn find_candidate_line(&self, haystack: &[u8]) -> Result<Option<LineMatchKind>, SearchStopped> {
+        let mut from = 0;
+        while from < haystack.len() {
+            let end = self.stretch_end(haystack, from);
+            let stretch = &haystack[from..end];
+            let found = if self.admits(stretch, 0)? {
+                self.pattern.regex.find_candidate_line(stretch).unwrap_or(None)
+            } else {
+                self.pattern.invert.then_some(LineMatchKind::Confirmed(0))
+            };
+            match found {
+                Some(LineMatchKind::Confirmed(at)) => return Ok(Some(LineMatchKind::Confirmed(from + at))),
+                Some(LineMatchKind::Candidate(at)) => return Ok(Some(LineMatchKind::Candidate(from + at))),
+                None => from = end,
+            }
+        }
+        Ok(None)
+    }
+}
