@@ -1,5 +1,7 @@
 //! The files that hold a module which an import names.
 
+use serde::Deserialize;
+
 use super::project::Project;
 use crate::workspace::WorkspacePath;
 
@@ -100,14 +102,19 @@ fn javascript(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option
     let manifests: Vec<&WorkspacePath> = project.files().iter().filter(is_named).collect();
     manifests.into_iter().find_map(|manifest| {
         let text = project.workspace.read_text(manifest).ok()?.text;
-        let manifest_name = serde_json::from_str::<serde_json::Value>(&text).ok()?;
-        if manifest_name.get("name")?.as_str()? != package.join("/") {
+        if serde_json::from_str::<PackageManifest>(&text).ok()?.name != package.join("/") {
             return None;
         }
         let base = manifest.parent()?;
         javascript_at(project, &base.join("src").ok()?, below)
             .or_else(|| javascript_at(project, &base, below))
     })
+}
+
+/// What is read of a `package.json`.
+#[derive(Deserialize)]
+struct PackageManifest {
+    name: String,
 }
 
 fn javascript_at(project: &Project<'_>, base: &WorkspacePath, spec: &str) -> Option<Module> {

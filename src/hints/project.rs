@@ -14,6 +14,9 @@ use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 /// How many files are listed at most to find modules by their names.
 const MAX_PROJECT_LISTED_FILES: usize = 50_000;
 
+/// The largest manifest of a package that is read, in bytes.
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
+
 /// How many files one question parses at most.
 const MAX_PROJECT_PARSED_FILES: usize = 400;
 
@@ -95,7 +98,7 @@ impl<'a> Project<'a> {
     }
 
     fn crate_name(&self, manifest: &WorkspacePath) -> Option<String> {
-        let text = self.workspace.read_text(manifest).ok()?.text;
+        let text = self.workspace.read_text_up_to(manifest, MAX_MANIFEST_BYTES).ok()?.text;
         let manifest: toml::Table = text.parse().ok()?;
         let named = |section: &str| manifest.get(section)?.get("name")?.as_str().map(str::to_owned);
         Some(named("lib").or_else(|| named("package"))?.replace('-', "_"))

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::difference::{Difference, shown_line};
 use super::lines::{LineEnd, common_line_end, line_end};
+use super::patch::has_too_many_lines;
 
 /// Most replacements that are made at once.
 pub(crate) const MAX_REPLACEMENTS: usize = 1_000;
@@ -206,6 +207,9 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
 /// The lines that come nearest to `old`: where most of its lines are but for white space, else where its longest line has
 /// most in common with one of the text.
 fn find_nearest_text(text: &str, old: &str) -> Option<NearestText> {
+    if has_too_many_lines(text) {
+        return None;
+    }
     let wanted: Vec<&str> = old.lines().collect();
     let lines: Vec<&str> = text.lines().collect();
     let start = best_shared_line(&lines, &wanted).or_else(|| best_trigram_line(&lines, &wanted))?;

@@ -16,7 +16,7 @@ pub(crate) enum PatchError {
     /// There are more hunks or files than are read.
     #[error("the patch has more than {most} {what}; split it")]
     TooMany {
-        /// `hunks` or `files`.
+        /// `hunks`, `files` or `lines`.
         what: &'static str,
         /// What is allowed.
         most: usize,

@@ -47,10 +47,10 @@ pub(super) struct Needle<'h> {
 impl<'t> Haystack<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let mut numbers: HashMap<&str, u32> = HashMap::with_capacity(lines.len());
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut ids = Vec::with_capacity(lines.len());
         for line in &lines {
-            // A text has fewer than 2^32 lines: it is refused long before.
+            // A text has at most `MAX_PATCH_LINES`.
             let next = numbers.len() as u32;
             ids.push(*numbers.entry(strip_line_end(line)).or_insert(next));
         }

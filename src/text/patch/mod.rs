@@ -40,6 +40,8 @@ pub(crate) use sequence::{FileOutcome, PatchSequenceOutcome, SequenceError};
 pub(crate) const MAX_PATCH_BYTES: usize = 32 * 1024 * 1024;
 /// Most hunks of all files together.
 pub(crate) const MAX_HUNKS: usize = 200_000;
+/// Most lines of a patch, and of a text that is patched: each takes up to 100 bytes of memory.
+pub(crate) const MAX_PATCH_LINES: usize = 2_000_000;
 /// Most files of one patch.
 pub(crate) const MAX_FILES: usize = 20_000;
 
@@ -255,6 +257,11 @@ impl std::fmt::Display for Repair {
     }
 }
 
+/// Whether `text` has more than [`MAX_PATCH_LINES`].
+pub(crate) fn has_too_many_lines(text: &str) -> bool {
+    memchr::memchr_iter(b'\n', text.as_bytes()).nth(MAX_PATCH_LINES).is_some()
+}
+
 /// Reads a patch in either form: the envelope where a line `*** Begin Patch` comes before any file header, else unified.
 ///
 /// Text around it (a mail, a commit message, a Markdown fence) is passed over.
@@ -264,6 +271,9 @@ impl std::fmt::Display for Repair {
 pub(crate) fn parse(text: &str) -> Result<Patch, PatchError> {
     if text.len() > MAX_PATCH_BYTES {
         return Err(PatchError::TooLarge { bytes: text.len(), most: MAX_PATCH_BYTES });
+    }
+    if has_too_many_lines(text) {
+        return Err(PatchError::TooMany { what: "lines", most: MAX_PATCH_LINES });
     }
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     match envelope::start(&lines) {

@@ -81,6 +81,8 @@ fn patch_over_limit_of_hunks_files_or_bytes_is_refused() {
     assert_eq!(parse(&hunks), Err(PatchError::TooMany { what: "hunks", most: MAX_HUNKS }));
     let files = "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+b\n".repeat(MAX_FILES + 1);
     assert_eq!(parse(&files), Err(PatchError::TooMany { what: "files", most: MAX_FILES }));
+    let lines = "\n".repeat(MAX_PATCH_LINES + 1);
+    assert_eq!(parse(&lines), Err(PatchError::TooMany { what: "lines", most: MAX_PATCH_LINES }));
     let large = " ".repeat(MAX_PATCH_BYTES + 1);
     assert!(matches!(parse(&large), Err(PatchError::TooLarge { .. })));
 }
