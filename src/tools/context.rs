@@ -220,7 +220,7 @@ impl Context {
     pub(crate) fn languages_in(&self, folder: &WorkspacePath) -> Vec<PresentLanguage> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
-            deadline: std::time::Instant::now() + LANGUAGE_SCAN_TIMEOUT,
+            deadline: std::time::Instant::now() + self.walk_time(LANGUAGE_SCAN_TIMEOUT),
         };
         present_languages(self.catalogue(), &self.workspace, folder, &limits).languages
     }
@@ -232,7 +232,7 @@ impl Context {
     pub(crate) fn source_files(&self, folder: &WorkspacePath) -> Result<Vec<LanguageFile>, ToolError> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
-            deadline: std::time::Instant::now() + SOURCE_FILES_WALK_TIMEOUT,
+            deadline: std::time::Instant::now() + self.walk_time(SOURCE_FILES_WALK_TIMEOUT),
         };
         let walk = self.workspace.files(folder, &limits);
         if walk.truncated {
@@ -247,8 +247,13 @@ impl Context {
     /// The servers of the present languages, each once: those of the language with the most files first, and of one
     /// language the server that navigates first.
     pub(crate) fn present_servers(&self) -> Vec<PresentServer<'_>> {
+        self.servers_of(&self.present_languages())
+    }
+
+    /// As [`present_servers`](Self::present_servers), where the languages are known.
+    pub(crate) fn servers_of(&self, languages: &[PresentLanguage]) -> Vec<PresentServer<'_>> {
         let mut found: Vec<PresentServer<'_>> = Vec::new();
-        for language in self.present_languages() {
+        for language in languages {
             for (key, spec) in self.catalogue().servers_for(&language.language) {
                 match found.iter_mut().find(|server| server.key == key) {
                     Some(known) => known.languages.push(language.clone()),
@@ -257,6 +262,11 @@ impl Context {
             }
         }
         found
+    }
+
+    /// The time for a walk that takes `usual` at most and is a part of the call.
+    fn walk_time(&self, usual: Duration) -> Duration {
+        self.timeout.map_or(usual, |whole| usual.min(whole / 2))
     }
 
     /// When an answer that may take `usual` must be there.

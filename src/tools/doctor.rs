@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::context::{Context, LanguageFile, PresentServer};
 use super::servers;
@@ -13,6 +13,7 @@ use crate::config::spec::ServerSpec;
 use crate::hints;
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
+use crate::lsp::locate::LocatedProgram;
 use crate::lsp::manager::SessionUnavailable;
 use crate::lsp::view::View;
 use crate::lsp::{health, judge};
@@ -140,11 +141,25 @@ impl DoctorOutput {
 /// How long a probe may take beyond the server's own start.
 const SERVER_PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Looks at every language of the workspace, and ends in a real query to each of its servers.
+/// The time for all servers, unless the caller gives another.
+const MAX_DOCTOR_TIME: Duration = Duration::from_secs(900);
+
+/// Looks at every language of the workspace, and ends in a real query to each of its servers. The time that the caller gave is
+/// that of the whole; a server that it does not suffice for has a finding that says so.
 pub(crate) async fn run(context: &Context) -> DoctorOutput {
+    let limit = context.timeout.unwrap_or(MAX_DOCTOR_TIME);
+    let deadline = Instant::now() + limit;
+    let languages = context.present_languages();
     let mut servers = Vec::new();
-    for server in context.present_servers() {
-        servers.push(examine(context, &server).await);
+    for server in context.servers_of(&languages) {
+        let (mut report, located) = locate(context, &server);
+        if let Some(located) = located
+            && timeout_at(deadline, examine(context, &server, located, &mut report)).await.is_err()
+        {
+            let message = format!("not looked at within {} s; give --timeout more", limit.as_secs_f32());
+            report.findings.push(DoctorFinding { message, fix: None });
+        }
+        servers.push(report);
     }
     let left_out = context
         .config
@@ -155,7 +170,7 @@ pub(crate) async fn run(context: &Context) -> DoctorOutput {
     let output = DoctorOutput::new(workspace, servers, left_out.collect(), sandbox_status(context));
     let settings = &context.config.settings.bash;
     let commands_may = prepared_command::confinement_gaps(settings, context.manager.spawner()).await;
-    DoctorOutput { notes: servers::notes(context), commands_may, ..output }
+    DoctorOutput { notes: servers::notes(context, &languages), commands_may, ..output }
 }
 
 fn sandbox_status(context: &Context) -> String {
@@ -177,9 +192,9 @@ fn sandbox_status(context: &Context) -> String {
     }
 }
 
-async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer {
+/// What is known of a server without running anything, and its program.
+fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Option<LocatedProgram>) {
     let PresentServer { key, spec, .. } = *server;
-    let subject = server.example();
     let mut report = DoctorServer {
         languages: server.language_keys(),
         files: server.files(),
@@ -193,8 +208,12 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
         install: None,
         installer: None,
     };
-    let located = match context.manager.locate(key, &subject.path) {
-        Ok(located) => located,
+    match context.manager.locate(key, &server.example().path) {
+        Ok(located) => {
+            report.found = Some(located.program.display().to_string());
+            report.origin = Some(located.origin.to_string());
+            (report, Some(located))
+        }
         Err(why) => {
             // That it is not installed is told by its absence; what keeps one of the project from being used is not.
             if !matches!(&why, SessionUnavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
@@ -207,14 +226,22 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
                 let message = hints::advice(key, spec).sentence;
                 report.findings.push(DoctorFinding { message, fix: None });
             }
-            return report;
+            (report, None)
         }
-    };
-    let (mut located, trusted) = (located, context.config.trust.is_trusted());
-    located.complete_from_login_shell(context.manager.spawner(), (&context.workspace, trusted), spec).await;
-    report.found = Some(located.program.display().to_string());
-    report.origin = Some(located.origin.to_string());
-    report.version = health::version(context.manager.spawner(), &context.workspace, spec, &located).await;
+    }
+}
+
+/// Runs the server that is at `located`, and adds what it answers to `report`.
+async fn examine(
+    context: &Context,
+    server: &PresentServer<'_>,
+    mut located: LocatedProgram,
+    report: &mut DoctorServer,
+) {
+    let PresentServer { key, spec, .. } = *server;
+    let (spawner, trusted) = (context.manager.spawner(), context.config.trust.is_trusted());
+    located.complete_from_login_shell(spawner, (&context.workspace, trusted), spec).await;
+    report.version = health::version(spawner, &context.workspace, spec, &located).await;
     if let Some(judge) = judge::judge_of(spec, &located.program) {
         let version = report.version.get_or_insert_default();
         if !judge.rsplit(' ').next().is_some_and(|number| version.contains(number)) {
@@ -223,13 +250,11 @@ async fn examine(context: &Context, server: &PresentServer<'_>) -> DoctorServer 
         }
     }
     let findings =
-        health::prerequisite_findings(context.manager.spawner(), &context.workspace, key, spec, &located)
-            .await;
-    let findings =
-        findings.into_iter().map(|one| DoctorFinding { message: one.message, fix: Some(one.install) });
-    report.findings.extend(findings);
-    report.probe = Some(probe(context, &subject, key, spec).await);
+        health::prerequisite_findings(spawner, &context.workspace, key, spec, &located).await.into_iter();
     report
+        .findings
+        .extend(findings.map(|one| DoctorFinding { message: one.message, fix: Some(one.install) }));
+    report.probe = Some(probe(context, &server.example(), key, spec).await);
 }
 
 /// A real query: the outline of an example file, or its diagnostics if the server does not navigate.

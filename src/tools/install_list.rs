@@ -1,7 +1,11 @@
 //! The report of `install --list`: languages, their servers, and those that are installed.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
 use futures::future::join_all;
 use serde::Serialize;
+use tokio::time::{Instant, timeout_at};
 
 use super::context::Context;
 use crate::config::spec::ServerSpec;
@@ -10,6 +14,9 @@ use crate::workspace::WorkspacePath;
 
 /// The number of programs that are asked for their version at a time.
 const MAX_CONCURRENT_VERSION_PROBES: usize = 4;
+
+/// The time for all of them, unless the caller gives another.
+const MAX_INSTALL_LIST_TIME: Duration = Duration::from_secs(300);
 
 /// A language, and the servers that `install` installs for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,6 +64,9 @@ pub(crate) struct InstallListOutput {
     pub(crate) languages: Vec<InstallableLanguage>,
     /// Every server of the catalogue.
     pub(crate) servers: Vec<InstallableServer>,
+    /// What was left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) notes: Vec<String>,
 }
 
 /// Lists the catalogue, and asks the servers that are there for their versions.
@@ -68,21 +78,46 @@ pub(crate) async fn run(context: &Context) -> InstallListOutput {
         installs: catalogue.servers_to_install(key).into_iter().map(str::to_owned).collect(),
     });
     let specs: Vec<(&String, &ServerSpec)> = catalogue.servers.iter().collect();
+    let (deadline, unasked) = (context.deadline(MAX_INSTALL_LIST_TIME), AtomicUsize::new(0));
     let mut servers = Vec::new();
     for some in specs.chunks(MAX_CONCURRENT_VERSION_PROBES) {
-        servers.extend(join_all(some.iter().map(|(key, spec)| row(context, key, spec))).await);
+        let rows = some.iter().map(|(key, spec)| row(context, key, spec, deadline, &unasked));
+        servers.extend(join_all(rows).await);
     }
-    InstallListOutput { ok: true, languages: languages.collect(), servers }
+    let note = |count| format!("the time was up before {count} programs told whether they work");
+    let notes = Some(unasked.into_inner()).filter(|count| *count > 0).map(note);
+    InstallListOutput {
+        ok: true,
+        languages: languages.collect(),
+        servers,
+        notes: notes.into_iter().collect(),
+    }
 }
 
-async fn row(context: &Context, key: &str, spec: &ServerSpec) -> InstallableServer {
+async fn row(
+    context: &Context,
+    key: &str,
+    spec: &ServerSpec,
+    deadline: Instant,
+    unasked: &AtomicUsize,
+) -> InstallableServer {
     let (spawner, workspace) = (context.manager.spawner(), &context.workspace);
     let (mut located, mut version) = (context.manager.locate(key, &WorkspacePath::root()).ok(), None);
     if let Some(found) = &located {
-        // An interpreter may be there without the server that it would run.
-        match health::is_working(spawner, workspace, spec, found).await {
-            true => version = health::version(spawner, workspace, spec, found).await,
-            false => located = None,
+        let working = timeout_at(deadline, async {
+            let works = health::is_working(spawner, workspace, spec, found).await;
+            if works {
+                version = health::version(spawner, workspace, spec, found).await;
+            }
+            works
+        });
+        match working.await {
+            Ok(true) => {}
+            // An interpreter may be there without the server that it would run.
+            Ok(false) => located = None,
+            Err(_) => {
+                unasked.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
     let recipes = spec.install.recipes();

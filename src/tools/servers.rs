@@ -90,8 +90,9 @@ pub struct ServersOutput {
 /// Answers every language of the workspace and the servers that speak it.
 pub(crate) async fn run(context: &Context) -> ServersOutput {
     let running = context.manager.status();
+    let languages = context.present_languages();
     let mut servers = Vec::new();
-    for server in context.present_servers() {
+    for server in context.servers_of(&languages) {
         let own: Vec<&SlotStatus> = running.iter().filter(|status| status.server == server.key).collect();
         if own.is_empty() {
             servers.push(idle_row(context, &server));
@@ -104,14 +105,14 @@ pub(crate) async fn run(context: &Context) -> ServersOutput {
             }
         }
     }
-    ServersOutput { ok: true, servers, notes: notes(context) }
+    ServersOutput { ok: true, servers, notes: notes(context, &languages) }
 }
 
-/// What is to be known of the servers of all languages here, beside their states.
-pub(crate) fn notes(context: &Context) -> Vec<String> {
-    let subjects = context.present_languages().into_iter().map(LanguageFile::from);
+/// What is to be known of the servers of `languages`, beside their states.
+pub(crate) fn notes(context: &Context, languages: &[PresentLanguage]) -> Vec<String> {
+    let subjects = languages.iter().cloned().map(LanguageFile::from);
     let mut notes: Vec<String> = subjects.flat_map(|subject| context.server_notes(&subject)).collect();
-    for server in context.present_servers() {
+    for server in context.servers_of(languages) {
         notes.extend(context.set_up_notes(server.key, &server.example().path));
     }
     notes.extend(context.manager.over_budget().map(|over| over.to_string()));

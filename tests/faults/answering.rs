@@ -58,6 +58,19 @@ async fn server_never_initializing_times_out_and_leaves_no_process() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn doctor_ends_at_its_deadline_and_names_servers_that_it_did_not_reach() {
+    let silent = json!({"answers": {"textDocument/documentSymbol": {"never": true}}});
+    let play = Play::limited(&silent, Duration::from_secs(2));
+    let (found, took) = timed(play.runtime.doctor()).await;
+    assert!(took < SOON / 2, "{took:?}");
+    let [server] = &found.servers[..] else { panic!("{found:?}") };
+    let finding = &server.findings.last().expect("a finding").message;
+    assert!(finding.starts_with("not looked at within 2 s"), "{finding}");
+    assert!(!found.well && server.found.is_some() && server.probe.is_none(), "{found:?}");
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn delayed_answer_within_deadline_is_returned() {
     let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 700}}}));
     let answer = in_time(play.hover("a.scr")).await.expect("a hover");

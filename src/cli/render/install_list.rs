@@ -21,6 +21,7 @@ pub(crate) fn render(output: &InstallListOutput, look: &DisplayCapabilities) -> 
     });
     let several: String = several.collect();
     out.push_str(&format!("\nto install: lsp-tools install LANGUAGE or SERVER{several}\n"));
+    out.extend(output.notes.iter().map(|note| format!("{}\n", escape::words(note))));
     out
 }
 
@@ -65,7 +66,7 @@ mod tests {
             server("b", None, &["b==1"]),
             server("ty", Some("ty 1"), &["ty==1"]),
         ];
-        let output = InstallListOutput { ok: true, languages, servers };
+        let output = InstallListOutput { ok: true, languages, servers, notes: Vec::new() };
         let expected = "\
 SERVER  INSTALLED    LANGUAGES
 ty      ty 1 (PATH)  python
