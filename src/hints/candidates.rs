@@ -276,9 +276,5 @@ pub(super) fn candidate(target: &ResolutionTarget, score: i32, why: String) -> O
 }
 
 fn location(source: &ParsedSource, range: Range) -> Location {
-    Location {
-        file: FileRef::Inside(source.path.clone()),
-        range,
-        text: source.buffer().line(range.start.line).map(|line| line.trim_end().to_owned()),
-    }
+    Location { file: FileRef::Inside(source.path.clone()), range, text: source.line_excerpt(range.start) }
 }

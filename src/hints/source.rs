@@ -12,7 +12,7 @@ use super::extract;
 use super::grammar::Grammar;
 use super::imports::{ImportItem, SourceImport};
 use super::parse::{ParseError, parse};
-use crate::text::{Buffer, Position, Range};
+use crate::text::{Buffer, Position, Range, line_excerpt};
 use crate::workspace::WorkspacePath;
 
 /// A file, parsed.
@@ -66,6 +66,12 @@ impl ParsedSource {
     /// The text as a buffer, made when first needed.
     pub(super) fn buffer(&self) -> &Buffer {
         self.buffer.get_or_init(|| Buffer::new(&self.text))
+    }
+
+    /// The line at `position` without what ends it, cut around it if it is very long.
+    pub(super) fn line_excerpt(&self, position: Position) -> Option<String> {
+        let line = self.buffer().line(position.line)?;
+        Some(line_excerpt(line.trim_end(), position.character))
     }
 
     /// `span` as positions.

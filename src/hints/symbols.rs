@@ -302,7 +302,7 @@ fn workspace_symbol(source: &ParsedSource, definition: &SourceDefinition) -> Wor
         location: Location {
             file: FileRef::Inside(source.path.clone()),
             range,
-            text: source.buffer().line(range.start.line).map(|line| line.trim_end().to_owned()),
+            text: source.line_excerpt(range.start),
         },
     }
 }

@@ -11,7 +11,7 @@ use super::documents::Snapshot;
 use super::model::{Diagnostic, FileRef, Hover, Location, MAX_SYMBOL_DEPTH, Severity, Symbol, SymbolKind};
 use super::session::Session;
 use super::uri;
-use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range};
+use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range, line_excerpt};
 use crate::workspace::Workspace;
 
 /// Library files beyond this size give no source lines.
@@ -132,8 +132,8 @@ impl<'a> PositionDecoder<'a> {
     fn decode_location(&mut self, uri: &str, range: &Value) -> Option<Location> {
         let file = uri::file_ref(&self.session.workspace, uri);
         let range = self.range_in(&file, range)?;
-        let text =
-            self.buffer(&file).and_then(|buffer| buffer.line(range.start.line)).map(|line| line.into_owned());
+        let line = self.buffer(&file).and_then(|buffer| buffer.line(range.start.line));
+        let text = line.map(|line| line_excerpt(&line, range.start.character));
         Some(Location { file, range, text })
     }
 

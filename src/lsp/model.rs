@@ -26,8 +26,8 @@ pub struct Location {
     pub file: FileRef,
     /// Where in it (the name itself, not the whole definition).
     pub range: Range,
-    /// The source line at the start of `range`, without its indentation's trailing break; absent where the file
-    /// cannot be read as text.
+    /// The source line at the start of `range`, or an excerpt of it
+    /// ([`line_excerpt`](crate::text::line_excerpt)); absent where the file cannot be read as text.
     pub(crate) text: Option<String>,
 }
 

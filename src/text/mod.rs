@@ -17,6 +17,7 @@ mod difference;
 pub(crate) mod elision;
 #[cfg(test)]
 mod encoding_tests;
+mod excerpt;
 mod glob;
 mod hex;
 mod hidden;
@@ -35,6 +36,9 @@ mod truncate;
 pub(crate) use block_edit::{BlockEdit, CutBlock, cut_block, edit_block};
 pub use buffer::Buffer;
 pub use change::TextChange;
+pub(crate) use excerpt::{
+    MAX_EXCERPT_LINE_CHARS, column_in_excerpt, count_chars, excerpt, line_excerpt, to_u32,
+};
 pub(crate) use glob::build_glob_set;
 pub(crate) use glob::expand_braces;
 pub(crate) use glob::glob_fault;

@@ -4,7 +4,7 @@ use super::budget;
 use super::context::Context;
 use super::place::Place;
 use crate::lsp::model::{FileRef, Location};
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, escape_unprintable};
 
 /// A location as answers give it.
 pub(crate) fn to_place(context: &Context, location: Location) -> Place {
@@ -14,7 +14,7 @@ pub(crate) fn to_place(context: &Context, location: Location) -> Place {
 
 /// A source line for an answer; none of a file that may not be seen.
 pub(crate) fn line_of(context: &Context, file: &FileRef, text: Option<String>) -> Option<String> {
-    text.filter(|_| !is_hidden(&context.workspace, file)).map(budget::line)
+    text.filter(|_| !is_hidden(&context.workspace, file))
 }
 
 /// Returns true if `file` may not be seen in `workspace`.
@@ -26,7 +26,7 @@ pub(crate) fn is_hidden(workspace: &Workspace, file: &FileRef) -> bool {
 pub(crate) fn path_of(file: &FileRef) -> String {
     match file {
         FileRef::Inside(path) => path.display(),
-        FileRef::Outside(path) => path.display().to_string(),
+        FileRef::Outside(path) => escape_unprintable(path.as_os_str()),
         FileRef::Virtual(uri) => budget::name(uri.clone()),
     }
 }

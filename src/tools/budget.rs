@@ -15,8 +15,8 @@ use crate::text::{cut_markdown, truncate_with_note};
 
 /// A name, a label, a title, a type: what is longer is not for reading.
 const MAX_ANSWER_NAME_BYTES: usize = 1_000;
-/// A line of source beside a place: longer ones are generated, and are shown around the place where that is near enough.
-const MAX_ANSWER_LINE_BYTES: usize = 4_000;
+/// What a completion types.
+const MAX_ANSWER_INSERTION_BYTES: usize = 4_000;
 /// A diagnostic's message: those of C++ templates and Rust traits have some thousands.
 const MAX_DIAGNOSTIC_MESSAGE_BYTES: usize = 4_000;
 /// The documentation of one item among several.
@@ -96,9 +96,9 @@ pub(crate) fn name(text: String) -> String {
     cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_NAME_BYTES))
 }
 
-/// A line of source.
-pub(crate) fn line(text: String) -> String {
-    cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_LINE_BYTES))
+/// What a completion types.
+pub(crate) fn insertion(text: String) -> String {
+    cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_INSERTION_BYTES))
 }
 
 /// A diagnostic's message.

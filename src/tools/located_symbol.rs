@@ -1,7 +1,6 @@
 //! The whole definition of a symbol in the text that is on disk, for tools that change it.
 
 use super::answer::{Answer, LocationsOutput};
-use super::budget;
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
 use super::editing::{EditingTurn, read_existing};
@@ -10,7 +9,7 @@ use super::lsp_navigate;
 use super::place::Place;
 use super::target::Target;
 use crate::lsp::operations::Navigation;
-use crate::text::{Buffer, LineColumn};
+use crate::text::{Buffer, LineColumn, line_excerpt};
 use crate::workspace::{TextFile, WorkspacePath};
 
 /// The most definitions and uses that are asked for, and those that a sentence names.
@@ -108,8 +107,9 @@ fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result
 /// Whether the line of `place` in `text` is the one in which the server found it: in another, another symbol may stand there.
 fn is_where_found(place: &Place, text: &Buffer) -> bool {
     let Some(found) = &place.text else { return true };
+    let start = place.range.start;
     // As lines of answers are cut.
-    let line = text.line(place.range.start.line).map(|line| budget::line(line.trim_end().to_owned()));
+    let line = text.line(start.line).map(|line| line_excerpt(&line, start.character));
     line.is_some_and(|line| line.trim_end() == found.trim_end())
 }
 
@@ -151,7 +151,7 @@ mod tests {
         assert!(!is_where_found(&found(Some("def b(): ...")), &Buffer::new("def a(): ...")));
         assert!(is_where_found(&found(None), &Buffer::new(file)), "nothing to compare");
         let long = format!("x = 1\ndef b(): {}", "x".repeat(100_000));
-        let cut = budget::line(long.lines().nth(1).unwrap().to_owned());
+        let cut = line_excerpt(long.lines().nth(1).unwrap(), 4);
         assert!(cut.len() < 100_000 && is_where_found(&found(Some(&cut)), &Buffer::new(&long)));
     }
 }

@@ -89,7 +89,7 @@ pub(crate) async fn run(
                 kind: one.kind.map(str::to_owned),
                 detail: one.detail.map(budget::name),
                 documentation: one.documentation.map(budget::documentation),
-                insert: one.insert.map(budget::line),
+                insert: one.insert.map(budget::insertion),
                 deprecated: one.deprecated,
             });
             let items = ListBudget::for_list(context, limit).fill(items, limit);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::short_range::ShortRange;
-use crate::text::{Position, Range, is_identifier_char};
+use crate::text::{Position, Range, column_in_excerpt, is_identifier_char};
 
 /// A place in a file. Programs get it as [`SinglePlace`], and a list of them as [`FilePlaces`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Place {
     pub path: String,
     /// Where in it, 0-based, in Unicode scalar values.
     pub range: Range,
-    /// The source line at the range's start.
+    /// The source line at the range's start, cut with `…` if it is very long.
     pub text: Option<String>,
     /// The function or type around it, with what that lies in (`Class.method`).
     pub enclosing: Option<String>,
@@ -73,9 +73,9 @@ pub(crate) struct PlaceRow<'a>(PlaceInFile<'a>);
 
 /// Where a place ends that does not say it: behind the word that begins at `start` in the source line `text`.
 fn word_end(start: Position, text: Option<&str>) -> Position {
-    let skip = usize::try_from(start.character).unwrap_or(usize::MAX);
-    let word =
-        text.unwrap_or_default().chars().skip(skip).take_while(|&character| is_identifier_char(character));
+    let text = text.unwrap_or_default();
+    let skip = usize::try_from(column_in_excerpt(text, start.character)).unwrap_or(usize::MAX);
+    let word = text.chars().skip(skip).take_while(|&character| is_identifier_char(character));
     start.right_by(word.count())
 }
 

@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
-use super::excerpt::{MAX_EXCERPT_LINE_CHARS, excerpt};
 use super::first_findings::FirstFindings;
 use super::select::{PreparedWalk, SelectError, Selection};
 use super::walk::{WalkStart, walk_threads};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
-use crate::text::Position;
+use crate::text::{Position, column_in_excerpt, line_excerpt};
 
 mod bounded;
 mod file;
@@ -75,10 +74,9 @@ pub struct LineMatch {
 }
 
 impl LineMatch {
-    /// The line `text` of which something at `start` is meant; cut around it where it is very long.
+    /// The line `text`, or an excerpt of it, of which something at `start` is meant; cut around it where it is very long.
     pub(crate) fn from_line(start: Position, text: &str) -> Self {
-        let at = text.char_indices().nth(start.character as usize).map_or(text.len(), |(at, _)| at);
-        let text = excerpt(text.as_bytes(), at, MAX_EXCERPT_LINE_CHARS);
+        let text = line_excerpt(text, column_in_excerpt(text, start.character));
         Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
     }
 }

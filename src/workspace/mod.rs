@@ -12,7 +12,6 @@
 mod changes;
 mod deadline;
 pub(crate) mod edit;
-mod excerpt;
 mod first_findings;
 mod git_config;
 mod glob;
@@ -52,7 +51,7 @@ pub(crate) use list::{DirectoryEntry, LinkTarget};
 pub(crate) use missing_paths::MissingPaths;
 pub(crate) use path::PathError;
 pub use path::WorkspacePath;
-pub(crate) use path::normalise;
+pub(crate) use path::{escape_unprintable, normalise};
 pub(crate) use read::ReadError;
 pub(crate) use read::{FilePage, FileStamp, PageQuery, TextFile};
 pub use root::Workspace;

@@ -207,7 +207,7 @@ pub(super) fn truncate_printable(given: &Path) -> String {
 }
 
 /// `text` with everything escaped that a terminal could take for more than text.
-pub(super) fn escape_unprintable(text: &OsStr) -> String {
+pub(crate) fn escape_unprintable(text: &OsStr) -> String {
     let mut shown = String::with_capacity(text.len());
     let escapes = !is_printable(text);
     for chunk in text.as_encoded_bytes().utf8_chunks() {

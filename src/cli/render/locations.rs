@@ -1,6 +1,6 @@
 //! Places with their source lines: definitions, references, and their kin.
 
-use crate::text::{LineColumn, Range};
+use crate::text::{LineColumn, Range, column_in_excerpt};
 use crate::tools::answer::LocationsOutput;
 use crate::tools::place::Place;
 
@@ -56,8 +56,10 @@ pub(crate) fn address(path: &str, range: &Range, look: &DisplayCapabilities) -> 
 
 /// The source line without its indentation, what `range` covers of it made visible.
 pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayCapabilities) -> String {
-    let end = if range.end.line == range.start.line { range.end.character } else { u32::MAX };
-    let covered = range.start.character..end;
+    let start = column_in_excerpt(text, range.start.character);
+    let length = range.end.character.saturating_sub(range.start.character);
+    let end = if range.end.line == range.start.line { start + length } else { u32::MAX };
+    let covered = start..end;
     let shown = RenderedSourceLine::new(text, covered.clone()).trim_start();
     let span = shown.byte_span(covered);
     let (before, rest) = shown.text.split_at(span.start);

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::ops::Range;
 
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures};
 use regex_automata::Input;
@@ -35,6 +36,27 @@ impl fmt::Display for SearchStopped {
 }
 
 impl std::error::Error for SearchStopped {}
+
+impl LineMatcher {
+    /// Whether something in `line` matches; false if `until` is over before that is known.
+    pub(crate) fn is_match(&self, line: &str, until: &WorkDeadline) -> bool {
+        BoundedMatcher::new(self, until).is_match(line.as_bytes()).unwrap_or(false)
+    }
+
+    /// Where in `text` something matches, in bytes, from left to right, up to where `until` is over; empty matches are left out.
+    pub(crate) fn find_all(&self, text: &str, until: &WorkDeadline) -> Vec<Range<usize>> {
+        let mut found = Vec::new();
+        let each = |one: Match| {
+            if !one.is_empty() && text.is_char_boundary(one.start()) && text.is_char_boundary(one.end()) {
+                found.push(one.start()..one.end());
+            }
+            true
+        };
+        // What was found before the time was up is still right.
+        let _ = BoundedMatcher::new(self, until).find_iter(text.as_bytes(), each);
+        found
+    }
+}
 
 impl<'a> BoundedMatcher<'a> {
     /// A search that ends at `until`.

@@ -13,9 +13,8 @@ use grep_searcher::{
 use super::bounded::BoundedMatcher;
 use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
-use crate::text::Position;
+use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, count_chars, excerpt, to_u32};
 use crate::workspace::WorkDeadline;
-use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, count_chars, excerpt, to_u32};
 use crate::workspace::read::decode_utf16;
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};
 

@@ -1,16 +1,11 @@
 //! Compilation of a search pattern to a line matcher, or to an error with its place.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use regex_automata::hybrid::{BuildError, dfa, regex as lazy};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
-
-use super::bounded::BoundedMatcher;
-use crate::workspace::WorkDeadline;
 
 /// What a pattern may grow to once it is compiled, in bytes; `(((a{0,100}){100}){100})` would not fit in any memory.
 const MAX_COMPILED_PATTERN_BYTES: usize = 16 << 20;
@@ -87,7 +82,7 @@ pub enum PatternError {
     },
 }
 
-/// A pattern, compiled. Cheap to clone. [`BoundedMatcher`] searches with it.
+/// A pattern, compiled. Cheap to clone. A [`BoundedMatcher`](super::BoundedMatcher) searches with it.
 #[derive(Debug, Clone)]
 pub(crate) struct LineMatcher {
     pub(super) regex: RegexMatcher,
@@ -131,25 +126,6 @@ impl LineMatcher {
     /// The number of bytes that the engine may search in one call, however slow the pattern makes it.
     pub(super) fn unwatched_bytes(&self) -> usize {
         MAX_UNWATCHED_STEPS / self.lazy.forward().get_nfa().states().len().max(1)
-    }
-
-    /// Whether something in `line` matches; false if `until` is over before that is known.
-    pub(crate) fn is_match(&self, line: &str, until: &WorkDeadline) -> bool {
-        BoundedMatcher::new(self, until).is_match(line.as_bytes()).unwrap_or(false)
-    }
-
-    /// Where in `text` something matches, in bytes, from left to right, up to where `until` is over; empty matches are left out.
-    pub(crate) fn find_all(&self, text: &str, until: &WorkDeadline) -> Vec<Range<usize>> {
-        let mut found = Vec::new();
-        let each = |one: grep_matcher::Match| {
-            if !one.is_empty() && text.is_char_boundary(one.start()) && text.is_char_boundary(one.end()) {
-                found.push(one.start()..one.end());
-            }
-            true
-        };
-        // What was found before the time was up is still right.
-        let _ = BoundedMatcher::new(self, until).find_iter(text.as_bytes(), each);
-        found
     }
 }
 

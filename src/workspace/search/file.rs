@@ -7,8 +7,7 @@ use grep_searcher::{Searcher, Sink, SinkMatch};
 
 use super::watched::{SearchInput, SearchReader, SearchedFile};
 use super::{Hit, WorkspacePath};
-use crate::text::{Position, Range};
-use crate::workspace::excerpt::{MAX_EXCERPT_LINE_CHARS, count_chars, excerpt, to_u32};
+use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, Range, count_chars, excerpt, to_u32};
 use crate::workspace::grep::BoundedMatcher;
 use crate::workspace::{LineMatcher, WorkDeadline};
 
