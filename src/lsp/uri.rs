@@ -1,8 +1,12 @@
 //! Conversion between paths and the URIs of the protocol.
 
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use percent_encoding::percent_decode;
 use url::Url;
 
 use super::model::FileRef;
@@ -34,7 +38,7 @@ pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
 
 /// The file a server means by `uri`.
 pub(crate) fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
-    match to_path(uri) {
+    match to_path(uri).map(undo_double_escape) {
         None => FileRef::Virtual(uri.to_owned()),
         Some(path) => match workspace.workspace_path(&path) {
             Some(inside) => FileRef::Inside(inside),
@@ -43,9 +47,38 @@ pub(crate) fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
     }
 }
 
+/// The file that is there, where a server took the escaped bytes of a name that is not UTF-8 for its characters.
+fn undo_double_escape(path: PathBuf) -> PathBuf {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if !bytes.contains(&b'%') {
+        return path;
+    }
+    let name = Cow::from(percent_decode(bytes));
+    let is_text = std::str::from_utf8(&name).is_ok();
+    let named = Path::new(OsStr::from_bytes(&name));
+    if is_text || path.exists() || !named.exists() { path } else { named.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn name_that_is_not_utf8_is_known_again_though_escaped_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let real = workspace.root().join(OsStr::from_bytes(b"bad\xff.py"));
+        std::fs::write(&real, "").unwrap();
+        let inside = |uri: &str| match file_ref(&workspace, uri) {
+            FileRef::Inside(path) => path.display(),
+            other => panic!("{other:?}"),
+        };
+        let uri = from_path(&real);
+        assert_eq!(inside(uri.as_str()), "bad\\xff.py");
+        assert_eq!(inside(&uri.as_str().replace("%FF", "%25FF")), "bad\\xff.py");
+        std::fs::write(workspace.root().join("bad%FF.py"), "").unwrap();
+        assert_eq!(inside(&uri.as_str().replace("%FF", "%25FF")), "bad%FF.py", "a file of this name");
+    }
 
     #[test]
     fn path_round_trips_through_uri_and_foreign_uri_is_none() {

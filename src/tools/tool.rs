@@ -1,6 +1,7 @@
 //! The trait `Tool`: a typed function with a card, and its form in a registry.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::future::Future;
 
@@ -385,8 +386,13 @@ pub(crate) fn read_args<A: DeserializeOwned>(
 
 /// What a tool found, as the result that every door gives.
 pub(crate) fn output_result(output: &impl Serialize) -> Result<ToolResult, ToolError> {
-    let value = serde_json::to_value(output).map_err(|error| {
+    let mut value = serde_json::to_value(output).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the answer cannot be put into JSON: {error}"))
     })?;
+    // Several files or servers may have had the same to say.
+    if let Some(notes) = value.get_mut("notes").and_then(Value::as_array_mut) {
+        let mut seen = HashSet::new();
+        notes.retain(|note| seen.insert(note.clone()));
+    }
     Ok(ToolResult::from_value(value))
 }

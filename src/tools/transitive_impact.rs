@@ -17,6 +17,9 @@ use crate::lsp::view::View;
 use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 
+/// Why not all uses are known where the search for them was cut.
+pub(crate) const SEARCH_CUT: &str = "the time was up before all files were searched";
+
 /// So many definitions the server is asked about.
 const MAX_DOUBTFUL_DEFINITIONS: usize = 60;
 /// So long the look at one text may take.
@@ -96,7 +99,7 @@ impl<'a> Spread<'a> {
         }
         let (outside, cut) = occurrences(self.context, self.language, new, &paths).await;
         if cut {
-            return SpreadOutcome::Unknown("the time was up before all files were searched".to_owned());
+            return SpreadOutcome::Unknown(SEARCH_CUT.to_owned());
         }
         if outside.is_empty() {
             return SpreadOutcome::Same;

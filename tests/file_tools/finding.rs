@@ -90,6 +90,21 @@ async fn grep_returns_lines_files_or_counts_by_output_mode() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn grep_says_what_it_could_not_search() {
+    let late = format!("{}{}\0{}", "needle\n", "-\n".repeat(40_000), "needle\n".repeat(2));
+    let long = "x".repeat(300_000);
+    let bench = open_files([("bin", "\0needle"), ("late", late.as_str()), ("long", long.as_str())]);
+    let found = bench.ok("grep", json!({"pattern": "needle"})).await;
+    assert_eq!(found["count"], 1, "{found}");
+    assert!(notes(&found, "the pattern matches in 1 binary files"), "{found}");
+    assert!(notes(&found, "`late` was searched up to byte 80007"), "{found}");
+    let found = bench.ok("grep", json!({"pattern": "(x{1,1000}){10}z"})).await;
+    assert!(notes(&found, "1 long lines were not searched"), "{found}");
+    let found = bench.ok("glob", json!({"pattern": "**/.none*"})).await;
+    assert_eq!(found["matches"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn grep_default_limit_and_answer_size_are_bounded() {
     let many = "hit\n".repeat(1_000);
     let wide = format!("{}needle\n", "x".repeat(300)).repeat(400);

@@ -1,5 +1,7 @@
 //! Files, folders and lists of files: unchanged for programs, escaped and coloured on a terminal.
 
+use std::collections::HashSet;
+
 use super::display::{BOLD, DIM, PLACE};
 use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
@@ -11,8 +13,14 @@ use crate::tools::read::ReadOutput;
 
 /// Lines about an answer, for stderr; what it leaves out is said too.
 pub(crate) fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
-    let notes = notes.iter().map(|note| format!("note: {}", escape::words(note)));
+    let notes = distinct(notes).map(|note| format!("note: {}", escape::words(note)));
     notes.chain(left_out.map(|what| format!("note: {what}"))).collect()
+}
+
+/// Each of `notes` once: several files or servers may have had the same to say.
+pub(super) fn distinct(notes: &[String]) -> impl Iterator<Item = &String> {
+    let mut seen = HashSet::new();
+    notes.iter().filter(move |note| seen.insert(*note))
 }
 
 /// The lines of a file, `numbered` by the answer or not.

@@ -6,6 +6,7 @@ use crate::tools::error::ToolError;
 
 use super::display::{BAD, DIM, WARN};
 use super::doctor::duration;
+use super::files::distinct;
 use super::{DisplayCapabilities, escape};
 
 /// Longer details are cut here; the whole of them is in the JSON answer and in the log.
@@ -16,8 +17,9 @@ pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<St
     let mut lines: Vec<String> =
         answer.resolved.iter().filter_map(|about| resolved_note(about, look)).collect();
     lines.extend(reliance_lines(answer, look));
-    let notes = answer.notes.iter();
-    lines.extend(notes.map(|note| format!("{} {}", look.paint(DIM, "note:"), escape::words(note))));
+    lines.extend(
+        distinct(&answer.notes).map(|note| format!("{} {}", look.paint(DIM, "note:"), escape::words(note))),
+    );
     lines
 }
 

@@ -14,6 +14,7 @@ use crate::tools::delta::{
 };
 use crate::tools::edited_text::EditedText;
 use crate::tools::file_report::FileReport;
+use crate::tools::transitive_impact::SEARCH_CUT;
 use crate::workspace::WorkspacePath;
 
 /// The most files that a note names of those that were left out.
@@ -140,9 +141,13 @@ impl Baseline {
             let count = left_out.len();
             format!("{count} more files use what changed and were not looked at: {named}{rest}")
         });
-        let cut = "the time was up before all files were searched for what changed";
-        let unknown = unknown.map(|why| format!("{why}: files that were not looked at may break as well"));
-        omitted.into_iter().chain(self.impact.cut.then(|| cut.to_owned())).chain(unknown).collect()
+        omitted.into_iter().chain(self.search_gap(unknown)).collect()
+    }
+
+    /// Why files that were not looked at may break as well, in a sentence.
+    pub(super) fn search_gap(&self, unknown: Option<String>) -> Option<String> {
+        let why = unknown.or_else(|| self.impact.cut.then(|| SEARCH_CUT.to_owned()))?;
+        Some(format!("{why}: files that were not looked at may break as well"))
     }
 
     /// Complete when every file was, both times; no data when none has any, or what is edited has none.

@@ -68,12 +68,7 @@ impl BreakageWatch {
         let mut after = baseline.check_subjects(context, edits, &mut found).await;
         let late = Instant::now() + DIFFERENCE_CHECK_TIMEOUT;
         let unknown = baseline.check_transitive(context, edits, &View::disk(), &mut after, late).await;
-        found
-            .gaps
-            .extend(unknown.map(|why| format!("{why}: files that were not looked at may break as well")));
-        if baseline.impact.cut {
-            found.gaps.push("the time was up before all files were searched for what changed".to_owned());
-        }
+        found.gaps.extend(baseline.search_gap(unknown));
         found.gaps.extend(baseline.unchecked_gap(context, edits, &after));
         found.unjudged.append(&mut baseline.impact.unreadable);
         let left_out = std::mem::take(&mut baseline.impact.left_out);

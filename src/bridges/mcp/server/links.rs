@@ -35,10 +35,12 @@ impl ResourceLinkCollector<'_> {
             Value::Object(map) => {
                 let has_place = map.contains_key("at") && !map.contains_key("severity");
                 let single = map.get("path").and_then(Value::as_str).filter(|_| has_place);
-                // A file outside the workspace could not be read through the link, and what has a scheme is no file.
+                // A file outside the workspace could not be read through the link, what has a scheme is no file, and a name
+                // that answers show escaped is not the file's own.
                 if let Some(path) = single.or(file_places(value).map(|(path, _)| path))
                     && !path.starts_with('/')
                     && !path.contains("://")
+                    && self.root.join(path).exists()
                     && self.seen.insert(path.to_owned())
                 {
                     let uri = uri::from_path(&self.root.join(path));
