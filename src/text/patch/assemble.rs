@@ -102,7 +102,9 @@ impl PatchedTextWriter<'_, '_> {
                 LineKind::Add => self.write_added_line(line, adapt, at),
             }
         }
-        if !placement.exact && placement.core.end == self.text.len() {
+        // An appended hunk says nothing about the final newline.
+        let is_appended = shape.needle.len() == 0 && matches!(hunk.place, HunkAnchor::Text { .. });
+        if (!placement.exact || is_appended) && placement.core.end == self.text.len() {
             self.final_line_end(hunk, adapt);
         }
     }
@@ -149,7 +151,7 @@ impl PatchedTextWriter<'_, '_> {
         if last || ends(hunk.old_lines().next_back()) != ends(hunk.new_lines().next_back()) {
             return;
         }
-        let there = self.text.lines.last().is_some_and(|line| line.ends_with('\n'));
+        let Some(there) = self.text.lines.last().map(|line| line.ends_with('\n')) else { return };
         if there && !self.out.ends_with('\n') && !self.out.is_empty() {
             let end = self.line_end_near(self.text.len()).unwrap_or(LineEnd::Lf);
             self.out.push_str(end.as_str());

@@ -22,8 +22,39 @@ pub(super) fn start(lines: &[&str]) -> Option<usize> {
     (lines[at].trim() == BEGIN).then_some(at + 1)
 }
 
+/// The lines of a patch whose markers, or all of whose lines, models have indented, as they are
+/// without that; `start` is the line behind `*** Begin Patch`. What else is indented is context,
+/// which begins with a space.
+fn unindented<'a>(lines: &[&'a str], start: usize) -> Vec<&'a str> {
+    let is_end = |line: &&str| line.trim() == END;
+    let end = lines[start..].iter().position(is_end).map_or(lines.len(), |end| start + end + 1);
+    let whole = indent(lines[start - 1]);
+    let is_indented = |line: &&str| line.starts_with(whole) || line.trim().is_empty();
+    if !whole.is_empty() && lines[start..end].iter().all(is_indented) {
+        return lines.iter().map(|line| line.strip_prefix(whole).unwrap_or(line)).collect();
+    }
+    let first = lines[start..].iter().find(|line| !line.trim().is_empty());
+    let style = first.map_or("", |line| indent(line));
+    // Where the patch has no other end, its last one is the end.
+    let has_end = lines.iter().any(|line| line.trim_end() == END);
+    let last_end = lines.iter().rposition(|line| is_end(&line)).filter(|_| !has_end);
+    let is_marker = |at: usize, line: &str| {
+        let bare = line.trim();
+        let starts = [ADD, UPDATE, DELETE, MOVE].iter().any(|keyword| bare.starts_with(keyword));
+        Some(at) == last_end || indent(line) == style && (starts || [END, END_OF_FILE].contains(&bare))
+    };
+    let lines = lines.iter().enumerate();
+    lines.map(|(at, line)| if is_marker(at, line) { line.trim_start() } else { line }).collect()
+}
+
+/// The white space at the start of a line.
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start().len()]
+}
+
 /// Reads the file sections from line `at` to `*** End Patch`.
 pub(super) fn parse(lines: &[&str], mut at: usize) -> Result<Vec<FilePatch>, PatchError> {
+    let lines = &unindented(lines, at)[..];
     let mut files: Vec<FilePatch> = Vec::new();
     let mut room = MAX_HUNKS;
     loop {

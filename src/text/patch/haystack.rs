@@ -1,5 +1,6 @@
 //! The old text as an index of numbered lines, in which hunks are looked up.
 
+use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,18 +22,16 @@ pub(super) enum Sameness {
     Exact,
     /// Every byte but those of the line end.
     Content,
+    /// The same but for white space at the end, and quotes, dashes and spaces that are not of
+    /// ASCII.
+    Appearance,
 }
 
 pub(super) struct Haystack<'t> {
     /// The lines with their ends.
     pub(crate) lines: Vec<&'t str>,
-    /// One number per different content.
-    ids: Vec<u32>,
-    numbers: HashMap<&'t str, u32>,
-    /// Where the lines of each number begin in `places`.
-    starts: Vec<u32>,
-    /// Lines by number, ascending.
-    places: Vec<u32>,
+    contents: LineNumbers<'t>,
+    appearances: OnceCell<LineNumbers<'t>>,
     trimmed: OnceCell<HashMap<&'t str, Vec<usize>>>,
     work: Cell<u64>,
 }
@@ -41,21 +40,45 @@ pub(super) struct Haystack<'t> {
 pub(super) struct Needle<'h> {
     lines: Vec<&'h HunkLine>,
     /// `None` for a content that the text does not have.
-    ids: Vec<Option<u32>>,
+    contents: Vec<Option<u32>>,
+    appearances: OnceCell<Vec<Option<u32>>>,
+}
+
+/// The lines of a text by numbers, one for each that differs from the others.
+struct LineNumbers<'t> {
+    ids: Vec<u32>,
+    numbers: HashMap<Cow<'t, str>, u32>,
+    /// Where the lines of each number begin in `places`.
+    starts: Vec<u32>,
+    /// Lines by number, ascending.
+    places: Vec<u32>,
+}
+
+impl<'t> LineNumbers<'t> {
+    fn new(lines: impl Iterator<Item = Cow<'t, str>>) -> Self {
+        let mut numbers: HashMap<Cow<'t, str>, u32> = HashMap::new();
+        let mut ids = Vec::new();
+        for line in lines {
+            // A text has at most `MAX_PATCH_LINES`.
+            let next = numbers.len() as u32;
+            ids.push(*numbers.entry(line).or_insert(next));
+        }
+        let (starts, places) = places_by_number(&ids, numbers.len());
+        Self { ids, numbers, starts, places }
+    }
+
+    /// The lines with a number, ascending.
+    fn places_of(&self, id: u32) -> &[u32] {
+        let id = id as usize;
+        &self.places[self.starts[id] as usize..self.starts[id + 1] as usize]
+    }
 }
 
 impl<'t> Haystack<'t> {
     pub(super) fn new(text: &'t str) -> Self {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut ids = Vec::with_capacity(lines.len());
-        for line in &lines {
-            // A text has at most `MAX_PATCH_LINES`.
-            let next = numbers.len() as u32;
-            ids.push(*numbers.entry(strip_line_end(line)).or_insert(next));
-        }
-        let (starts, places) = places_by_number(&ids, numbers.len());
-        Self { lines, ids, numbers, starts, places, trimmed: OnceCell::new(), work: Cell::new(0) }
+        let contents = LineNumbers::new(lines.iter().map(|line| Cow::Borrowed(strip_line_end(line))));
+        Self { lines, contents, appearances: OnceCell::new(), trimmed: OnceCell::new(), work: Cell::new(0) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -64,8 +87,25 @@ impl<'t> Haystack<'t> {
 
     pub(super) fn needle<'h>(&self, lines: impl Iterator<Item = &'h HunkLine>) -> Needle<'h> {
         let lines: Vec<&HunkLine> = lines.collect();
-        let ids = lines.iter().map(|line| self.numbers.get(line_content(line)).copied()).collect();
-        Needle { lines, ids }
+        let number = |line: &&HunkLine| self.contents.numbers.get(line_content(line)).copied();
+        let contents = lines.iter().map(number).collect();
+        Needle { lines, contents, appearances: OnceCell::new() }
+    }
+
+    /// The numbers of the lines that count as the same by `sameness`, of this text and of a needle.
+    fn numbers<'a>(
+        &'a self,
+        needle: &'a Needle<'_>,
+        sameness: Sameness,
+    ) -> (&'a LineNumbers<'t>, &'a [Option<u32>]) {
+        if sameness != Sameness::Appearance {
+            return (&self.contents, &needle.contents);
+        }
+        let text =
+            self.appearances.get_or_init(|| LineNumbers::new(self.lines.iter().map(|line| appearance(line))));
+        let number = |line: &&HunkLine| text.numbers.get(&appearance(&line.text)).copied();
+        let ids = needle.appearances.get_or_init(|| needle.lines.iter().map(number).collect());
+        (text, ids)
     }
 
     /// Accounts for `steps` comparisons.
@@ -86,33 +126,35 @@ impl<'t> Haystack<'t> {
         if at + part.len() > self.len() {
             return Ok(false);
         }
-        let (ids, lines) = (&needle.ids[part.clone()], &needle.lines[part]);
-        let here = &self.ids[at..at + ids.len()];
+        let (text, ids) = self.numbers(needle, sameness);
+        let (ids, lines) = (&ids[part.clone()], &needle.lines[part]);
+        let here = &text.ids[at..at + ids.len()];
         let same = ids.iter().zip(here).take_while(|(wanted, id)| **wanted == Some(**id)).count();
         self.spend(same + 1)?;
         Ok(same == ids.len()
-            && (sameness == Sameness::Content
+            && (sameness != Sameness::Exact
                 || lines.iter().zip(&self.lines[at..]).all(|(l, t)| is_exact(l, t))))
     }
 
     /// The lines at which the `part` of the needle may lie, ascending: those where its rarest line does.
-    pub(super) fn candidates(&self, needle: &Needle<'_>, part: Range<usize>) -> Candidates<'_> {
-        let ids = &needle.ids[part];
-        let places = |id: &Option<u32>| id.map_or(&[][..], |id| self.places_of(id));
+    pub(super) fn candidates<'a>(
+        &'a self,
+        needle: &'a Needle<'_>,
+        part: Range<usize>,
+        sameness: Sameness,
+    ) -> Candidates<'a> {
+        let (text, ids) = self.numbers(needle, sameness);
+        let ids = &ids[part];
+        let places = |id: &Option<u32>| id.map_or(&[][..], |id| text.places_of(id));
         let rarest =
             ids.iter().enumerate().map(|(at, id)| (places(id), at)).min_by_key(|(places, _)| places.len());
         let (places, shift) = rarest.unwrap_or((&[], 0));
         Candidates { places, shift, last: self.len().checked_sub(ids.len()) }
     }
 
-    fn places_of(&self, id: u32) -> &[u32] {
-        let id = id as usize;
-        &self.places[self.starts[id] as usize..self.starts[id + 1] as usize]
-    }
-
     /// The 0-based lines with this content, ascending.
     pub(super) fn lines_equal_to(&self, content: &str) -> &[u32] {
-        self.numbers.get(content).map_or(&[], |id| self.places_of(*id))
+        self.contents.numbers.get(content).map_or(&[], |id| self.contents.places_of(*id))
     }
 
     /// The 0-based lines that are `text` but for white space around them, ascending.
@@ -131,6 +173,13 @@ impl<'t> Haystack<'t> {
 impl Needle<'_> {
     pub(super) fn len(&self) -> usize {
         self.lines.len()
+    }
+
+    /// How many lines are others to the byte than those from line `at` of `text` on, line ends
+    /// aside.
+    pub(super) fn differing_lines(&self, text: &Haystack<'_>, at: usize) -> usize {
+        let here = &text.contents.ids[at..];
+        self.contents.iter().zip(here).filter(|(wanted, id)| **wanted != Some(**id)).count()
     }
 }
 
@@ -180,6 +229,23 @@ fn places_by_number(ids: &[u32], numbers: usize) -> (Vec<u32>, Vec<u32>) {
         next[*id as usize] += 1;
     }
     (starts, places)
+}
+
+/// A line as it looks: without white space at its end, and with ASCII for the quotes, dashes and
+/// spaces of typography.
+fn appearance(line: &str) -> Cow<'_, str> {
+    let line = line.trim_end();
+    let plain = |letter: char| match letter {
+        '\u{2018}'..='\u{201b}' => '\'',
+        '\u{201c}'..='\u{201f}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => ' ',
+        letter => letter,
+    };
+    match line.is_ascii() {
+        true => Cow::Borrowed(line),
+        false => Cow::Owned(line.chars().map(plain).collect()),
+    }
 }
 
 /// The text of a hunk's line without a CR at its end.

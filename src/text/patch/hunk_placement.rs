@@ -28,7 +28,7 @@ pub(super) struct Placement {
     pub(crate) core: Range<usize>,
     /// Whether all old lines are there to the last byte, line ends included.
     pub(crate) exact: bool,
-    /// Context lines dropped at each end, at most.
+    /// Context lines dropped at each end, at most; or lines that only look like those of the text.
     pub(crate) fuzz: usize,
 }
 
@@ -89,7 +89,7 @@ impl<'a, 't> Placer<'a, 't> {
             self.place_insertion(index, hunk, shape)
         } else {
             match self.without_fuzz(index, hunk, shape)? {
-                Err(MismatchReason::NotFound) => self.with_fuzz(index, hunk, shape)?,
+                Err(MismatchReason::NotFound) if self.most_fuzz > 0 => self.roughly(index, hunk, shape)?,
                 found => found,
             }
         };
@@ -183,7 +183,7 @@ impl<'a, 't> Placer<'a, 't> {
         part: Range<usize>,
         sameness: Sameness,
     ) -> Result<MismatchReason, TooMuchWork> {
-        for at in self.text.candidates(&shape.needle, part.clone()).from(0) {
+        for at in self.text.candidates(&shape.needle, part.clone(), sameness).from(0) {
             if self.text.matches(&shape.needle, part.clone(), at, sameness)?
                 && self.matches_end(shape, &part, at)
             {
@@ -201,7 +201,7 @@ impl<'a, 't> Placer<'a, 't> {
         stated: usize,
         sameness: Sameness,
     ) -> Result<Option<usize>, TooMuchWork> {
-        let candidates = self.text.candidates(&shape.needle, part.clone());
+        let candidates = self.text.candidates(&shape.needle, part.clone(), sameness);
         let mut ahead = candidates.from(stated).peekable();
         let mut behind = candidates.before(stated).peekable();
         loop {
@@ -229,7 +229,7 @@ impl<'a, 't> Placer<'a, 't> {
         sameness: Sameness,
     ) -> Result<Result<usize, MismatchReason>, TooMuchWork> {
         let mut found = Vec::new();
-        for at in self.text.candidates(&shape.needle, part.clone()).from(from) {
+        for at in self.text.candidates(&shape.needle, part.clone(), sameness).from(from) {
             if self.text.matches(&shape.needle, part.clone(), at, sameness)?
                 && self.matches_end(shape, &part, at)
             {
@@ -255,7 +255,7 @@ impl<'a, 't> Placer<'a, 't> {
         sameness: Sameness,
     ) -> Result<Vec<usize>, TooMuchWork> {
         let mut found = Vec::new();
-        for at in self.text.candidates(&shape.needle, part.clone()).from(from) {
+        for at in self.text.candidates(&shape.needle, part.clone(), sameness).from(from) {
             if self.fits(shape, part.clone(), at, sameness)? {
                 found.push(at);
                 if found.len() == MAX_HUNK_CANDIDATES {
@@ -308,6 +308,24 @@ impl<'a, 't> Placer<'a, 't> {
         }
         found.dedup();
         Ok(found)
+    }
+
+    /// The only place whose lines look like those of the hunk, for models write other white space
+    /// at line ends, quotes and dashes than are there; else the only one of a part of the hunk.
+    fn roughly(&self, index: usize, hunk: &Hunk, shape: &HunkShape<'_>) -> PlacementResult {
+        let part = 0..shape.needle.len();
+        let reason = match self.unique_fit(shape, part.clone(), 0, Sameness::Appearance)? {
+            Ok(at) => {
+                let fuzz = shape.needle.differing_lines(self.text, at);
+                let placement = self.placement(index, shape, at, part, Sameness::Appearance);
+                return Ok(Ok(Placement { fuzz, ..placement }));
+            }
+            Err(reason) => reason,
+        };
+        Ok(self.with_fuzz(index, hunk, shape)?.map_err(|found| match found {
+            MismatchReason::NotFound => reason,
+            found => found,
+        }))
     }
 
     /// Drops ever more context, and takes a place only if it is the only one.

@@ -148,6 +148,37 @@ fn patch_keeps_final_newline_of_file_unless_it_changes_it() {
 }
 
 #[test]
+fn envelope_addition_behind_a_text_without_final_newline_leaves_it_without() {
+    let applied =
+        |chunk: &str, old: &str| apply(&envelope(chunk), old, ApplyOptions::default()).unwrap().text;
+    for chunk in ["@@\n+c\n", "@@\n b\n+c\n", "@@\n b\n+c\n*** End of File\n"] {
+        assert_eq!(applied(chunk, "a\nb"), "a\nb\nc", "{chunk}");
+        assert_eq!(applied(chunk, "a\nb\n"), "a\nb\nc\n", "{chunk}");
+    }
+    assert_eq!(applied("@@\n+c\n", ""), "c\n");
+}
+
+#[test]
+fn hunk_that_only_looks_like_the_text_is_applied_at_the_only_such_place() {
+    let old = "a = 1  \nsay(\u{201c}it\u{2019}s\u{201d})\nb\u{a0}= 2 \u{2013} 1\t\nc\n";
+    let applied = apply(
+        &envelope("@@\n a = 1\n-say(\"it's\")\n+say(\"so\")\n b = 2 - 1\n"),
+        old,
+        ApplyOptions::default(),
+    );
+    let applied = applied.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(applied.text, "a = 1  \nsay(\"so\")\nb\u{a0}= 2 \u{2013} 1\t\nc\n");
+    assert_eq!(applied.hunks[0].fuzz, 3);
+    let numbered = patched("@@ -1,2 +1,2 @@\n a = 1 \n-say(\"it's\")\n+x\n", old);
+    assert!(numbered.text.starts_with("a = 1  \nx\n"), "{}", numbered.text);
+    let twice = "x = \u{2018}1\u{2019}\ny\nx = '1' \ny\n";
+    let doubtful = MismatchReason::Ambiguous { lines: vec![1, 3] };
+    assert_eq!(reason(&envelope("@@\n-x = '1'\n+x = 2\n y\n"), twice), doubtful);
+    let strict = apply(&envelope("@@\n-c \n+d\n"), old, ApplyOptions { fuzz: 0 });
+    assert!(matches!(strict, Err(ApplyError::Mismatch(_))), "{strict:?}");
+}
+
+#[test]
 fn patch_keeps_byte_order_mark_unless_it_changes_it() {
     assert_eq!(patched("@@ -1,2 +1,2 @@\n-a\n+A\n b\n", "\u{feff}a\nb\n").text, "\u{feff}A\nb\n");
     assert_eq!(patched("@@ -1,2 +1,2 @@\n-\u{feff}a\n+a\n b\n", "\u{feff}a\nb\n").text, "a\nb\n");

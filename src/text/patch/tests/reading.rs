@@ -285,3 +285,26 @@ fn patch_repairs_report_line_and_stated_counts() {
         ]
     );
 }
+
+#[test]
+fn indented_markers_of_an_envelope_are_markers_and_indented_context_stays_context() {
+    let expected = |patch: &str| {
+        let patch = parse(patch).unwrap_or_else(|error| panic!("{error}\n{patch}"));
+        let section = |file: &FilePatch| {
+            let path = file.new_path().or(file.old_path()).map(|path| path.clean.clone());
+            (path.unwrap_or_default(), file.hunks.iter().map(lines).collect::<String>())
+        };
+        patch.files.iter().map(section).collect::<Vec<_>>()
+    };
+    let two = vec![("a".to_owned(), "-x\n+y\n z\n".to_owned()), ("b".to_owned(), "+new\n".to_owned())];
+    let plain = "*** Begin Patch\n*** Update File: a\n@@\n-x\n+y\n z\n*** Add File: b\n+new\n*** End Patch\n";
+    let whole = plain.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let markers = plain.replace("*** U", "  *** U").replace("*** A", "  *** A").replace("*** E", "  *** E");
+    let end = plain.replace("*** E", "  *** E");
+    for patch in [plain, &whole, &markers, &end] {
+        assert_eq!(expected(patch), two, "{patch}");
+    }
+    let about_patches = "*** Begin Patch\n*** Update File: a\n@@\n *** Update File: b\n-x\n+y\n *** End Patch\n*** End Patch\n";
+    let context = vec![("a".to_owned(), " *** Update File: b\n-x\n+y\n *** End Patch\n".to_owned())];
+    assert_eq!(expected(about_patches), context);
+}
