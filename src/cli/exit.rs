@@ -190,7 +190,7 @@ pub(crate) fn of_error(error: &ToolError) -> CliExitStatus {
 
 fn of_code(code: ErrorCode) -> CliExitStatus {
     match code {
-        ErrorCode::PatchMismatch => CliExitStatus::Unpleasant,
+        ErrorCode::PatchMismatch | ErrorCode::Conflict => CliExitStatus::Unpleasant,
         ErrorCode::NotFound
         | ErrorCode::UnknownTool
         | ErrorCode::InvalidArgs
@@ -198,8 +198,7 @@ fn of_code(code: ErrorCode) -> CliExitStatus {
         | ErrorCode::NotText
         | ErrorCode::TooLarge => CliExitStatus::Usage,
         ErrorCode::ServerMissing => CliExitStatus::Hints,
-        ErrorCode::Conflict
-        | ErrorCode::Timeout
+        ErrorCode::Timeout
         | ErrorCode::Cancelled
         | ErrorCode::ServerFailed
         | ErrorCode::Unsupported
@@ -336,7 +335,7 @@ mod tests {
             (ErrorCode::NotFound, 2),
             (ErrorCode::NotText, 2),
             (ErrorCode::TooLarge, 2),
-            (ErrorCode::Conflict, 4),
+            (ErrorCode::Conflict, 1),
             (ErrorCode::Denied, 5),
             (ErrorCode::Timeout, 4),
             (ErrorCode::Cancelled, 4),

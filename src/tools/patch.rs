@@ -13,8 +13,8 @@ use super::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::patch::{
-    self, AppliedHunk, ApplyOptions, FileMode, FileOutcome, Patch, PatchPath, PatchSequenceOutcome,
-    SequenceError,
+    self, AppliedHunk, ApplyOptions, FileMode, FileOutcome, FilePatchOperation, Patch, PatchPath,
+    PatchSequenceOutcome, SequenceError,
 };
 use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 use crate::workspace::{TextFile, WorkspacePath};
@@ -150,7 +150,7 @@ fn resolve_patch_path(context: &Context, named: &PatchPath) -> Result<WorkspaceP
 type MovedHunkIndex = BTreeMap<String, Vec<MovedHunk>>;
 
 fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIndex), ToolError> {
-    let read: RefCell<BTreeMap<WorkspacePath, Option<TextFile>>> = RefCell::default();
+    let read: RefCell<KnownFiles> = RefCell::default();
     let texts = |named: &PatchPath| -> Result<Option<String>, ToolError> {
         let path = resolve_patch_path(context, named)?;
         let file = read_existing(context, &path)?;
@@ -173,54 +173,120 @@ fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIn
     let places = hunk_places(context, patch, &outcome)?;
     let mut plan = EditPlan::new("patch");
     let read = read.into_inner();
+    let moves = moves(context, patch, &outcome)?;
+    plan_removals(context, &mut plan, &outcome, &moves, &read)?;
+    plan_moves(context, &mut plan, &moves, &read)?;
     for file in &outcome.files {
-        plan_file(context, &mut plan, file, &outcome, &read)?;
+        plan_text(context, &mut plan, file, &moves, &read)?;
     }
     Ok((plan, places))
 }
 
-/// Plans what becomes of one file. A file that goes because another takes its text is renamed, so that its mode and the rest of
-/// its identity go with it.
-fn plan_file(
+type KnownFiles = BTreeMap<WorkspacePath, Option<TextFile>>;
+
+/// The files that get another name, each with that: all that belongs to a file goes with it. The
+/// keys are the new names.
+type Moves = BTreeMap<WorkspacePath, WorkspacePath>;
+
+fn moves(context: &Context, patch: &Patch, outcome: &PatchSequenceOutcome) -> Result<Moves, ToolError> {
+    let mut moves = Moves::new();
+    for section in &patch.files {
+        let FilePatchOperation::Rename { from, to } = &section.operation else { continue };
+        let is_outcome = |file: &FileOutcome| {
+            let has_origin = file.origin.as_ref().is_some_and(|origin| origin.clean == from.clean);
+            file.path.clean == to.clean && file.text.is_some() && has_origin
+        };
+        let (from, to) = (resolve_patch_path(context, from)?, resolve_patch_path(context, to)?);
+        if outcome.files.iter().any(is_outcome) && moves.values().all(|taken| *taken != from) {
+            moves.insert(to, from);
+        }
+    }
+    Ok(moves)
+}
+
+/// Plans that files go: those that the patch deletes, and those whose names others take.
+fn plan_removals(
+    context: &Context,
+    plan: &mut EditPlan,
+    outcome: &PatchSequenceOutcome,
+    moves: &Moves,
+    read: &KnownFiles,
+) -> Result<(), ToolError> {
+    for file in &outcome.files {
+        let path = resolve_patch_path(context, &file.path)?;
+        let is_moved = moves.values().any(|from| *from == path);
+        let goes = file.text.is_none() || moves.contains_key(&path);
+        if let Some(known) = read.get(&path).and_then(Option::as_ref).filter(|_| goes && !is_moved) {
+            plan.delete(&path, PathPrecondition::Hash(known.content_hash()));
+        }
+    }
+    Ok(())
+}
+
+/// Plans the moves in an order in which each name is free when it is taken. Where names go round
+/// in a circle, one file waits under another name.
+fn plan_moves(
+    context: &Context,
+    plan: &mut EditPlan,
+    moves: &Moves,
+    read: &KnownFiles,
+) -> Result<(), ToolError> {
+    let mut waiting: Vec<(WorkspacePath, &WorkspacePath, PathPrecondition)> = Vec::new();
+    for (to, from) in moves {
+        let known = read.get(from).and_then(Option::as_ref);
+        waiting.push((from.clone(), to, precondition(known)));
+    }
+    while let Some((first, _, expected)) = waiting.first().cloned() {
+        let is_free = |to: &WorkspacePath| waiting.iter().all(|(from, ..)| from != to);
+        if let Some(at) = waiting.iter().position(|(_, to, _)| is_free(to)) {
+            let (from, to, expected) = waiting.remove(at);
+            plan.rename(&from, to, expected, false);
+        } else {
+            let aside = unused_name(context, &first)?;
+            plan.rename(&first, &aside, expected, false);
+            waiting[0].0 = aside;
+        }
+    }
+    Ok(())
+}
+
+/// A name beside `path` that no file has.
+fn unused_name(context: &Context, path: &WorkspacePath) -> Result<WorkspacePath, ToolError> {
+    let folder = path.parent().unwrap_or_else(WorkspacePath::root);
+    let mut number = 0_u32;
+    loop {
+        let name = folder.join(&format!(".lsp-tools-aside-{number}"));
+        let name = name.map_err(super::context::from_path_error)?;
+        if !context.workspace.exists(&name) {
+            return Ok(name);
+        }
+        number += 1;
+    }
+}
+
+/// Plans the text of one file, where it is there afterwards and another than it is after the moves.
+fn plan_text(
     context: &Context,
     plan: &mut EditPlan,
     file: &FileOutcome,
-    outcome: &PatchSequenceOutcome,
-    read: &BTreeMap<WorkspacePath, Option<TextFile>>,
+    moves: &Moves,
+    read: &KnownFiles,
 ) -> Result<(), ToolError> {
+    let Some(text) = &file.text else { return Ok(()) };
     let path = resolve_patch_path(context, &file.path)?;
-    let known = read.get(&path).and_then(Option::as_ref);
+    let known = |path: &WorkspacePath| read.get(path).and_then(Option::as_ref);
+    must_be_whole(&path, known(&path), text)?;
     let executable = file.mode.map(|mode| mode == FileMode::Executable);
-    let Some(text) = &file.text else {
-        let renamed = outcome.files.iter().any(|other| {
-            other.text.is_some()
-                && other.origin.as_ref().is_some_and(|origin| origin.clean == file.path.clean)
-        });
-        if let Some(known) = known.filter(|_| !renamed) {
-            plan.delete(&path, PathPrecondition::Hash(known.content_hash()));
-        }
-        return Ok(());
+    let origin = file.origin.as_ref().map(|origin| resolve_patch_path(context, origin)).transpose()?;
+    let old = known(origin.as_ref().unwrap_or(&path));
+    let expected = match moves.contains_key(&path) {
+        true if executable.is_none() && old.is_some_and(|old| old.text == *text) => return Ok(()),
+        true => PathPrecondition::Any,
+        false if moves.values().any(|from| *from == path) => PathPrecondition::Absent,
+        false => precondition(known(&path)),
     };
-    must_be_whole(&path, known, text)?;
-    if let Some(origin) = &file.origin {
-        let from = resolve_patch_path(context, origin)?;
-        let old = read.get(&from).and_then(Option::as_ref);
-        let gone = outcome.files.iter().any(|other| other.path.clean == origin.clean && other.text.is_none());
-        if let (Some(old), true) = (old, gone) {
-            plan.rename(&from, &path, PathPrecondition::Hash(old.content_hash()), false);
-            if *text != old.text || executable.is_some() {
-                let bytes = old.with_text(text, LineEnds::AsGiven);
-                plan.write_with_mode(&path, bytes, PathPrecondition::Any, executable);
-            }
-            return Ok(());
-        }
-        let bytes =
-            old.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
-        plan.write_with_mode(&path, bytes, precondition(known), executable);
-        return Ok(());
-    }
-    let bytes = known.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
-    plan.write_with_mode(&path, bytes, precondition(known), executable);
+    let bytes = old.map_or_else(|| text.clone().into_bytes(), |old| old.with_text(text, LineEnds::AsGiven));
+    plan.write_with_mode(&path, bytes, expected, executable);
     Ok(())
 }
 
