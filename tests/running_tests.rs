@@ -77,6 +77,70 @@ async fn run_tests_beyond_its_timeout_fails_with_what_was_written() {
     workspace.shutdown().await;
 }
 
+/// A project with an environment of its own, which is without pytest.
+fn project_with_environment() -> Project {
+    let project = Project::new([
+        ("pkg/pytest.ini", ""),
+        ("pkg/test_shop.py", "def test_it():\n    assert True\n"),
+        ("pkg/shop.py", SHOP),
+    ]);
+    let mut python = std::process::Command::new("python3");
+    python.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(project.root());
+    assert!(python.status().expect("python3").success());
+    project
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn run_tests_uses_the_environment_of_the_project() {
+    let project = project_with_environment();
+    let library = fs::read_dir(project.path(".venv/lib")).expect("libraries").next().expect("one");
+    let pytest = library.expect("a folder").path().join("site-packages/pytest");
+    fs::create_dir_all(&pytest).expect("a folder");
+    fs::write(pytest.join("__init__.py"), "").expect("a module");
+    fs::write(pytest.join("__main__.py"), "import sys; print('prefix', sys.prefix)").expect("a module");
+    let workspace = project.open();
+    let answer = workspace.ok("run_tests", json!({"files": ["pkg/test_shop.py"]})).await;
+    assert_eq!(answer["command"], "cd ./pkg && ../.venv/bin/python -m pytest test_shop.py");
+    assert_eq!((&answer["passed"], &answer["exit_code"]), (&json!(true), &json!(0)), "{answer}");
+    let written = answer["stdout"].as_str().expect("text");
+    assert!(written.trim().ends_with("/.venv"), "{answer}");
+    workspace.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runner_that_cannot_start_is_an_error_with_the_command_that_helps() {
+    let project = project_with_environment();
+    let workspace = project.open();
+    let answer = workspace.call("run_tests", json!({"files": ["pkg/test_shop.py"]})).await.value;
+    assert_eq!((&answer["ok"], &answer["code"]), (&json!(false), &json!("server_failed")), "{answer}");
+    assert!(answer["error"].as_str().is_some_and(|text| text.contains("No module named pytest")), "{answer}");
+    assert_eq!(
+        answer["hint"], "run: cd ./pkg && uv pip install --python ../.venv/bin/python pytest",
+        "{answer}"
+    );
+    assert_eq!((&answer["passed"], &answer["exit_code"]), (&Value::Null, &json!(1)), "{answer}");
+    workspace.shutdown().await;
+
+    let package = json!({"name": "shop", "scripts": {"test": "vitest run"}}).to_string();
+    let project = Project::new([("package.json", package.as_str()), ("a.test.js", NODE_TESTS)]);
+    let workspace = project.open();
+    let answer = workspace.call("run_tests", json!({})).await.value;
+    assert_eq!((&answer["ok"], &answer["hint"]), (&json!(false), &json!("run: npm install")), "{answer}");
+    workspace.shutdown().await;
+}
+
+#[test]
+fn tests_of_a_symbol_that_cannot_start_at_the_shell_end_with_status_4_and_the_remedy() {
+    let project = project_with_environment();
+    project.write("pkg/test_shop.py", "from shop import price\n\ndef test_it():\n    assert price(1) == 3\n");
+    let mut command = project.command(None);
+    let output = command.args(["tests", "pkg/shop.py:price", "--run"]).output().expect("lsp-tools");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(4), "{out}{err}");
+    assert!(err.contains("no test ran") && err.contains("uv pip install --python"), "{out}{err}");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn run_tests_without_known_runner_or_outside_of_the_workspace_is_refused() {
     let project = Project::new([("README.md", "")]);

@@ -26,7 +26,7 @@ import python_truth
 import script_truth
 from work_tree import KEPT, ROOT, commit_with, run
 
-STRONG = ["changed", "calls", "references"]
+STRONG = ["changed", "calls", "references", "mentions"]
 
 
 def surroundings(folder):
@@ -44,7 +44,7 @@ def ask(options, folder, function, env):
     subject = [f"{function['file']}:{function['line']}:{function['name']}"]
     if not options.by_symbol:
         subject = ["--against", commit_with(folder, function["file"], function["edited"])]
-    done = run(options.program, "tests", *subject, "--format", "json", "--timeout", "300", cwd=folder, check=False, env=env)
+    done = run(options.program, "tests", *subject, "--format", "json", "--limit", "100000", "--timeout", "300", cwd=folder, check=False, env=env)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
@@ -57,12 +57,15 @@ def ask(options, folder, function, env):
 
 def judge(truth, function, answer, tests):
     by_kind = {}
-    for test in answer["tests"]:
-        named = {truth.test_id(test)}
-        # A file that is named as a whole is all its tests.
-        if "name" not in test and test["how"] != "imports":
-            named = {one for one in tests if truth.file_of(one) == test["path"]} or named
-        by_kind.setdefault(test["how"], set()).update(named)
+    for group in answer["tests"]:
+        found = by_kind.setdefault(group["how"], set())
+        for file in group["files"]:
+            path, names = file["path"], file.get("names", [])
+            found.update(truth.test_id({"path": path, "name": name}) for name in names)
+            if not names:
+                # A file that is named as a whole is all its tests.
+                whole = {one for one in tests if truth.file_of(one) == path} if group["how"] != "imports" else set()
+                found.update(whole or {truth.test_id({"path": path})})
     strong = set().union(*(by_kind.get(kind, set()) for kind in STRONG))
     named = strong | by_kind.get("names", set())
     imports = by_kind.get("imports", set())

@@ -119,7 +119,8 @@ impl HasPaths for ExploreOutput {
 impl HasPaths for TestReachOutput {
     /// Ways and changes keep the spelling of the workspace: they are symbols, and no arguments of a command.
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
-        self.tests.iter_mut().for_each(|test| change(&mut test.path));
+        let files = self.tests.iter_mut().flat_map(|group| &mut group.files);
+        files.for_each(|file| change(&mut file.path));
         self.without_run.iter_mut().for_each(change);
     }
 }

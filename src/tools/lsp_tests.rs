@@ -19,14 +19,12 @@ use super::git_access::{OpenRepository, from_git_error};
 use super::lsp_navigate;
 use super::only_paths::OnlyPaths;
 use super::test_reach::output::TestReachOutput;
-use super::test_reach::{REACH_TIMEOUT, tests_reaching, tests_reaching_symbol};
+use super::test_reach::{DEFAULT_TEST_LIMIT, REACH_TIMEOUT, tests_reaching, tests_reaching_symbol};
 use super::tool::{Call, Card, Tool};
 use crate::lsp::operations::Navigation;
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
-/// How many tests are told where nobody says another number.
-const DEFAULT_TEST_LIMIT: usize = 200;
 /// The most definitions of one name that are looked at.
 const MAX_DEFINITIONS: usize = 10;
 
@@ -60,8 +58,8 @@ impl Tool for LspTests {
         Card::reading(
             "lsp_tests",
             "Tests that reach a change",
-            "Tests that reach the changes since a git commit, or one symbol, and the command for just these. Use it after an edit \
-             instead of running all. For all users use `lsp_references`.",
+            "Tests that reach the changes since a git commit, or one symbol, by their ways there, and the command for just these. \
+             Use it after an edit instead of running all. For all users use `lsp_references`.",
         )
         .long().beyond_core().in_lsp_profile()
     }

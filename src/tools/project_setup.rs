@@ -13,7 +13,7 @@ impl Context {
             return Vec::new();
         };
         let root = self.manager.project(server, path);
-        let has_environment = || self.manager.has_python_environment(&root);
+        let has_environment = || self.manager.python_environment(&root).is_some();
         let lacking = spec.missing_set_up(&self.workspace, &root);
         let lacking = lacking.filter(|needed| !(needed.environment && has_environment()));
         let place = |message: &String| match root.is_root() {

@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::bash::{Bash, BashArgs, BashOutcome, BashOutput};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::test_runs::{ProjectPlans, TestRunPlan, TestSelection, nearest_plans, word_below};
+use super::test_runs::{
+    EndedRun, ProjectPlans, ProjectReader, TestRunPlan, TestSelection, nearest_plans, word_below,
+};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;
@@ -60,7 +62,7 @@ impl Tool for RunTestsTool {
             "run_tests",
             "Run tests",
             "Runs the project's tests, or those of some files or names, by the command that its own files name (Cargo.toml, package.json, \
-             pyproject.toml, go.mod, Makefile and others). Answers that command, whether it `passed`, its output and exit code. \
+             pyproject.toml, go.mod, Makefile and others). Answers that command, whether it `passed`, its output and exit code; a runner that cannot start is an error. \
              `lsp_tests` names the tests that a change reaches. Example: {\"files\": [\"tests/test_cart.py\"]}.",
             Effect::Execute,
         )
@@ -79,10 +81,20 @@ impl Tool for RunTestsTool {
     }
 
     async fn run(&self, call: Call<'_>, args: RunTestsArgs) -> Result<RunTestsOutput, ToolError> {
-        let TestRunPlan { command, why, notes, .. } = args.judged.into_inner().ok_or_else(unknown_runner)?;
+        let TestRunPlan { command, why, notes, set_up, .. } =
+            args.judged.into_inner().ok_or_else(unknown_runner)?;
         let run =
             Bash.run(call, BashArgs { command, timeout_ms: args.timeout, ..BashArgs::default() }).await?;
-        let passed = matches!(&run.outcome, BashOutcome::Ended(ended) if ended.exit_code == 0);
+        let mut passed = false;
+        if let BashOutcome::Ended(ended) = &run.outcome {
+            let output = [ended.written.stdout.as_str(), ended.written.stderr.as_str()];
+            let exit_code = i64::from(ended.exit_code);
+            let ended = EndedRun { command: &run.command, set_up: set_up.as_deref(), exit_code, output };
+            if let Some(failure) = ended.start_failure() {
+                return Err(failure.with_details(&run));
+            }
+            passed = exit_code == 0;
+        }
         Ok(RunTestsOutput { passed, why, notes, run })
     }
 }
@@ -97,8 +109,8 @@ fn test_plan(context: &Context, files: &[WorkspacePath], names: &[String]) -> Op
         let inside = files.iter().filter_map(|file| word_below(folder, file));
         TestSelection { files: inside.collect(), names: names.to_vec(), tests: Vec::new() }
     };
-    let read = |path: &WorkspacePath| context.saved_text(path).ok();
-    let ProjectPlans { folder, plans } = nearest_plans(&context.workspace, &read, &start, &select)?;
+    let found = ProjectReader::with(context, |projects| nearest_plans(projects, &start, &select));
+    let ProjectPlans { folder, plans } = found?;
     let mut plans = plans.into_iter();
     let mut plan = plans.next()?;
     let others: Vec<String> = plans.map(|other| format!("`{}`", other.command)).collect();

@@ -15,22 +15,24 @@ async fn since_head(repository: &Repository) -> Value {
 
 /// `kind path::name ← way` of each test, in the order of the answer.
 fn tests(answer: &Value) -> Vec<String> {
-    let items = answer["tests"].as_array().unwrap_or_else(|| panic!("{answer}"));
-    let text = |item: &Value| {
-        let mut text = format!(
-            "{} {}",
-            item["how"].as_str().unwrap_or_default(),
-            item["path"].as_str().unwrap_or_default()
-        );
-        if let Some(name) = item["name"].as_str() {
-            text.push_str(&format!("::{name}"));
-        }
-        for link in item["way"].as_array().into_iter().flatten() {
-            text.push_str(&format!(" ← {}", link.as_str().unwrap_or_default()));
-        }
-        text
+    let groups = answer["tests"].as_array().unwrap_or_else(|| panic!("{answer}"));
+    let words = |value: &Value| -> Vec<String> {
+        let words = value.as_array().into_iter().flatten();
+        words.map(|word| word.as_str().unwrap_or_default().to_owned()).collect()
     };
-    items.iter().map(text).collect()
+    let mut found = Vec::new();
+    for group in groups {
+        let way: String = words(&group["way"]).iter().map(|link| format!(" ← {link}")).collect();
+        let how = group["how"].as_str().unwrap_or_default();
+        for file in group["files"].as_array().into_iter().flatten() {
+            let path = file["path"].as_str().unwrap_or_default();
+            let names = words(&file["names"]);
+            let whole = names.is_empty().then(String::new);
+            let names = names.iter().map(|name| format!("::{name}"));
+            found.extend(names.chain(whole).map(|name| format!("{how} {path}{name}{way}")));
+        }
+    }
+    found
 }
 
 /// The commands that run them.

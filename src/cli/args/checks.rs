@@ -62,7 +62,7 @@ pub(crate) struct TestsCommandArgs {
     /// Run the tests
     #[arg(long)]
     pub(crate) run: bool,
-    /// Show at most so many [default: all]
+    /// Show at most so many [default: 200, and fewer of long names]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
 }

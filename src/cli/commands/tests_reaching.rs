@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{CliContext, Reply, answer_reply, parse_place};
 use crate::cli::args::{CliOutputFormat, TestsCommandArgs};
@@ -12,6 +12,8 @@ use crate::runtime::call::CallRequest;
 use crate::tools::address::Address;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_tests::TestsArgs;
+use crate::tools::test_reach::output::TestRun;
+use crate::tools::test_runs::EndedRun;
 use crate::tools::tool::Caller;
 
 /// How long one command may run, in milliseconds, where `bash.max_timeout` does not end it sooner.
@@ -19,7 +21,7 @@ const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 
 /// Names the tests, and runs them where that is wanted.
 pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let limit = Some(arguments.limit.unwrap_or(usize::MAX));
+    let limit = arguments.limit;
     let args = match &arguments.against {
         Some(_) => TestsArgs {
             against: arguments.against.clone(),
@@ -38,7 +40,7 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
         }
     };
     let answer = door.runtime.tests_reaching(args).await?;
-    let commands: Vec<String> = answer.output.runs.iter().map(|run| run.command.clone()).collect();
+    let runs = answer.output.runs.clone();
     let without_run = answer.output.without_run.clone();
     let reply = answer_reply(
         door,
@@ -46,12 +48,12 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
         |output| reached_tests::render(output, &door.console.out),
         "no test reaches it",
     )?;
-    if !arguments.run || commands.is_empty() && without_run.is_empty() {
+    if !arguments.run || runs.is_empty() && without_run.is_empty() {
         return Ok(reply);
     }
-    let mut reply = match commands.is_empty() {
+    let mut reply = match runs.is_empty() {
         true => reply,
-        false => run_commands(reply, &commands, door).await?,
+        false => run_commands(reply, &runs, door).await?,
     };
     if !without_run.is_empty() {
         let what = format!("no project says how the tests of {} are run", without_run.join(", "));
@@ -64,20 +66,22 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
     Ok(reply)
 }
 
-/// The reply with what each command printed; the first that fails decides on the status.
+/// The reply with the output of each command; the first that fails decides on the status.
 async fn run_commands(
     mut reply: Reply,
-    commands: &[String],
+    commands: &[TestRun],
     door: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
     let mut runs = Vec::new();
     let mut status = CliExitStatus::Answered;
-    for command in commands {
+    for TestRun { command, set_up, .. } in commands {
         let caller = Caller::at_shell();
         let arguments = json!({"command": command, "timeout_ms": RUN_TIMEOUT_MS, "diagnostics": false});
-        let result = door.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
+        let mut result = door.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
+        let failure = start_failure(command, set_up.as_deref(), &result.value);
         // A command that failed is an answer of `bash`, and no failure of it.
         let ended = match (exit::of_result(&result), result.value["exit_code"].as_i64()) {
+            _ if failure.is_some() => CliExitStatus::Failed,
             (CliExitStatus::Answered, Some(code)) if code != 0 => CliExitStatus::Unpleasant,
             (ended, _) => ended,
         };
@@ -85,14 +89,17 @@ async fn run_commands(
             status = ended;
         }
         if door.format == CliOutputFormat::Json {
-            runs.push(result.value);
+            runs.push(match &failure {
+                Some(failure) => serde_json::to_value(failure).unwrap_or_default(),
+                None => result.value.take(),
+            });
             continue;
         }
         reply.out.push('\n');
         reply.out.push_str(&reached_tests::render_run(command, &result.value));
-        if let Some(error) = result.value.get("error").and_then(serde_json::Value::as_str) {
-            let error = ToolError::new(ErrorCode::Internal, error);
-            reply.lines.extend(verdict::error(&error, &door.console.err));
+        let error = result.value["error"].as_str().map(|error| ToolError::new(ErrorCode::Internal, error));
+        for error in error.iter().chain(&failure) {
+            reply.lines.extend(verdict::error(error, &door.console.err));
         }
     }
     if door.format == CliOutputFormat::Json {
@@ -101,4 +108,12 @@ async fn run_commands(
         reply.out = super::as_json(&answer, door)?;
     }
     Ok(Reply { status, ..reply })
+}
+
+/// The error of a run of `bash` in which no test was started, with the answer of `bash`.
+fn start_failure(command: &str, set_up: Option<&str>, result: &Value) -> Option<ToolError> {
+    let output = ["stdout", "stderr"].map(|stream| result[stream].as_str().unwrap_or_default());
+    let exit_code = result["exit_code"].as_i64()?;
+    let failure = EndedRun { command, set_up, exit_code, output }.start_failure()?;
+    Some(failure.with_details(result))
 }

@@ -6,26 +6,26 @@ use serde_json::Value;
 
 use super::DisplayCapabilities;
 use super::escape;
-use crate::tools::test_reach::output::{ReachKind, ReachedTest, TestReachOutput};
+use crate::tools::test_reach::output::{ReachKind, TestReachOutput, TestsByWay, TestsOfFile};
 
-/// The tests by the strength of their links.
+/// The tests by the strength of their links, and by their ways.
 pub(crate) fn render(output: &TestReachOutput, _look: &DisplayCapabilities) -> String {
     let mut out = String::new();
-    for (kind, heading) in [
-        (ReachKind::Changed, "changed tests"),
-        (ReachKind::Calls, "tests that call what changed"),
-        (ReachKind::References, "tests that use what changed"),
-        (ReachKind::Names, "tests that may use it: a name on their way is of a type that no server knows"),
-        (ReachKind::Imports, "files that only import it"),
-    ] {
-        let tests: Vec<&ReachedTest> = output.tests.iter().filter(|test| test.how == kind).collect();
-        if tests.is_empty() {
-            continue;
+    if output.whole_suite {
+        let _ = writeln!(out, "this is the whole suite ({} tests)", output.count);
+    }
+    for groups in output.tests.chunk_by(|one, other| one.how == other.how) {
+        let count: usize = groups.iter().map(|group| group.count).sum();
+        let _ = writeln!(out, "{} ({count}):", heading(groups[0].how));
+        for group in groups {
+            write_group(group, &mut out);
         }
-        let _ = writeln!(out, "{heading} ({}):", tests.len());
-        for test in tests {
-            let _ = writeln!(out, "  {}", escape::line(&line(test)));
-        }
+    }
+    if output.has_more {
+        let listed = output.tests.iter().flat_map(|group| &group.files).map(|file| file.names.len().max(1));
+        let listed: usize = listed.sum();
+        let all = output.count + output.importing_files;
+        let _ = writeln!(out, "{listed} of {all} are listed; --limit {all} lists all");
     }
     for run in &output.runs {
         let _ = writeln!(out, "\nrun: {}", escape::line(&run.command));
@@ -43,17 +43,33 @@ pub(crate) fn render(output: &TestReachOutput, _look: &DisplayCapabilities) -> S
     out
 }
 
-/// `tests/test_cart.py::test_total ← pricing.py:total ← rates.py:vat`.
-fn line(test: &ReachedTest) -> String {
-    let mut line = match &test.name {
-        Some(name) => format!("{}::{name}", test.path),
-        None => test.path.clone(),
-    };
-    for link in &test.way {
-        line.push_str(" ← ");
-        line.push_str(link);
+fn heading(how: ReachKind) -> &'static str {
+    match how {
+        ReachKind::Changed => "changed tests",
+        ReachKind::Calls => "tests that call what changed",
+        ReachKind::References => "tests that use what changed",
+        ReachKind::Mentions => "tests whose code only mentions it as a type",
+        ReachKind::Names => "tests that may use it: a name on their way is of a type that no server knows",
+        ReachKind::Imports => "files that only import it",
     }
-    line
+}
+
+/// `tests/test_cart.py::test_total ← pricing.py:total ← rates.py:vat`, or the way once above
+/// several tests.
+fn write_group(group: &TestsByWay, out: &mut String) {
+    let way: String = group.way.iter().map(|link| format!(" ← {link}")).collect();
+    let has_own_line = group.count > 1 && !way.is_empty();
+    if has_own_line {
+        let _ = writeln!(out, "  {} tests{}", group.count, escape::line(&way));
+    }
+    for TestsOfFile { path, names } in &group.files {
+        let names = names.iter().map(|name| format!("{path}::{name}"));
+        let whole = Some(path.clone()).filter(|_| names.len() == 0);
+        for test in names.chain(whole) {
+            let line = if has_own_line { format!("  {test}") } else { format!("{test}{way}") };
+            let _ = writeln!(out, "  {}", escape::line(&line));
+        }
+    }
 }
 
 /// What a command printed, and how it ended.

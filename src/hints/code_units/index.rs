@@ -38,6 +38,8 @@ pub(crate) struct NameUse {
     pub is_quoted: bool,
     /// It is a text in quotes that takes a member out of a value (`cart['total']`).
     pub is_key: bool,
+    /// It stands in the type of a parameter, a variable or a result.
+    pub is_type: bool,
 }
 
 /// A module as an import names it.
@@ -293,6 +295,7 @@ impl CodeIndex {
                     is_call: one.is_call,
                     is_quoted: one.is_quoted,
                     is_key: one.is_key,
+                    is_type: one.is_type,
                 });
             }
             for (name, mut list) in words.names.into_iter().zip(lists) {

@@ -50,6 +50,8 @@ pub(super) struct WordUse {
     pub(super) is_quoted: bool,
     /// It is a text in quotes that takes a member out of a value (`cart['total']`).
     pub(super) is_key: bool,
+    /// It stands in the type of a parameter, a variable or a result.
+    pub(super) is_type: bool,
 }
 
 /// A unit whose place is still in bytes.
@@ -377,8 +379,14 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     let mut cursor = source.tree.walk();
     let mut depth = 0_usize;
     let mut gaps = LeafGaps::default();
+    // How deep the type lies that the walk is in.
+    let mut in_type: Option<usize> = None;
     loop {
         let node = cursor.node();
+        in_type = in_type.filter(|outer| depth > *outer);
+        if in_type.is_none() && is_stated_type(cursor.field_name(), node) {
+            in_type = Some(depth);
+        }
         let is_comment = node.kind().contains("comment");
         if node.child_count() == 0 || is_comment {
             gaps.pass(source, node);
@@ -405,7 +413,7 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
                 (depth, std::mem::take(&mut gaps.text), source.text_of(node)).hash(hash);
             }
             gaps.text.clear();
-            words.add_leaf(node, is_import);
+            words.add_leaf(node, is_import, in_type.is_some());
         }
         if !is_comment && cursor.goto_first_child() {
             depth += 1;
@@ -422,6 +430,18 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
             depth -= 1;
         }
     }
+}
+
+/// Whether `node`, which its parent has as `field`, is the type of a parameter, a variable or a
+/// result, not of a value that is made.
+fn is_stated_type(field: Option<&str>, node: Node<'_>) -> bool {
+    let makes_value = |around: Node<'_>| {
+        matches!(
+            around.kind(),
+            "composite_literal" | "object_creation_expression" | "array_creation_expression"
+        ) || around.kind().contains("new_expression")
+    };
+    matches!(field, Some("type" | "return_type" | "result")) && !node.parent().is_some_and(makes_value)
 }
 
 /// Whether a text stands for a member in brackets, by itself or as one of two (`cart[all ? 'total' : 'count']`), as scripts have it.
@@ -473,7 +493,7 @@ impl<'a> WordCollector<'a> {
         self.imports.iter().any(|span| span.contains(&byte))
     }
 
-    fn add_leaf(&mut self, node: Node<'_>, is_import: bool) {
+    fn add_leaf(&mut self, node: Node<'_>, is_import: bool, is_type: bool) {
         let text = self.source.text_of(node);
         if self.after_name
             && text == "("
@@ -505,6 +525,7 @@ impl<'a> WordCollector<'a> {
                 is_call: false,
                 is_quoted: is_quoted && !is_key && !self.is_reflecting,
                 is_key,
+                is_type,
             });
         }
         self.after_name = is_use && is_name;

@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 use super::judge;
 use super::locate::LocatedProgram;
 use super::machine::MachineShare;
-use super::python::UserWord;
+use super::python::{PythonEnvironment, UserWord};
 use super::session::Session;
 use super::view::ViewHolder;
 use crate::config::spec;
@@ -382,9 +382,10 @@ impl Manager {
         roots::unlisted_project(&self.shared.setup.workspace, spec, path, &self.root(server, path))
     }
 
-    /// Whether there is a Python environment for `root`, used or not.
-    pub(crate) fn has_python_environment(&self, root: &WorkspacePath) -> bool {
-        python::environment_of(&self.shared.setup, root).is_some()
+    /// The Python environment for `root`, used or not.
+    pub(crate) fn python_environment(&self, root: &WorkspacePath) -> Option<PythonEnvironment> {
+        let setup = &self.shared.setup;
+        super::python::search(&setup.workspace, root, &setup.python).environment
     }
 
     /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they

@@ -22,10 +22,11 @@ use tokio::time::Instant;
 
 use self::changed::{ChangedCode, keyed};
 use self::links::Reached;
-use self::output::{ReachKind, ReachedTest, TestReachOutput};
+use self::output::{ReachKind, ReachedTest, TestReachOutput, by_way};
 use self::server_uses::ServerUses;
 use self::walk::ReachWalk;
 use super::answer::{Answer, ServerState, ServerStatus, Verdict};
+use super::budget::json_size;
 use super::context::{Context, LanguageFile};
 use super::edited_text::EditedText;
 use super::error::{ErrorCode, ToolError};
@@ -45,6 +46,10 @@ const NAMES_SHARE: u32 = 5;
 const MAX_WAY_LINKS: usize = 12;
 /// The most changed files that are named where nothing is known of them.
 const MAX_NAMED_UNFOLLOWED: usize = 3;
+/// How many tests are listed where the caller says nothing.
+pub(crate) const DEFAULT_TEST_LIMIT: usize = 200;
+/// What an answer has beside its lists, in bytes.
+const ANSWER_OVERHEAD_BYTES: usize = 500;
 /// The most changed symbols that are named.
 const MAX_NAMED_CHANGES: usize = 50;
 
@@ -144,6 +149,8 @@ struct ReachFindings {
     statuses: Vec<ServerStatus>,
     has_answered: bool,
     was_asked: bool,
+    /// Some test of these languages is not reached.
+    has_more_tests: bool,
     /// Changed files that were in an index.
     followed: BTreeSet<WorkspacePath>,
 }
@@ -172,6 +179,7 @@ impl ReachFindings {
         }
         walk.run(server, deadline).await;
         self.add_tests(index, &walk, &starts.changed);
+        self.has_more_tests |= all_tests(index).any(|test| !walk.tests.contains_key(&test));
         self.doubts.extend(index.gap.clone());
         self.doubts.extend(walk.cut.take());
         self.doubts.extend(unknown_forms(index, &walk));
@@ -233,7 +241,9 @@ impl ReachFindings {
         changed: &ChangedCode,
         limit: usize,
     ) -> Answer<TestReachOutput> {
-        self.tests.sort_by(|a, b| (a.how, &a.path, a.line).cmp(&(b.how, &b.path, b.line)));
+        let order =
+            |test: &ReachedTest| (test.how, test.way.len(), test.way.clone(), test.path.clone(), test.line);
+        self.tests.sort_by_cached_key(order);
         self.importing.sort_by(|a, b| a.path.cmp(&b.path));
         let verdict = match (self.was_asked && !self.has_answered, self.doubts.is_empty()) {
             (true, _) => Verdict::Hints,
@@ -241,17 +251,43 @@ impl ReachFindings {
             (false, false) => Verdict::Partial,
         };
         let status = self.statuses.first().cloned().unwrap_or_else(|| unasked_status(context, changed));
+        let whole_suite = !self.has_more_tests && !self.tests.is_empty();
         let wanted = if self.tests.is_empty() { &self.importing } else { &self.tests };
-        let PlannedRuns { runs, without: without_run } = test_runs::runs_of(context, wanted);
+        let PlannedRuns { runs, without: without_run } = test_runs::runs_of(context, wanted, whole_suite);
         let (count, importing_files) = (self.tests.len(), self.importing.len());
-        let has_more = count + importing_files > limit || self.changed.len() > MAX_NAMED_CHANGES;
-        self.changed.truncate(MAX_NAMED_CHANGES);
-        let tests = self.tests.into_iter().chain(self.importing).take(limit).collect();
-        let changed = self.changed;
-        let output = TestReachOutput { changed, tests, count, importing_files, has_more, runs, without_run };
+        let mut changed = self.changed;
+        let has_more = changed.len() > MAX_NAMED_CHANGES;
+        changed.truncate(MAX_NAMED_CHANGES);
+        let all: Vec<ReachedTest> = self.tests.into_iter().chain(self.importing).collect();
+        // A larger limit asks for a larger answer.
+        let parts = limit.div_ceil(DEFAULT_TEST_LIMIT);
+        let bytes = context.config.settings.limits.answer_bytes.saturating_mul(parts);
+        let others = json_size(&(&changed, &runs, &without_run, &self.doubts, &self.statuses));
+        let tests = by_way(&all, limit, bytes.saturating_sub(others + ANSWER_OVERHEAD_BYTES));
+        let listed = tests.iter().flat_map(|group| &group.files).map(|file| file.names.len().max(1));
+        let has_more = has_more || listed.sum::<usize>() < all.len();
+        let output = TestReachOutput {
+            changed,
+            whole_suite,
+            tests,
+            count,
+            importing_files,
+            has_more,
+            runs,
+            without_run,
+        };
         let servers = if self.statuses.len() > 1 { self.statuses } else { Vec::new() };
         Answer { servers, ..Answer::new(output, None, status, verdict, self.doubts) }
     }
+}
+
+/// The tests of an index.
+fn all_tests(index: &CodeIndex) -> impl Iterator<Item = Reached> {
+    (0..index.files.len()).flat_map(|file| {
+        let opaque = index.is_opaque_test(file).then_some(Reached::File(file));
+        let tests = index.files[file].tests_within(None).filter(move |_| opaque.is_none());
+        tests.map(move |test| Reached::Unit((file, test))).chain(opaque)
+    })
 }
 
 /// Whether a file has tests that a walk did not reach.

@@ -3,6 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tools::budget::json_size;
+
+/// What a file adds to an answer beside its path and the names of its tests.
+const FILE_OVERHEAD_BYTES: usize = 24;
+
 /// How a test is connected with what changed: by the weakest link of its way. The stronger come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -13,6 +18,8 @@ pub(crate) enum ReachKind {
     Calls,
     /// Every link is a use that a server knows, or a rule of the test runner (a fixture, a set-up).
     References,
+    /// A link is only a mention in the type of a parameter, a variable or a result.
+    Mentions,
     /// A link is only a name: a member of a value whose type no server knows, or a method that a library calls.
     Names,
     /// The file imports what changed, and no use is known.
@@ -20,24 +27,82 @@ pub(crate) enum ReachKind {
 }
 
 /// A test that reaches a change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReachedTest {
     /// Relative to the workspace.
     pub path: String,
     /// The test with what it lies in (`TestCart.test_add`, or titles joined by a space); without it, the file is meant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// 0-based line of its name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Whether its runner knows it by just this name.
-    #[serde(skip)]
     pub is_exact: bool,
     /// The weakest link.
     pub how: ReachKind,
     /// What lies between, as `path:symbol`, from what the test uses to what changed; empty for a changed test.
+    pub way: Vec<String>,
+}
+
+/// Tests that reach a change in the same way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TestsByWay {
+    /// The weakest link.
+    pub how: ReachKind,
+    /// What lies between, as `path:symbol`, from what the tests use to what changed; empty for
+    /// changed tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<String>,
+    /// How many there are.
+    pub count: usize,
+    /// The tests.
+    pub files: Vec<TestsOfFile>,
+}
+
+/// Tests of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct TestsOfFile {
+    /// Relative to the workspace.
+    pub path: String,
+    /// The tests with what they lie in (`TestCart.test_add`, or titles joined by a space);
+    /// without them, the file as a whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+}
+
+/// Groups `tests`, which are sorted, by their ways: at most `limit` tests, as far as `bytes`
+/// reach. The first test is always listed.
+pub(super) fn by_way(tests: &[ReachedTest], limit: usize, bytes: usize) -> Vec<TestsByWay> {
+    let mut groups: Vec<TestsByWay> = Vec::new();
+    let mut left = bytes;
+    for tests in tests.chunk_by(|one, other| (one.how, &one.way) == (other.how, &other.way)) {
+        let listed: usize =
+            groups.iter().flat_map(|group| &group.files).map(|file| file.names.len().max(1)).sum();
+        let ReachedTest { how, way, .. } = tests[0].clone();
+        let mut group = TestsByWay { how, way, count: tests.len(), files: Vec::new() };
+        let mut size = json_size(&group);
+        for test in tests.iter().take(limit.saturating_sub(listed)) {
+            let is_known = group.files.last().is_some_and(|file| file.path == test.path);
+            size += test.name.as_ref().map_or(0, |name| name.len() + 3);
+            size += if is_known { 0 } else { test.path.len() + FILE_OVERHEAD_BYTES };
+            if size > left && !(groups.is_empty() && group.files.is_empty()) {
+                break;
+            }
+            match (group.files.last_mut().filter(|_| is_known), &test.name) {
+                (Some(file), Some(name)) => file.names.push(name.clone()),
+                _ => group.files.push(TestsOfFile {
+                    path: test.path.clone(),
+                    names: test.name.iter().cloned().collect(),
+                }),
+            }
+        }
+        let is_cut = size > left;
+        left = left.saturating_sub(size);
+        groups.extend(Some(group).filter(|group| !group.files.is_empty()));
+        if is_cut {
+            break;
+        }
+    }
+    groups
 }
 
 /// A command that runs tests.
@@ -50,6 +115,9 @@ pub(crate) struct TestRun {
     /// What it does not do of what was wanted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// The command that installs what the tests need, where one is known.
+    #[serde(skip)]
+    pub set_up: Option<String>,
 }
 
 /// The tests that reach a change.
@@ -57,8 +125,11 @@ pub(crate) struct TestRun {
 pub(crate) struct TestReachOutput {
     /// What changed, as `path:symbol`.
     pub changed: Vec<String>,
-    /// The tests, those with the strongest links first.
-    pub tests: Vec<ReachedTest>,
+    /// All tests that are known of these languages are reached.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub whole_suite: bool,
+    /// The tests by their ways, those with the strongest links first, and among these the shortest.
+    pub tests: Vec<TestsByWay>,
     /// How many tests there are, without files that only import what changed.
     pub count: usize,
     /// How many files only import what changed.

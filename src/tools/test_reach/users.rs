@@ -66,7 +66,7 @@ pub(super) fn by_name(index: &CodeIndex, of: Option<UnitAt>, name: &str) -> Vec<
         });
         !found.is_quoted && (found.is_member || is_near || imported())
     };
-    let mut found = UserCollector { index, of, calls: BTreeMap::new(), users: BTreeMap::new() };
+    let mut found = UserCollector { index, of, kinds: BTreeMap::new(), users: BTreeMap::new() };
     let aliased = aliased_uses(index, name);
     for place in index.uses(name).iter().filter(is_meant).chain(&aliased) {
         found.add_user((place.file, place.at), ReachKind::Names);
@@ -93,16 +93,16 @@ fn aliased_uses(index: &CodeIndex, name: &str) -> Vec<NameUse> {
 struct UserCollector<'a> {
     index: &'a CodeIndex,
     of: Option<UnitAt>,
-    /// The places of the unit's name, with whether each is a call.
-    calls: BTreeMap<IndexedPlace, bool>,
+    /// The places of the unit's name, each with what kind of use it is.
+    kinds: BTreeMap<IndexedPlace, ReachKind>,
     users: BTreeMap<Reached, ReachKind>,
 }
 
 impl<'a> UserCollector<'a> {
     fn new(index: &'a CodeIndex, of: UnitAt) -> Self {
         let uses = index.uses(&index.unit(of).name);
-        let calls = uses.iter().map(|place| ((place.file, place.at), place.is_call)).collect();
-        Self { index, of: Some(of), calls, users: BTreeMap::new() }
+        let kinds = uses.iter().map(|place| ((place.file, place.at), kind_of(place))).collect();
+        Self { index, of: Some(of), kinds, users: BTreeMap::new() }
     }
 
     fn unit(&self) -> Option<&'a CodeUnit> {
@@ -120,8 +120,7 @@ impl<'a> UserCollector<'a> {
         if self.index.unit_defined_at(place.0, place.1).is_some() {
             return;
         }
-        let is_call = self.calls.get(&place).copied().unwrap_or_default();
-        self.add_user(place, if is_call { ReachKind::Calls } else { ReachKind::References });
+        self.add_user(place, self.kinds.get(&place).copied().unwrap_or(ReachKind::References));
     }
 
     /// What is around a place, unless it is the unit itself or an import.
@@ -186,8 +185,7 @@ impl<'a> UserCollector<'a> {
         for importer in self.index.importers(of.0) {
             for local in self.index.whole_locals(importer, of.0) {
                 for place in self.index.uses(local).iter().filter(|place| place.file == importer) {
-                    let kind = if place.is_call { ReachKind::Calls } else { ReachKind::References };
-                    self.add_user((importer, place.at), kind);
+                    self.add_user((importer, place.at), kind_of(place));
                 }
             }
         }
@@ -245,6 +243,10 @@ impl<'a> UserCollector<'a> {
         match self.owner(unit) {
             Some(owner) => {
                 let kind = match () {
+                    // A call of the class by its name runs the constructor.
+                    () if matches!(unit.name.as_str(), "__init__" | "__new__" | "constructor") => {
+                        ReachKind::Calls
+                    }
                     () if is_called_by_language(&unit.name) => ReachKind::References,
                     () if !is_used || self.bases_of(owner).1 => ReachKind::Names,
                     () => return,
@@ -289,6 +291,14 @@ impl<'a> UserCollector<'a> {
             level = next;
         }
         (found, is_open)
+    }
+}
+
+fn kind_of(place: &NameUse) -> ReachKind {
+    match (place.is_call, place.is_type) {
+        (true, _) => ReachKind::Calls,
+        (false, true) => ReachKind::Mentions,
+        (false, false) => ReachKind::References,
     }
 }
 

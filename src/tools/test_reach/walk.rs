@@ -21,7 +21,8 @@ const MAX_WALKED_UNITS: usize = 20_000;
 /// How many steps are made before others get their turn.
 const STEPS_BETWEEN_YIELDS: usize = 32;
 /// Kinds of links, from the strongest to the weakest.
-const KINDS: [ReachKind; 4] = [ReachKind::Changed, ReachKind::Calls, ReachKind::References, ReachKind::Names];
+const KINDS: [ReachKind; 5] =
+    [ReachKind::Changed, ReachKind::Calls, ReachKind::References, ReachKind::Mentions, ReachKind::Names];
 
 /// One step of a way.
 #[derive(Debug, Clone)]
@@ -184,7 +185,7 @@ impl<'a> ReachWalk<'a> {
 
     /// The files whose top level is reached; of those that are known to run what changed where `is_sure`.
     pub(super) fn reached_tops(&self, is_sure: bool) -> BTreeSet<usize> {
-        let is_meant = |step: &usize| !is_sure || self.steps[*step].kind <= ReachKind::References;
+        let is_meant = |step: &usize| !is_sure || self.steps[*step].kind <= ReachKind::Mentions;
         self.tops.iter().filter(|(_, step)| is_meant(step)).map(|(file, _)| *file).collect()
     }
 

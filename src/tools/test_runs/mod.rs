@@ -9,9 +9,11 @@ mod nearest;
 mod reached;
 mod recipes;
 mod scripted;
+mod start_failure;
 
-pub(crate) use nearest::{ProjectPlans, nearest_plans, word_below};
+pub(crate) use nearest::{ProjectPlans, ProjectReader, nearest_plans, word_below};
 pub(crate) use reached::{PlannedRuns, runs_of};
+pub(crate) use start_failure::EndedRun;
 
 use crate::text::shell_word;
 
@@ -26,6 +28,9 @@ pub(crate) trait ProjectFolder {
     /// The text of the file at `path` below it, if it may be read.
     fn text(&self, path: &str) -> Option<String>;
 
+    /// The interpreter of the Python environment that the project has.
+    fn python(&self) -> Option<ProjectPython>;
+
     /// Whether no folder above says how tests are run, so that weak signs count.
     fn is_last_resort(&self) -> bool {
         true
@@ -35,6 +40,15 @@ pub(crate) trait ProjectFolder {
     fn has_name_ending(&self, end: &str) -> bool {
         self.names().iter().any(|name| name.ends_with(end))
     }
+}
+
+/// The interpreter of a project's Python environment.
+#[derive(Debug, Clone)]
+pub(crate) struct ProjectPython {
+    /// The program, for a shell in the project's folder.
+    pub(crate) program: String,
+    /// Whether pip is installed there.
+    pub(crate) has_pip: bool,
 }
 
 /// What is to be run.
@@ -116,11 +130,13 @@ pub(crate) struct TestRunPlan {
     pub(crate) notes: Vec<String>,
     /// Those of the wanted files whose tests it runs.
     pub(crate) files: Vec<String>,
+    /// The command that installs what the tests need, where one is known.
+    pub(crate) set_up: Option<String>,
 }
 
 impl TestRunPlan {
     fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { command: command.into(), why: why.into(), notes: Vec::new(), files: Vec::new() }
+        Self { command: command.into(), why: why.into(), notes: Vec::new(), files: Vec::new(), set_up: None }
     }
 
     /// With more words at the end of the command, each quoted where it needs to be.
@@ -130,6 +146,11 @@ impl TestRunPlan {
             self.command.push_str(&shell_word(word.as_ref()));
         }
         self
+    }
+
+    /// With the command that installs what the tests need.
+    fn with_set_up(self, set_up: impl Into<String>) -> Self {
+        Self { set_up: Some(set_up.into()), ..self }
     }
 
     /// Says that the runner is not told which tests are wanted.

@@ -1,9 +1,12 @@
 //! The nearest folder above a file whose files say how tests are run.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{ProjectFolder, TestRunPlan, TestSelection, plans};
+use super::{ProjectFolder, ProjectPython, TestRunPlan, TestSelection, plans};
+use crate::lsp::python::PythonEnvironment;
 use crate::text::shell_word;
+use crate::tools::context::Context;
 use crate::workspace::{ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// Entries of a folder that are looked at for signs of a runner.
@@ -11,8 +14,39 @@ const MAX_TEST_FOLDER_ENTRIES: usize = 5_000;
 /// How long looking at one folder may take.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What reads a file of the workspace, by the rights of whoever asks.
-pub(crate) type FileReader<'a> = dyn Fn(&WorkspacePath) -> Option<String> + 'a;
+/// Reads the projects of a workspace.
+pub(crate) struct ProjectReader<'a> {
+    /// The workspace.
+    pub(crate) workspace: &'a Workspace,
+    /// Reads a file, by the rights of the caller.
+    pub(crate) read: &'a dyn Fn(&WorkspacePath) -> Option<String>,
+    /// Finds the Python environment of a folder.
+    pub(crate) python: &'a dyn Fn(&WorkspacePath) -> Option<PythonEnvironment>,
+}
+
+impl ProjectReader<'_> {
+    /// Calls `look` with a reader for the caller of `context`.
+    pub(crate) fn with<T>(context: &Context, look: impl FnOnce(&ProjectReader<'_>) -> T) -> T {
+        let read = |path: &WorkspacePath| context.saved_text(path).ok();
+        let python = |folder: &WorkspacePath| context.manager.python_environment(folder);
+        look(&ProjectReader { workspace: &context.workspace, read: &read, python: &python })
+    }
+
+    /// The interpreter of the environment of `folder`, for a shell there.
+    fn python_of(&self, folder: &WorkspacePath) -> Option<ProjectPython> {
+        let PythonEnvironment { folder: environment, interpreter, .. } = (self.python)(folder)?;
+        let interpreter = interpreter?;
+        let program = match interpreter.strip_prefix(self.workspace.root()) {
+            Ok(below) => {
+                let depth = folder.as_path().components().count();
+                std::iter::repeat_n("..", depth).collect::<PathBuf>().join(below)
+            }
+            Err(_) => interpreter,
+        };
+        let has_pip = environment.join("bin/pip").exists();
+        Some(ProjectPython { program: program.to_str()?.to_owned(), has_pip })
+    }
+}
 
 /// The ways in which the tests of a folder are run.
 #[derive(Debug)]
@@ -26,8 +60,7 @@ pub(crate) struct ProjectPlans {
 /// The plans of the nearest folder, from `start` upwards, that shows how its tests are run; `select` says what is wanted of it. Weak signs,
 /// such as a file of tests, count where no folder has a strong one.
 pub(crate) fn nearest_plans(
-    workspace: &Workspace,
-    read: &FileReader<'_>,
+    projects: &ProjectReader<'_>,
     start: &WorkspacePath,
     select: &dyn Fn(&WorkspacePath) -> TestSelection,
 ) -> Option<ProjectPlans> {
@@ -39,12 +72,15 @@ pub(crate) fn nearest_plans(
         folders.iter().find_map(|folder| {
             // A shell cannot be told a name that is no text.
             let shown = folder.as_path().to_str()?;
-            let looked = FolderInWorkspace::new(workspace, read, folder, last_resort);
+            let looked = FolderInWorkspace::new(projects, folder, last_resort);
             let mut found = plans(&looked, &select(folder));
             if !folder.is_root() {
                 // With `./` the name is no option, no `-`, and not looked for along CDPATH.
                 let word = shell_word(&format!("./{shown}")).into_owned();
-                let into = |plan: &mut TestRunPlan| plan.command = format!("cd {word} && {}", plan.command);
+                let into = |plan: &mut TestRunPlan| {
+                    let commands = std::iter::once(&mut plan.command).chain(&mut plan.set_up);
+                    commands.for_each(|command| *command = format!("cd {word} && {command}"));
+                };
                 found.iter_mut().for_each(into);
             }
             (!found.is_empty()).then(|| ProjectPlans { folder: folder.clone(), plans: found })
@@ -60,29 +96,23 @@ pub(crate) fn word_below(folder: &WorkspacePath, path: &WorkspacePath) -> Option
 
 /// A folder of the workspace.
 struct FolderInWorkspace<'a> {
-    workspace: &'a Workspace,
-    read: &'a FileReader<'a>,
+    projects: &'a ProjectReader<'a>,
     folder: &'a WorkspacePath,
     names: Vec<String>,
     last_resort: bool,
 }
 
 impl<'a> FolderInWorkspace<'a> {
-    fn new(
-        workspace: &'a Workspace,
-        read: &'a FileReader<'a>,
-        folder: &'a WorkspacePath,
-        last_resort: bool,
-    ) -> Self {
+    fn new(projects: &'a ProjectReader<'a>, folder: &'a WorkspacePath, last_resort: bool) -> Self {
         let query = ListQuery {
             under: folder.clone(),
             recursive: false,
             max: MAX_TEST_FOLDER_ENTRIES,
             deadline: WorkDeadline::new(Instant::now() + LOOK),
         };
-        let entries = workspace.list(&query).map(|listing| listing.entries).unwrap_or_default();
+        let entries = projects.workspace.list(&query).map(|listing| listing.entries).unwrap_or_default();
         let names = entries.iter().map(|entry| entry.path.name_lossy().into_owned()).collect();
-        Self { workspace, read, folder, names, last_resort }
+        Self { projects, folder, names, last_resort }
     }
 }
 
@@ -92,11 +122,15 @@ impl ProjectFolder for FolderInWorkspace<'_> {
     }
 
     fn has(&self, path: &str) -> bool {
-        self.folder.join(path).is_ok_and(|path| self.workspace.exists(&path))
+        self.folder.join(path).is_ok_and(|path| self.projects.workspace.exists(&path))
     }
 
     fn text(&self, path: &str) -> Option<String> {
-        (self.read)(&self.folder.join(path).ok()?)
+        (self.projects.read)(&self.folder.join(path).ok()?)
+    }
+
+    fn python(&self) -> Option<ProjectPython> {
+        self.projects.python_of(self.folder)
     }
 
     fn is_last_resort(&self) -> bool {

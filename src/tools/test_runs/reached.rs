@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::nearest::{FileReader, ProjectPlans, nearest_plans, word_below};
+use super::nearest::{ProjectPlans, ProjectReader, nearest_plans, word_below};
 use super::{SelectedTest, TestRunPlan, TestSelection};
 use crate::tools::context::Context;
 use crate::tools::test_reach::output::{ReachedTest, TestRun};
-use crate::workspace::{Workspace, WorkspacePath};
+use crate::workspace::WorkspacePath;
 
 /// The most tests that one command names; of more, whole files run.
 const MAX_NAMED_TESTS: usize = 400;
-/// The longest command that names tests or files, in bytes: a shell takes one word of 128 KiB.
+/// The longest command that names tests, in bytes: an answer has room for it.
+const MAX_NAMING_COMMAND_BYTES: usize = 6_000;
+/// The longest command that names files, in bytes: a shell takes one word of 128 KiB.
 const MAX_COMMAND_BYTES: usize = 60_000;
 /// The most commands.
 const MAX_RUNS: usize = 20;
@@ -27,18 +29,17 @@ pub(crate) struct PlannedRuns {
 /// The tests of some files: each by its name and whether a runner knows it by just that, or the file as a whole.
 type ReachedFiles<'a> = BTreeMap<WorkspacePath, BTreeSet<Option<(&'a str, bool)>>>;
 
-/// The commands that run `tests`.
-pub(crate) fn runs_of(context: &Context, tests: &[ReachedTest]) -> PlannedRuns {
-    let read = |path: &WorkspacePath| context.saved_text(path).ok();
-    plan_runs(&context.workspace, &read, tests)
+/// The commands that run `tests`; where these are the whole suite, without naming them.
+pub(crate) fn runs_of(context: &Context, tests: &[ReachedTest], whole_suite: bool) -> PlannedRuns {
+    ProjectReader::with(context, |projects| plan_runs(projects, tests, whole_suite))
 }
 
-/// [`runs_of`] with what reads files.
-pub(super) fn plan_runs(workspace: &Workspace, read: &FileReader<'_>, tests: &[ReachedTest]) -> PlannedRuns {
+/// [`runs_of`] with what reads projects.
+pub(super) fn plan_runs(reader: &ProjectReader<'_>, tests: &[ReachedTest], whole_suite: bool) -> PlannedRuns {
     let mut planned = PlannedRuns::default();
     let mut by_file = ReachedFiles::new();
     for test in tests {
-        match workspace.path(test.path.as_ref()) {
+        match reader.workspace.path(test.path.as_ref()) {
             Ok(path) => {
                 let name = test.name.as_deref().map(|name| (name, test.is_exact));
                 by_file.entry(path).or_default().insert(name);
@@ -53,7 +54,7 @@ pub(super) fn plan_runs(workspace: &Workspace, read: &FileReader<'_>, tests: &[R
         let key = (path.parent(), path.extension().map(str::to_owned));
         let alone = BTreeMap::from([(path.clone(), names.clone())]);
         let start = path.parent().unwrap_or_else(WorkspacePath::root);
-        let look = || Some(nearest_plans(workspace, read, &start, &|at| selection(&alone, at, true))?.folder);
+        let look = || Some(nearest_plans(reader, &start, &|at| selection(&alone, at, true))?.folder);
         match known.entry(key).or_insert_with(look) {
             Some(folder) => drop(projects.entry(folder.clone()).or_default().insert(path, names)),
             None => planned.without.push(path.display()),
@@ -61,15 +62,20 @@ pub(super) fn plan_runs(workspace: &Workspace, read: &FileReader<'_>, tests: &[R
     }
     for (folder, mut files) in projects {
         while !files.is_empty() {
-            let planning = || best_plan(workspace, read, &folder, &files);
+            let planning = || best_plan(reader, &folder, &files);
             let Some(found) = (planned.runs.len() < MAX_RUNS).then(planning).flatten() else { break };
-            let (at, TestRunPlan { command, why, notes, files: covered }) = found;
+            let (at, TestRunPlan { mut command, why, mut notes, files: covered, set_up }) = found;
+            if whole_suite {
+                let all = nearest_plans(reader, &at, &|_| TestSelection::default());
+                let same = all.and_then(|all| all.plans.into_iter().find(|plan| plan.why == why));
+                (command, notes) = same.map_or((command, notes), |plan| (plan.command, plan.notes));
+            }
             let count = files.len();
             files.retain(|path, _| word_below(&at, path).is_none_or(|word| !covered.contains(&word)));
             if files.len() == count {
                 break;
             }
-            planned.runs.push(TestRun { command, why, notes });
+            planned.runs.push(TestRun { command, why, notes, set_up });
         }
         planned.without.extend(files.keys().map(WorkspacePath::display));
     }
@@ -78,16 +84,19 @@ pub(super) fn plan_runs(workspace: &Workspace, read: &FileReader<'_>, tests: &[R
 
 /// The best way to run some of `files`, with its folder: by names of tests, or else whole files, in a command that a shell takes.
 fn best_plan(
-    workspace: &Workspace,
-    read: &FileReader<'_>,
+    reader: &ProjectReader<'_>,
     folder: &WorkspacePath,
     files: &ReachedFiles<'_>,
 ) -> Option<(WorkspacePath, TestRunPlan)> {
     [true, false].into_iter().find_map(|is_exact| {
         let select = |at: &WorkspacePath| selection(files, at, is_exact);
-        let ProjectPlans { folder, plans } = nearest_plans(workspace, read, folder, &select)?;
-        let plan = plans.into_iter().next()?;
-        (plan.command.len() <= MAX_COMMAND_BYTES).then_some((folder, plan))
+        let ProjectPlans { folder, plans } = nearest_plans(reader, folder, &select)?;
+        let mut plan = plans.into_iter().next()?;
+        if !is_exact && files.values().any(|names| !names.contains(&None)) {
+            plan.notes.push("the tests are too many to be named; all tests of these files run".to_owned());
+        }
+        let most = if is_exact { MAX_NAMING_COMMAND_BYTES } else { MAX_COMMAND_BYTES };
+        (plan.command.len() <= most).then_some((folder, plan))
     })
 }
 

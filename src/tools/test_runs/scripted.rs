@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use super::{ALL_OF_FILES, ProjectFolder, SelectedTest, TestRunPlan, TestSelection, any_of};
+use super::{ALL_OF_FILES, ProjectFolder, ProjectPython, SelectedTest, TestRunPlan, TestSelection, any_of};
+use crate::text::shell_word;
 
 pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let package: Value = serde_json::from_str(&folder.text("package.json")?).ok()?;
@@ -32,7 +33,7 @@ pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
             (TestRunPlan::new(command, why), Some(runner))
         }
     };
-    let plan = plan.with_words(&wanted.files);
+    let plan = plan.with_words(&wanted.files).with_set_up(format!("{} install", package_manager(folder)));
     if wanted.names.is_empty() && (wanted.tests.is_empty() || wanted.whole_files().next().is_some()) {
         return Some(plan.with_note_if(!wanted.tests.is_empty(), ALL_OF_FILES));
     }
@@ -66,16 +67,16 @@ fn title_pattern(test: &SelectedTest) -> String {
 }
 
 /// How the script is run, so that words behind it reach the runner.
-fn node_script(folder: &dyn ProjectFolder) -> &'static str {
-    if folder.has("pnpm-lock.yaml") {
-        "pnpm run test"
-    } else if folder.has("yarn.lock") {
-        "yarn run test"
-    } else if folder.has("bun.lock") || folder.has("bun.lockb") {
-        "bun run test"
-    } else {
-        "npm run test --"
-    }
+fn node_script(folder: &dyn ProjectFolder) -> String {
+    let manager = package_manager(folder);
+    format!("{manager} run test{}", if manager == "npm" { " --" } else { "" })
+}
+
+/// The package manager by its lock file.
+fn package_manager(folder: &dyn ProjectFolder) -> &'static str {
+    let locks =
+        [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun")];
+    locks.iter().find(|(lock, _)| folder.has(lock)).map_or("npm", |(_, manager)| manager)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -153,9 +154,9 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
             .filter(|_| is_project || folder.is_last_resort())
             .map(|file| format!("{file} has `import pytest`"))
     };
-    let python = python_program(folder);
+    let (python, set_up) = python_program(folder);
     if let Some(why) = sign.or_else(imports) {
-        let plan = TestRunPlan::new(format!("{python} -m pytest"), why);
+        let plan = TestRunPlan::new(format!("{python} -m pytest"), why).with_set_up(set_up);
         let plan = match wanted.tests.is_empty() {
             true => plan.with_words(&wanted.files),
             false => plan.with_words(wanted.whole_files()).with_words(wanted.tests.iter().map(node_id)),
@@ -189,35 +190,44 @@ fn node_id(test: &SelectedTest) -> String {
     format!("{}::{}", test.file, test.name.replace('.', "::"))
 }
 
-/// The Python of the project's own environment, where it has one.
-fn python_program(folder: &dyn ProjectFolder) -> &'static str {
-    if folder.has(".venv/bin/python") {
-        ".venv/bin/python"
-    } else if folder.has("venv/bin/python") {
-        "venv/bin/python"
-    } else if folder.has("uv.lock") {
-        "uv run python"
-    } else if folder.has("poetry.lock") {
-        "poetry run python"
-    } else {
-        "python3"
+/// The Python of the project's own environment, where it has one, and the command that gives it
+/// pytest.
+fn python_program(folder: &dyn ProjectFolder) -> (String, String) {
+    if let Some(ProjectPython { program, has_pip }) = folder.python() {
+        let word = shell_word(&program).into_owned();
+        let set_up = match has_pip {
+            true => format!("{word} -m pip install pytest"),
+            false => format!("uv pip install --python {word} pytest"),
+        };
+        return (word, set_up);
     }
+    let (program, set_up) = if folder.has("uv.lock") {
+        ("uv run python", "uv sync --all-extras --all-groups")
+    } else if folder.has("poetry.lock") {
+        ("poetry run python", "poetry install --all-extras")
+    } else {
+        ("python3", "python3 -m venv .venv && .venv/bin/python -m pip install pytest")
+    };
+    (program.to_owned(), set_up.to_owned())
 }
 
 pub(super) fn mix(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     folder.text("mix.exs")?;
-    Some(TestRunPlan::new("mix test", "mix.exs is here").with_words(&wanted.files).without_names(wanted))
+    let plan = TestRunPlan::new("mix test", "mix.exs is here").with_set_up("mix deps.get");
+    Some(plan.with_words(&wanted.files).without_names(wanted))
 }
 
 pub(super) fn ruby(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let bundled = if folder.has("Gemfile") { "bundle exec " } else { "" };
     if folder.has(".rspec") || folder.has("spec/spec_helper.rb") {
         let plan = TestRunPlan::new(format!("{bundled}rspec"), "spec/ is written for rspec")
-            .with_words(&wanted.files);
+            .with_words(&wanted.files)
+            .with_set_up("bundle install");
         return Some(plan.with_words(wanted.names.iter().flat_map(|name| ["-e", name])));
     }
     folder.text("Rakefile").filter(|text| text.contains("TestTask") || text.contains(":test"))?;
-    let plan = TestRunPlan::new(format!("{bundled}rake test"), "Rakefile has the task `test`");
+    let plan = TestRunPlan::new(format!("{bundled}rake test"), "Rakefile has the task `test`")
+        .with_set_up("bundle install");
     Some(match wanted.files.as_slice() {
         [] => plan.without_names(wanted),
         [file] => plan.with_words([format!("TEST={file}")]).without_names(wanted),
@@ -228,7 +238,8 @@ pub(super) fn ruby(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
 pub(super) fn php(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let file =
         ["phpunit.xml", "phpunit.xml.dist", "phpunit.dist.xml"].into_iter().find(|file| folder.has(file))?;
-    let plan = TestRunPlan::new("vendor/bin/phpunit", format!("{file} is here"));
+    let plan =
+        TestRunPlan::new("vendor/bin/phpunit", format!("{file} is here")).with_set_up("composer install");
     let plan = match wanted.names.is_empty() {
         true => plan,
         false => plan.with_words(["--filter".to_owned(), any_of(&wanted.names)]),

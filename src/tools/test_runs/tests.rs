@@ -1,6 +1,6 @@
 //! Each kind of project, by the files it has.
 
-use super::{ProjectFolder, SelectedTest, TestRunPlan, TestSelection, plans};
+use super::{ProjectFolder, ProjectPython, ProjectReader, SelectedTest, TestRunPlan, TestSelection, plans};
 use crate::tools::test_reach::output::{ReachKind, ReachedTest};
 
 struct Files {
@@ -28,6 +28,11 @@ impl ProjectFolder for Files {
 
     fn text(&self, path: &str) -> Option<String> {
         self.files.iter().find(|(known, _)| *known == path).map(|(_, text)| (*text).to_owned())
+    }
+
+    fn python(&self) -> Option<ProjectPython> {
+        let program = ".venv/bin/python".to_owned();
+        self.has(&program).then(|| ProjectPython { program, has_pip: self.has(".venv/bin/pip") })
     }
 }
 
@@ -92,6 +97,15 @@ fn python_test_command_uses_pytest_when_configured_else_unittest() {
     assert_eq!(
         command(&[("pytest.ini", ""), (".venv/bin/python", "")], &[], &[]),
         ".venv/bin/python -m pytest"
+    );
+    let set_up = |files| of(files, &[], &[]).into_iter().next().and_then(|plan| plan.set_up);
+    assert_eq!(
+        set_up(&[("pytest.ini", ""), (".venv/bin/python", ""), (".venv/bin/pip", "")]).as_deref(),
+        Some(".venv/bin/python -m pip install pytest")
+    );
+    assert_eq!(
+        set_up(&[("pytest.ini", ""), (".venv/bin/python", "")]).as_deref(),
+        Some("uv pip install --python .venv/bin/python pytest")
     );
     assert_eq!(
         command(&[("setup.py", ""), ("tests/test_a.py", "")], &[], &[]),
@@ -237,7 +251,8 @@ fn every_reached_test_runs_by_its_own_language_and_project_or_is_named_as_left_o
         test("zeta/src/lib.rs", "adds"),
         test("spec/a_spec.rb", "adds"),
     ];
-    let planned = super::reached::plan_runs(&workspace, &read, &tests);
+    let projects = ProjectReader { workspace: &workspace, read: &read, python: &|_| None };
+    let planned = super::reached::plan_runs(&projects, &tests, false);
     let commands: Vec<&str> = planned.runs.iter().map(|run| run.command.as_str()).collect();
     let expected = [
         "cargo test --lib -- --exact tests::adds",
@@ -247,6 +262,15 @@ fn every_reached_test_runs_by_its_own_language_and_project_or_is_named_as_left_o
     ];
     assert_eq!(commands, expected);
     assert_eq!(planned.without, ["spec/a_spec.rb"]);
+    let whole = super::reached::plan_runs(&projects, &tests, true);
+    let commands: Vec<&str> = whole.runs.iter().map(|run| run.command.as_str()).collect();
+    let expected = [
+        "cargo test",
+        "python3 -m pytest",
+        "cd ./web && npx --no-install vitest run",
+        "cd ./zeta && cargo test",
+    ];
+    assert_eq!(commands, expected);
 }
 
 fn exactly(files: &[(&'static str, &'static str)], tests: &[(&str, &str)]) -> String {
