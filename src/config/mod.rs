@@ -48,7 +48,7 @@ pub(crate) use files::MAX_SETTINGS_FILE_BYTES;
 pub use folders::Folders;
 pub(crate) use index::interpreter as interpreter_named_by;
 pub use launch::LaunchFields;
-pub(crate) use layer::{Layer, LayerOrigin, merge};
+pub(crate) use layer::{LayerOrigin, merge};
 pub(crate) use load::{Config, ConfigOverrides};
 pub(crate) use marker::ConfigMarker;
 pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};

@@ -16,7 +16,6 @@ use crate::cli::args::doors::InitCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
-use crate::config::Folders;
 use crate::process::ProgramPath;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
