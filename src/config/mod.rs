@@ -48,6 +48,8 @@ pub(crate) use files::MAX_SETTINGS_FILE_BYTES;
 pub use folders::Folders;
 pub(crate) use index::interpreter as interpreter_named_by;
 pub use launch::LaunchFields;
+#[cfg(test)]
+pub(crate) use layer::Layer;
 pub(crate) use layer::{LayerOrigin, merge};
 pub(crate) use load::{Config, ConfigOverrides};
 pub(crate) use marker::ConfigMarker;

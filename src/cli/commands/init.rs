@@ -39,8 +39,8 @@ pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<R
         write_changes(&changes, door.runtime.workspace(), &door.runtime.context().edits)?;
         records.forget(&changes);
         if !init.remove && !init.editor_door {
-            let spawner = door.runtime.context().manager.spawner();
-            check = Some(handshake(spawner, &request, door.runtime.workspace()).await);
+            let context = door.runtime.context();
+            check = Some(handshake(context.manager.spawner(), &request, &context.workspace).await);
         }
     }
     let mut reply = report(&changes, (init.print, check.as_ref()), door)?;
