@@ -312,12 +312,15 @@ fn notes(result: &GrepResult) -> Vec<String> {
     }
     if result.skipped_lines > 0 {
         notes.push(format!(
-            "{} long lines were not searched: the pattern is too slow for their length; use smaller repetitions",
+            "lines not searched, since the pattern is too slow for their length: {}; use smaller repetitions",
             result.skipped_lines
         ));
     }
     if result.binary > 0 {
-        notes.push(format!("the pattern matches in {} binary files, which are not searched", result.binary));
+        notes.push(format!(
+            "binary files left out, in which the pattern matches or may match: {}",
+            result.binary
+        ));
     }
     if let Some((path, at)) = result.cut.first_key_value() {
         let others = match result.cut.len() - 1 {

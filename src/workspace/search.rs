@@ -62,7 +62,7 @@ pub(crate) struct Hit {
 pub(crate) struct SearchResult {
     /// By path, then by position; several on one line are several hits.
     pub(crate) hits: Vec<Hit>,
-    /// There are more hits than asked for, or folders too deep to be looked into.
+    /// There are more hits than asked for, folders too deep to be looked into, or lines too long for the pattern.
     pub(crate) truncated: bool,
     /// The deadline ended the search; there may be more hits, also before those found.
     pub(crate) timed_out: bool,
@@ -96,6 +96,7 @@ impl Workspace {
             until: WorkDeadline::new(query.deadline),
             found: Mutex::new(FirstFindings::new(query.max_hits.saturating_add(1))),
             timed_out: AtomicBool::new(false),
+            has_gaps: AtomicBool::new(false),
             files_searched: AtomicUsize::new(0),
         };
         let (mut walk, gaps) = walker(self, &search.start.directory);
@@ -119,6 +120,7 @@ struct WorkspaceSearchRun<'a> {
     until: WorkDeadline,
     found: Mutex<FirstFindings<Vec<Hit>>>,
     timed_out: AtomicBool,
+    has_gaps: AtomicBool,
     files_searched: AtomicUsize,
 }
 
@@ -164,7 +166,8 @@ impl WorkspaceSearchRun<'_> {
         };
         let outcome = file::search(bytes, &path, searcher, matcher, self.hit_limit(), &self.until);
         match outcome {
-            file::SearchFileOutcome::Searched(hits) => {
+            file::SearchFileOutcome::Searched { hits, has_gaps } => {
+                self.has_gaps.fetch_or(has_gaps, Ordering::Relaxed);
                 self.files_searched.fetch_add(1, Ordering::Relaxed);
                 if !hits.is_empty() {
                     self.found.lock().add(absolute, hits.len(), hits);
@@ -183,7 +186,7 @@ impl WorkspaceSearchRun<'_> {
     fn finish(self) -> SearchResult {
         let found = self.found.into_inner();
         let mut hits: Vec<Hit> = found.into_items().flatten().collect();
-        let truncated = hits.len() > self.query.max_hits;
+        let truncated = hits.len() > self.query.max_hits || self.has_gaps.into_inner();
         hits.truncate(self.query.max_hits);
         let files_searched = self.files_searched.into_inner();
         SearchResult { hits, truncated, timed_out: self.timed_out.into_inner(), files_searched }

@@ -14,8 +14,12 @@ use crate::workspace::{LineMatcher, WorkDeadline};
 /// How searching one file ended.
 pub(super) enum SearchFileOutcome {
     /// To its end, or to as many hits as were wanted.
-    Searched(Vec<Hit>),
-    /// Up to the deadline, or without lines that would have taken beyond it.
+    Searched {
+        hits: Vec<Hit>,
+        /// Lines were skipped for whose length the pattern is too slow.
+        has_gaps: bool,
+    },
+    /// Up to the deadline.
     TimedOut(Vec<Hit>),
     /// It has NUL bytes or could not be read: there are no hits in it.
     NotText,
@@ -36,10 +40,8 @@ pub(super) fn search(
     let result = searcher.search_reader(&engine, SearchReader::new(&source), &mut sink);
     match result {
         _ if source.first_nul().is_some() => SearchFileOutcome::NotText,
-        _ if source.timed_out() || engine.timed_out() || engine.skipped() > 0 => {
-            SearchFileOutcome::TimedOut(sink.hits)
-        }
-        Ok(()) => SearchFileOutcome::Searched(sink.hits),
+        _ if source.timed_out() || engine.timed_out() => SearchFileOutcome::TimedOut(sink.hits),
+        Ok(()) => SearchFileOutcome::Searched { hits: sink.hits, has_gaps: engine.skipped() > 0 },
         Err(_) => SearchFileOutcome::NotText,
     }
 }
