@@ -92,7 +92,8 @@ pub(super) const FEATURES: &[ConfigField] =
     &[plain("navigation", Flag), plain("diagnostics", Flag), plain("format", Flag), plain("actions", Flag)];
 
 /// The words of [`super::spec::ServerQuestion`].
-pub(super) const QUESTIONS: &[&str] = &["calls", "types", "implementation", "declaration", "type-definition"];
+pub(super) const QUESTIONS: &[&str] =
+    &["calls", "types", "implementation", "declaration", "type-definition", "moves"];
 
 pub(super) const WEAK_ROOT_MARKERS: &[ConfigField] = &[plain("markers", Texts), plain("within", Texts)];
 

@@ -292,6 +292,8 @@ pub(crate) enum ServerQuestion {
     Declaration,
     /// Where its type is defined.
     TypeDefinition,
+    /// What imports become where a file moves.
+    Moves,
 }
 
 /// What the diagnostics of a server may say nothing of.

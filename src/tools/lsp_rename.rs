@@ -136,7 +136,7 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
         QuestionOutcome::Answered { value, place, mut notes, status, verdict, .. } => {
             // Uses in what the server did not see stay as they are.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
-            (value.map_err(proposals::from_server)?, place, notes, verdict == Verdict::Partial)
+            (value.map_err(refusal)?, place, notes, verdict == Verdict::Partial)
         }
         QuestionOutcome::Unanswered(unanswered) => return Err(fallback::refusal_error(&unanswered.status)),
     };
@@ -151,6 +151,14 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
     }
     let old_name = place.resolved.and_then(|resolved| words_in(&resolved.symbol).last().map(str::to_owned));
     Ok(ProposedRename { proposal, old_name, notes, is_partial })
+}
+
+/// A rename that a server did not propose. What it refuses is the place or the name that it was
+/// given.
+fn refusal(error: ProposalError) -> ToolError {
+    let is_refused = matches!(error, ProposalError::Refused { .. });
+    let error = proposals::from_server(error);
+    if is_refused { ToolError { code: ErrorCode::InvalidArgs, ..error } } else { error }
 }
 
 /// The notes about text that keeps the old name: comments and strings of the changed files, and files that are no code.

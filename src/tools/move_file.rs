@@ -9,8 +9,9 @@ use super::editing::{EditRunOptions, EditingTurn, FileResult};
 use super::error::ToolError;
 use super::impact::{importers_note, language_of};
 use super::proposals;
+use super::retry_advice::RetryAdvice;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::edits::Proposal;
+use crate::lsp::edits::{Proposal, WILL_RENAME_FILES};
 use crate::lsp::view::View;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;
@@ -124,7 +125,7 @@ async fn import_updates(
             }
         };
         if !session.wants_will_rename(from) {
-            notes.push(format!("{server} does not update imports of files that move"));
+            notes.push(context.unsupported_sentence(server, &subject, WILL_RENAME_FILES));
             continue;
         }
         let moves = [(from.clone(), to.clone())];
@@ -141,9 +142,14 @@ async fn import_updates(
         match asked {
             Ok(proposal) => all.files.extend(proposal.files),
             Err(error) => {
-                let error = proposals::from_server(error);
-                let hint = "nothing was moved; ask again, or say `update_imports: false`";
-                return Err(error.with_hint(hint));
+                let option = match context.patience {
+                    RetryAdvice::Tool => "say `update_imports: false`",
+                    RetryAdvice::Command | RetryAdvice::LoneCommand => {
+                        "leave imports as they are with --no-imports"
+                    }
+                };
+                let hint = format!("nothing was moved; ask again, or {option}");
+                return Err(proposals::from_server(error).with_hint(hint));
             }
         }
     }

@@ -51,11 +51,12 @@ fn delete(plan: &mut EditPlan, file: &ProposedFile, there: &TextFile) {
 /// An edit that a server did not propose, in a tool's words.
 pub(crate) fn from_server(error: ProposalError) -> ToolError {
     let code = match &error {
-        ProposalError::Refused { .. } => ErrorCode::InvalidArgs,
         ProposalError::Stale { .. } | ProposalError::Ask(AskError::Moving { .. }) => ErrorCode::Conflict,
         ProposalError::Outside { .. } => ErrorCode::OutsideWorkspace,
         ProposalError::Busy { .. } => ErrorCode::Timeout,
-        ProposalError::Ask(_) | ProposalError::Unusable { .. } => ErrorCode::ServerFailed,
+        ProposalError::Ask(_) | ProposalError::Refused { .. } | ProposalError::Unusable { .. } => {
+            ErrorCode::ServerFailed
+        }
         ProposalError::Read(_) => ErrorCode::NotText,
     };
     ToolError::new(code, error.to_string())

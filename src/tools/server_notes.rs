@@ -30,6 +30,7 @@ fn request_purpose(method: &str) -> &'static str {
         "textDocument/codeAction" => "offer code actions",
         "textDocument/formatting" => "format files",
         "textDocument/rangeFormatting" => "format parts of files",
+        "workspace/willRenameFiles" => "update imports of files that move",
         _ => "answer that",
     }
 }
@@ -41,6 +42,7 @@ fn server_question(method: &str) -> Option<ServerQuestion> {
         "textDocument/implementation" => ServerQuestion::Implementation,
         "textDocument/prepareCallHierarchy" => ServerQuestion::Calls,
         "textDocument/prepareTypeHierarchy" => ServerQuestion::Types,
+        "workspace/willRenameFiles" => ServerQuestion::Moves,
         _ => return None,
     })
 }

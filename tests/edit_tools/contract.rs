@@ -1,5 +1,7 @@
 //! `write`, `edit`, `patch`, `move`, `delete`, `mkdir`, `undo` without any server.
 
+use std::os::unix::fs::PermissionsExt;
+
 use serde_json::json;
 
 use crate::support::Project;
@@ -195,4 +197,80 @@ async fn existing_code_marker_over_real_text_is_refused() {
     {
         workspace.ok("write", json!({"path": path, "content": content})).await;
     }
+}
+
+/// A section of a git patch that only renames.
+fn renaming(from: &str, to: &str) -> String {
+    format!("diff --git a/{from} b/{to}\nsimilarity index 100%\nrename from {from}\nrename to {to}\n")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn patch_renames_in_chains_and_circles_and_over_what_it_deletes() {
+    let deleting =
+        "diff --git a/f b/f\ndeleted file mode 100644\n--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-f\n";
+    let creating = "diff --git a/f b/f\nnew file mode 100644\n--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+new\n";
+    for (patch, expected) in [
+        (renaming("f", "h") + &renaming("g", "f"), [("f", Some("g\n")), ("g", None), ("h", Some("f\n"))]),
+        (renaming("g", "f") + &renaming("f", "h"), [("f", Some("g\n")), ("g", None), ("h", Some("f\n"))]),
+        (renaming("f", "g") + &renaming("g", "f"), [("f", Some("g\n")), ("g", Some("f\n")), ("h", None)]),
+        (deleting.to_owned() + &renaming("g", "f"), [("f", Some("g\n")), ("g", None), ("h", None)]),
+        (renaming("f", "h") + creating, [("f", Some("new\n")), ("g", Some("g\n")), ("h", Some("f\n"))]),
+    ] {
+        let project = Project::new([("f", "f\n"), ("g", "g\n")]);
+        let mode = |name: &str| {
+            std::fs::metadata(project.path(name)).map(|found| found.permissions().mode() & 0o111)
+        };
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(project.path("g"), executable).expect("a file of ours");
+        let workspace = project.open();
+        let answer = workspace.ok("patch", json!({"patch": patch})).await;
+        for (name, text) in expected {
+            let found = std::fs::read_to_string(project.path(name)).ok();
+            assert_eq!(found.as_deref(), text, "{name}: {patch}{answer}");
+            // The mode goes with the file.
+            if let Some(text) = text {
+                let is_executable = mode(name).expect("it is there") != 0;
+                assert_eq!(is_executable, text == "g\n", "{name}: {patch}{answer}");
+            }
+        }
+        assert_eq!(
+            std::fs::read_dir(project.root()).expect("a folder").count(),
+            expected.iter().filter(|(_, text)| text.is_some()).count()
+        );
+        workspace.ok("undo", json!({"id": answer["undo"]})).await;
+        assert_eq!((project.read("f"), project.read("g")), ("f\n".to_owned(), "g\n".to_owned()), "{patch}");
+        workspace.shutdown().await;
+    }
+}
+
+#[test]
+fn edit_that_conflicts_with_the_files_ends_with_status_1_at_the_shell() {
+    let project = Project::new([("f", "f\n"), ("g", "g\n")]);
+    project.write("a.diff", renaming("f", "g"));
+    for words in [&["patch", "a.diff"][..], &["move", "f", "g"]] {
+        let output = project.command(None).args(words).output().expect("lsp-tools");
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn move_whose_imports_a_server_fails_to_update_is_a_failure_of_the_server() {
+    let scenario = json!({
+        "capabilities": {"workspace": {"fileOperations": {"willRename": {"filters": [{"pattern": {"glob": "**/*"}}]}}}},
+        "answers": {"workspace/willRenameFiles": {"error": {"code": -32603, "message": "lost"}}},
+    });
+    let project = Project::scripted(&scenario, "", [("a.scr", "one\n")]);
+    let workspace = project.open();
+    let answer = workspace.call("move", json!({"from": "a.scr", "to": "b.scr"})).await.value;
+    assert_eq!(
+        (&answer["code"], project.read("a.scr").as_str()),
+        (&json!("server_failed"), "one\n"),
+        "{answer}"
+    );
+    assert!(answer["hint"].as_str().is_some_and(|hint| hint.contains("`update_imports: false`")), "{answer}");
+    workspace.shutdown().await;
+    let output = project.command(None).args(["move", "a.scr", "b.scr"]).output().expect("lsp-tools");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    assert!(told.contains("--no-imports") && !told.contains("update_imports"), "{told}");
 }

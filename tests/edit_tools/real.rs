@@ -86,6 +86,19 @@ async fn pylsp_move_without_import_checks_verdict_is_partial() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
+async fn move_under_pyright_names_the_installed_server_that_updates_imports() {
+    let project = Project::of_fixture("python");
+    prefer(&project, "python", "pyright");
+    let workspace = project.opening().servers(&["pyright", "ty"]).open();
+    let moved = json!({"from": "greet/people.py", "to": "greet/folk.py", "dry_run": true});
+    let answer = workspace.ok("move", moved).await;
+    let told = "pyright cannot update imports of files that move; ty can: prefer.python = [\\\"ty\\\"";
+    assert!(answer["notes"].to_string().contains(told), "{answer:#}");
+    workspace.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn typescript_edit_breaking_a_caller_is_reported() {
     let project = Project::of_fixture("typescript");
     let edit = (

@@ -1,7 +1,7 @@
 //! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: updates of imports when a file moves.
 
 use lsp_types::notification::{DidRenameFiles, Notification};
-use lsp_types::request::WillRenameFiles;
+use lsp_types::request::{Request, WillRenameFiles};
 use lsp_types::{FileRename, RenameFilesParams};
 use tokio::time::Instant;
 
@@ -11,6 +11,9 @@ use crate::lsp::request::WorkspaceRequest;
 use crate::lsp::session::Session;
 use crate::lsp::uri;
 use crate::workspace::WorkspacePath;
+
+/// The method that asks for updates of imports.
+pub(crate) const WILL_RENAME_FILES: &str = WillRenameFiles::METHOD;
 
 impl Session {
     /// Whether the server wants to be asked before `path` is moved.

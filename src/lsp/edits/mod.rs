@@ -12,6 +12,7 @@ mod rename;
 mod text_edits;
 
 pub(crate) use actions::{CODE_ACTION, OfferedAction};
+pub(crate) use files::WILL_RENAME_FILES;
 pub(crate) use format::{FORMAT, FORMAT_RANGE};
 pub(crate) use proposal::{Proposal, ProposedFile};
 pub(crate) use rename::RENAME;
