@@ -102,3 +102,40 @@ async fn place_says_what_it_lies_in_after_file_was_changed() {
     assert_eq!(found["locations"][0]["shop/cart.py"][1][2], "Cart.amount", "{found}");
     shop.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn uses_in_notebooks_and_calls_without_a_known_callee_are_noted() {
+    let notebook = r#"{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["from m import half\n", "half(2)"]},
+        {"cell_type": "code", "source": "x", "outputs": [{"text": "func"}]}]}"#;
+    let text = "def half(x):\n    return x / 2\n\n\ndef func(a):\n    a()\n\n\ndef kept():\n    pass\n\n\nTABLE = {\"k\": kept}\n";
+    let project =
+        Project::new([("m.py", text), ("n.ipynb", notebook), ("o.py", "from m import half\n\nhalf(4)\n")]);
+    let workspace = project.opening().servers(&["pyright"]).open();
+    let ask = |symbol: &str| json!({"path": "m.py", "symbol": symbol});
+    for tool in ["lsp_references", "lsp_rename"] {
+        let mut arguments = ask("half");
+        if tool == "lsp_rename" {
+            arguments["new_name"] = json!("halved");
+            arguments["dry_run"] = json!(true);
+        }
+        let answer = workspace.answer(tool, arguments).await;
+        assert!(answer.to_string().contains("n.ipynb (cell 1)"), "{tool}: {answer}");
+        if tool == "lsp_references" {
+            assert_eq!(answer["verdict"], "partial", "{answer}");
+        }
+    }
+    let calm = workspace.answer("lsp_references", ask("func")).await;
+    assert_eq!(calm["verdict"], "complete", "an output is no use: {calm}");
+    let mut callees = ask("func");
+    callees["direction"] = json!("outgoing");
+    let callees = workspace.answer("lsp_calls", callees).await;
+    assert_eq!(callees["verdict"], "partial", "{callees}");
+    assert!(callees.to_string().contains("`a` at m.py:6"), "{callees}");
+    let mut callers = ask("kept");
+    callers["direction"] = json!("incoming");
+    let callers = workspace.answer("lsp_calls", callers).await;
+    assert_eq!(callers["verdict"], "partial", "{callers}");
+    assert!(callers.to_string().contains("as a value at m.py:13"), "{callers}");
+    workspace.shutdown().await;
+}

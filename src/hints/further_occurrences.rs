@@ -11,12 +11,13 @@ use super::conditional_code::{
 };
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::imports::ImportItem;
+use super::notebook::{NotebookUse, notebook_uses};
 use super::occurrence_use::{OccurrenceUse, occurrence_use};
 use super::project::Project;
 use super::resolve::Resolver;
 use super::source::ParsedSource;
 use crate::config::Catalogue;
-use crate::text::Position;
+use crate::text::{Position, identifiers_on_line};
 use crate::workspace::{Hit, Workspace, WorkspacePath};
 
 /// How many files that have the name are parsed; the others are only counted.
@@ -79,10 +80,13 @@ pub(crate) struct FurtherOccurrence {
 pub(crate) struct FurtherOccurrences {
     /// Those with an import of it first, then the nearest.
     pub(crate) files: Vec<FurtherOccurrence>,
-    /// Where it is given to calls as a value, and not called: what was asked for is calls.
+    /// Where it is passed on or kept as a value, in files that do not call it or are known: what
+    /// was asked for is calls.
     pub(crate) passed: Vec<FurtherOccurrence>,
     /// Those where it stands in comments and strings alone.
     pub(crate) quiet: Vec<WorkspacePath>,
+    /// Notebooks whose code has it.
+    pub(crate) notebooks: Vec<NotebookUse>,
     /// Where it stands in code that is compiled in some configurations alone, in all files.
     pub(crate) conditional: Vec<ConditionalOccurrence>,
     /// It may stand in more such code, which was not looked at.
@@ -114,14 +118,16 @@ pub(crate) fn further_occurrences(
     let identifier = source.as_ref().and_then(|source| identifier_at(source, asked.position));
     let name = identifier.map_or_else(|| asked.name.clone(), |identifier| identifier.name);
     let asked = &OccurrenceQuery { name, ..asked.clone() };
-    if source.as_ref().is_some_and(|source| is_confined(&project, source, asked)) {
-        return Ok(FurtherOccurrences::default());
+    if let Some(source) = source.as_ref().filter(|source| is_confined(&project, source, asked)) {
+        let passed = first_value(source, asked).into_iter().collect();
+        return Ok(FurtherOccurrences { passed, ..FurtherOccurrences::default() });
     }
     let is_parsed = source.is_some();
     let of_method = source.is_some_and(|source| {
         let at = source.buffer().byte_offset(asked.position);
         defines_method(&source, &asked.name, at) || is_member(&source, at)
     });
+    let (notebooks, has_all_notebooks) = notebook_uses(&project, language, asked, of_method, known)?;
     let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &asked.name)?;
     let (mut by_file, mut in_known): (OccurrencesByFile, OccurrencesByFile) = Default::default();
     for hit in hits {
@@ -138,8 +144,8 @@ pub(crate) fn further_occurrences(
     let sources = parse_all(&project, &paths);
     // Where all was parsed, it does not matter that it took longer.
     let is_whole = is_parsed && sources.len() == paths.len();
-    let cut = truncated || timed_out || !is_whole && project.is_late();
-    let mut found = FurtherOccurrences { unread, cut, of_method, ..FurtherOccurrences::default() };
+    let cut = truncated || timed_out || !has_all_notebooks || !is_whole && project.is_late();
+    let mut found = FurtherOccurrences { notebooks, unread, cut, of_method, ..FurtherOccurrences::default() };
     if has_conditional_code(language) {
         found.conditional = conditional_occurrences(&project, asked, &in_known, &by_file);
         let is_excluded = project
@@ -151,6 +157,9 @@ pub(crate) fn further_occurrences(
             || in_known.len() > MAX_FURTHER_PARSED_FILES
             || project.is_late();
     }
+    let known_sources = in_known.keys().take(MAX_FURTHER_PARSED_FILES);
+    let known_sources = known_sources.filter_map(|path| project.source(path));
+    found.passed.extend(known_sources.filter_map(|source| first_value(&source, asked)));
     for path in paths {
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
@@ -166,7 +175,7 @@ pub(crate) fn further_occurrences(
         match in_source(source, asked, hits) {
             Some(standing) if is_passed_alone(source, asked, hits) => found.passed.push(standing),
             Some(standing) => found.files.push(standing),
-            None if hits.iter().all(|hit| in_comment_or_string(source, hit)) => {
+            None if hits.iter().all(|hit| source.is_comment_or_string(start_of(source, hit))) => {
                 found.quiet.push(path.clone())
             }
             None => {}
@@ -191,8 +200,8 @@ fn conditional_occurrences(
         let hits = in_known.get(&source.path).or_else(|| by_file.get(&source.path));
         let conditions = SourceConditions::new(project, &source);
         for hit in hits.into_iter().flatten() {
-            let at = source.buffer().byte_offset(hit.range.start);
-            if in_comment_or_string(&source, hit) || !matches_sense(&source, asked, at) {
+            let at = start_of(&source, hit);
+            if !counts(&source, asked, at) {
                 continue;
             }
             let excluded = match conditions.at(at) {
@@ -207,10 +216,6 @@ fn conditional_occurrences(
     found
 }
 
-fn in_comment_or_string(source: &ParsedSource, hit: &Hit) -> bool {
-    source.is_comment_or_string(source.buffer().byte_offset(hit.range.start))
-}
-
 /// Whether the name means something that only its own function knows.
 fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let at = source.buffer().byte_offset(asked.position);
@@ -222,34 +227,58 @@ fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQ
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
-fn counts(source: &ParsedSource, asked: &OccurrenceQuery, hit: &Hit) -> bool {
-    let at = source.buffer().byte_offset(hit.range.start);
-    !in_comment_or_string(source, hit) && matches_sense(source, asked, at)
+/// Whether the name at a byte counts: neither in a comment nor in a string, and in the sense that
+/// was asked for.
+pub(super) fn counts(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
+    !source.is_comment_or_string(at) && matches_sense(source, asked, at)
 }
 
 /// Whether calls are asked for, and all that counts in a file only gives the name to calls, as a value.
 fn is_passed_alone(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> bool {
-    let is_passed = |hit: &Hit| {
-        let at = source.buffer().byte_offset(hit.range.start);
-        occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Argument
-    };
+    let is_passed =
+        |hit: &Hit| occurrence_use(source, start_of(source, hit), asked.name.len()) == OccurrenceUse::Value;
     asked.sense == OccurrenceSense::Call
-        && hits.iter().filter(|hit| counts(source, asked, hit)).all(is_passed)
+        && hits.iter().filter(|hit| counts(source, asked, start_of(source, hit))).all(is_passed)
+}
+
+/// The first place in a file where the name is passed on or kept as a value, where calls are
+/// asked for.
+fn first_value(source: &ParsedSource, asked: &OccurrenceQuery) -> Option<FurtherOccurrence> {
+    if asked.sense != OccurrenceSense::Call {
+        return None;
+    }
+    let buffer = source.buffer();
+    let identifiers = (0..buffer.line_count()).flat_map(|line| identifiers_on_line(buffer, line));
+    let mut starts = identifiers.filter(|found| found.name == asked.name).map(|found| found.range.start);
+    let first = starts.find(|start| {
+        let at = buffer.byte_offset(*start);
+        occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Value && counts(source, asked, at)
+    })?;
+    Some(FurtherOccurrence::new(source.path.clone(), first))
 }
 
 fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
-    let first = hits.iter().find(|hit| counts(source, asked, hit))?;
-    let starts = || hits.iter().map(|hit| source.buffer().byte_offset(hit.range.start));
-    let own = |index: usize| {
-        !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
-    };
+    let first = hits.iter().find(|hit| counts(source, asked, start_of(source, hit)))?;
+    let starts = || hits.iter().map(|hit| start_of(source, hit));
     Some(FurtherOccurrence {
         imports: imports_name(source, asked),
-        defines: source.definitions_named(&asked.name).any(own),
+        defines: is_own_definition(source, &asked.name),
         uses_member: starts().any(|at| !source.is_comment_or_string(at) && is_member(source, at)),
         defines_method: starts().any(|at| defines_method(source, &asked.name, at)),
         ..FurtherOccurrence::new(source.path.clone(), first.range.start)
     })
+}
+
+fn start_of(source: &ParsedSource, hit: &Hit) -> usize {
+    source.buffer().byte_offset(hit.range.start)
+}
+
+/// Whether `source` defines something called `name` itself.
+pub(super) fn is_own_definition(source: &ParsedSource, name: &str) -> bool {
+    let own = |index: usize| {
+        !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
+    };
+    source.definitions_named(name).any(own)
 }
 
 impl FurtherOccurrence {
@@ -269,7 +298,7 @@ fn defines_method(source: &ParsedSource, name: &str, at: usize) -> bool {
 }
 
 /// Whether the name at a byte is said of a value: behind a dot, and not behind the name of what is imported.
-fn is_member(source: &ParsedSource, at: usize) -> bool {
+pub(super) fn is_member(source: &ParsedSource, at: usize) -> bool {
     let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
         return false;
     };

@@ -14,6 +14,7 @@
 mod advice;
 mod answer;
 mod by_name;
+mod calls_within;
 mod candidates;
 mod code_units;
 mod conditional_code;
@@ -33,6 +34,7 @@ mod literal;
 mod members;
 mod modules;
 mod name_occurrence;
+mod notebook;
 mod occurrence_use;
 mod parse;
 mod patterns;
@@ -49,6 +51,7 @@ mod word;
 
 pub(crate) use advice::{SEARCH_ADVICE, SpokenLanguage, advice, commands, our_command, startup_line};
 pub(crate) use answer::{Candidate, HintError, Hints};
+pub(crate) use calls_within::{CallWithin, calls_within};
 pub use candidates::{DEADLINE, HintSubject, definition, definition_up_to};
 pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
@@ -65,6 +68,7 @@ pub(crate) use importers::importers;
 pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use language_families::related_languages;
 pub(crate) use literal::PythonModule;
+pub(crate) use notebook::NotebookUse;
 pub(crate) use references::references;
 pub use resolve::ResolutionStage;
 pub(crate) use symbols::{

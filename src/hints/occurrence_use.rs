@@ -10,16 +10,40 @@ const MAX_TYPE_ANCESTORS: usize = 8;
 /// Nodes of types in which a name calls nothing.
 const TYPE_NODES: &[&str] = &["type", "type_annotation", "type_arguments", "type_identifier"];
 
-/// The arguments of a call.
-const ARGUMENT_NODES: &[&str] = &["argument_list", "arguments"];
+/// Nodes in which a name stands for a value that is passed on or kept: arguments, collections,
+/// assignments, results.
+const VALUE_NODES: &[&str] = &[
+    "argument_list",
+    "arguments",
+    "array",
+    "array_expression",
+    "assignment",
+    "assignment_expression",
+    "conditional_expression",
+    "dictionary",
+    "expression_list",
+    "init_declarator",
+    "initializer_list",
+    "keyword_argument",
+    "keyed_element",
+    "list",
+    "literal_element",
+    "object",
+    "pair",
+    "return_statement",
+    "set",
+    "ternary_expression",
+    "tuple",
+    "variable_declarator",
+];
 
 /// What code does with a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OccurrenceUse {
     /// It names the type of something.
     Type,
-    /// A call gets it as a value: `sum(map(NAME, all))`.
-    Argument,
+    /// It is passed on or kept as a value: `sum(map(NAME, all))`, `{"key": NAME}`.
+    Value,
     /// Something else, a call perhaps.
     Other,
 }
@@ -31,7 +55,7 @@ pub(super) fn occurrence_use(source: &ParsedSource, at: usize, length: usize) ->
         return OccurrenceUse::Type;
     }
     match value_of(source, leaf).parent() {
-        Some(parent) if ARGUMENT_NODES.contains(&parent.kind()) => OccurrenceUse::Argument,
+        Some(parent) if VALUE_NODES.contains(&parent.kind()) => OccurrenceUse::Value,
         _ => OccurrenceUse::Other,
     }
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::answer::HintError;
 use super::grammar::Grammar;
+use super::notebook::NOTEBOOK_EXTENSION;
 use super::project::Project;
 use super::source::ParsedSource;
 use crate::config::Catalogue;
@@ -59,6 +60,8 @@ pub(crate) fn documents_naming(
     }
     let is_code =
         |path: &WorkspacePath| project.language(path).is_some_and(|language| !catalogue.is_data(language));
-    let documents = files.into_iter().filter(|(path, _)| !is_code(path)).collect();
+    // Notebooks are searched with the code: only their code cells count.
+    let is_notebook = |path: &WorkspacePath| path.extension() == Some(NOTEBOOK_EXTENSION);
+    let documents = files.into_iter().filter(|(path, _)| !is_code(path) && !is_notebook(path)).collect();
     Ok((documents, found.truncated || found.timed_out))
 }

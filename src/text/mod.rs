@@ -2,7 +2,7 @@
 //!
 //! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
 //! [`TextChange`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest_word`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
+//! [`nearest_word`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); [`notebook`]s; globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
 //! pure: no file, no process, no language server, no async. May use: nothing of this crate.
 //!
 //! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
@@ -25,6 +25,7 @@ mod identifier;
 mod line_map;
 mod lines;
 mod moved_block;
+pub(crate) mod notebook;
 pub(crate) mod patch;
 mod position;
 pub(crate) mod replace;

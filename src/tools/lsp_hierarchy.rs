@@ -9,13 +9,14 @@ use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
 use super::error::ToolError;
-use super::fallback;
+use super::fallback::{self, run_in_background};
+use super::named_places::{abbreviate_list, line_address};
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::OccurrenceSense;
+use crate::hints::{self, CallWithin, OccurrenceSense};
 use crate::lsp::hierarchy::HierarchyDirection;
-use crate::lsp::model::HierarchyNode;
+use crate::lsp::model::{FileRef, HierarchyNode};
 use crate::policy::request::CallSubjects;
 use crate::text::{Position, Range};
 use schemars::JsonSchema;
@@ -59,6 +60,9 @@ pub(crate) struct TypesArgs {
     #[schemars(range(min = 1, max = 10))]
     pub depth: Option<usize>,
 }
+
+/// The most calls that a note names.
+const MAX_NAMED_CALLS: usize = 8;
 
 /// Which way types are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -173,6 +177,13 @@ pub(crate) async fn run(
             notes.extend(
                 (hidden > 0).then(|| format!("{hidden} are left out: rules hide the files that say them")),
             );
+            let unlisted = match hierarchy {
+                HierarchyDirection::Callees => unlisted_calls(context, &value).await,
+                _ => None,
+            };
+            let unlisted = unlisted.map(|calls| {
+                format!("{} does not say what is called by these calls: {calls}", session.server())
+            });
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
@@ -183,15 +194,40 @@ pub(crate) async fn run(
                 HierarchyDirection::Supertypes => "supertypes",
                 HierarchyDirection::Subtypes => "subtypes",
             };
-            let doubt = match items.is_empty() {
+            let doubt = match items.is_empty() && unlisted.is_none() {
                 true => context.empty_list_doubt(&session, &place, verdict, deadline).await,
-                false => None,
+                false => unlisted,
             };
             let output = HierarchyOutput { direction: direction.to_owned(), items, count };
             Ok(Answer::new(output, place.resolved, status, verdict, notes).with_doubt(doubt))
         }
         QuestionOutcome::Unanswered(unanswered) => Err(fallback::refusal_error(&unanswered.status)),
     }
+}
+
+/// The calls in the functions `roots` that no callee has among its sites, in words; `None` where
+/// each has one.
+async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<String> {
+    let mut unlisted = Vec::new();
+    for root in roots {
+        let FileRef::Inside(path) = &root.location.file else { continue };
+        let (path, at) = (path.clone(), root.location.range.start);
+        let until = std::time::Instant::now() + hints::DEADLINE;
+        let file = path.clone();
+        let calls = run_in_background(context, move |workspace, catalogue| {
+            Ok(hints::calls_within(workspace, catalogue, &file, at, until))
+        });
+        let is_listed = |call: &CallWithin| {
+            let mut sites = root.children.iter().flat_map(|callee| &callee.sites);
+            sites.any(|site| site.start <= call.position && call.position <= site.end)
+        };
+        let calls = calls.await.unwrap_or_default();
+        let missing = calls.into_iter().filter(|call| !is_listed(call));
+        unlisted
+            .extend(missing.map(|call| format!("`{}` at {}", call.name, line_address(&path, call.position))));
+    }
+    let count = unlisted.len();
+    (count > 0).then(|| abbreviate_list(unlisted.into_iter(), count, MAX_NAMED_CALLS))
 }
 
 /// As many of `nodes` as there is room for, and how many are left out; a node whose children are is `cut`.

@@ -401,7 +401,7 @@ impl Context {
 
 fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
     standing.files.retain(|file| !listed.contains(&file.path));
-    standing.passed.retain(|file| !listed.contains(&file.path));
+    standing.notebooks.retain(|file| !listed.contains(&file.path));
 }
 
 /// What is known of a server that listed all that it knows.
@@ -420,7 +420,11 @@ fn is_doubtful(
     certainty: ServerCertainty,
     sense: OccurrenceSense,
 ) -> bool {
-    if standing.files.iter().any(|file| file.imports) {
+    if standing.files.iter().any(|file| file.imports) || !standing.notebooks.is_empty() {
+        return true;
+    }
+    // A function that is kept as a value may be called without its name.
+    if !standing.passed.is_empty() && value.has_no_other_places() {
         return true;
     }
     // A file that defines the name itself speaks of its own; but that is just how something is implemented. What may be a comment

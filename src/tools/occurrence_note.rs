@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::mergeable_answer::MergeableAnswer;
 use super::named_places::{abbreviate_list, line_address};
-use crate::hints::{FurtherOccurrence, FurtherOccurrences};
+use crate::hints::{FurtherOccurrence, FurtherOccurrences, NotebookUse};
 use crate::workspace::WorkspacePath;
 
 /// The most files that a note names.
@@ -33,6 +33,11 @@ pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     if !standing.passed.is_empty() {
         let places = abbreviate(standing.passed.iter().map(place), standing.passed.len());
         parts.push(format!("is passed on as a value at {places}"));
+    }
+    if !standing.notebooks.is_empty() {
+        let place = |found: &NotebookUse| format!("{} (cell {})", found.path.display(), found.cell);
+        let places = abbreviate(standing.notebooks.iter().map(place), standing.notebooks.len());
+        parts.push(format!("stands in code of notebooks that {server} does not read: {places}"));
     }
     if T::SAYS_QUIET && !standing.quiet.is_empty() {
         let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());

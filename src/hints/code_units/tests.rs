@@ -284,3 +284,21 @@ fn texts_in_brackets_are_members_and_other_texts_are_not() {
     let keys: Vec<&str> = keys.map(|one| words.names[one.name as usize].as_str()).collect();
     assert_eq!(keys, ["total", "count", "sum"]);
 }
+
+#[test]
+fn mention_as_a_type_is_told_from_a_call_and_from_a_value() {
+    let uses = |language: &str, path: &str, text: &str| {
+        let index = index(&[(path, text)], language);
+        let uses = index.uses("Cart").iter();
+        uses.map(|place| (place.at.line, place.is_call, place.is_type)).collect::<Vec<_>>()
+    };
+    let python = "def a(x: Cart) -> list[Cart]:\n    y: 'Cart' = Cart()\n    return isinstance(x, Cart)\n";
+    let expected =
+        [(0, false, true), (0, false, true), (1, false, true), (1, true, false), (2, false, false)];
+    assert_eq!(uses("python", "a.py", python), expected);
+    let script = "function a(x: Cart): Cart {\n  return new Cart(x instanceof Cart)\n}\n";
+    let expected = [(0, false, true), (0, false, true), (1, true, false), (1, false, false)];
+    assert_eq!(uses("typescript", "a.ts", script), expected);
+    let go = "package a\n\nfunc a(x *Cart) Cart {\n\treturn Cart{}\n}\n";
+    assert_eq!(uses("go", "a.go", go), [(2, false, true), (2, false, true), (3, false, false)]);
+}

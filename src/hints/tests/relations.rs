@@ -116,6 +116,30 @@ fn function_that_is_only_passed_on_is_told_from_one_that_is_called() {
 }
 
 #[test]
+fn function_kept_as_a_value_is_found_in_files_that_are_known_too() {
+    let text = "def kept():\n    pass\n\n\nTABLE = {\"kept\": kept}\n\n\ndef used():\n    kept()\n\n\n\
+                def typed(x: used):\n    used()\n";
+    let fixture = fixture(&[("m.py", text)]);
+    let found = |name: &str| {
+        let passed = occurrences_beside(&fixture, "m.py", name, OccurrenceSense::Call).passed;
+        passed.iter().map(|found| found.position.line + 1).collect::<Vec<_>>()
+    };
+    assert_eq!(found("kept"), [5]);
+    assert!(found("used").is_empty());
+}
+
+#[test]
+fn calls_within_a_function_are_those_of_members_values_and_known_names() {
+    let text = "import json\n\n\ndef func(a, table):\n    a()\n    table['x'](1)\n    print(json.dumps(a.b.run()))\n\n    \
+                def inner():\n        a.left_out()\n\n    inner()\n";
+    let fixture = fixture(&[("m.py", text)]);
+    let at = fixture.find("m.py", "func", 0);
+    let found = calls_within(&fixture.workspace, Catalogue::built_in(), &fixture.path("m.py"), at, soon());
+    let found: Vec<_> = found.iter().map(|call| (call.name.as_str(), call.position.line + 1)).collect();
+    assert_eq!(found, [("a", 5), ("table", 6), ("dumps", 7), ("run", 7), ("inner", 12)]);
+}
+
+#[test]
 fn argument_of_a_generic_type_is_no_type_parameter() {
     let fixture = fixture(&[
         ("pkg/people.py", "class Person:\n    def name(self): ...\n"),
@@ -202,4 +226,36 @@ fn implementations_are_found_by_the_bases_that_types_name() {
         assert_eq!(implementing(&fixture, path, name, 0), expected, "{name} in {path}");
     }
     assert_eq!(implementing(&fixture, "pkg/vip.py", "greet", 0), Vec::<String>::new());
+}
+
+#[test]
+fn uses_in_code_cells_of_notebooks_are_found_and_their_outputs_are_not() {
+    let cell = |kind: &str, source: &str, output: &str| {
+        format!(
+            "{{\"cell_type\": \"{kind}\", \"source\": [{source}], \"outputs\": [{{\"text\": \"{output}\"}}]}}"
+        )
+    };
+    let notebook = |cells: &[String]| format!("{{\"nbformat\": 4, \"cells\": [{}]}}", cells.join(","));
+    let import = cell("code", "\"from m import total\\n\", \"%time 1\\n\"", "");
+    let used = notebook(&[
+        cell("markdown", "\"total\"", ""),
+        import.clone(),
+        cell("code", "\"x = 1\\ntotal(x)\"", ""),
+    ]);
+    let shown = notebook(&[cell("code", "\"import m\"", "total total"), cell("markdown", "\"total\"", "")]);
+    let own = notebook(&[cell("code", "\"import m\\ndef total(): pass\\ntotal()\"", "")]);
+    let other = notebook(&[cell("code", "\"from pandas import total\\ntotal()\"", "")]);
+    let fixture = fixture(&[
+        ("m.py", "def total(x):\n    return x\n"),
+        ("used.ipynb", &used),
+        ("shown.ipynb", &shown),
+        ("own.ipynb", &own),
+        ("other.ipynb", &other),
+    ]);
+    let found = |sense| {
+        let found = occurrences_beside(&fixture, "m.py", "total", sense).notebooks;
+        found.into_iter().map(|found| (found.path.display(), found.cell)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(OccurrenceSense::Any), [("used.ipynb".to_owned(), 2)]);
+    assert_eq!(found(OccurrenceSense::Call), [("used.ipynb".to_owned(), 3)]);
 }

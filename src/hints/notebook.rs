@@ -1,0 +1,130 @@
+//! Uses of a name in the code cells of Jupyter notebooks, whose outputs are no code.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::further_occurrences::{OccurrenceQuery, counts, is_member, is_own_definition};
+use super::grammar::Grammar;
+use super::language_families::related_languages;
+use super::project::Project;
+use super::source::ParsedSource;
+use crate::text::identifiers_on_line;
+use crate::text::notebook::Notebook;
+use crate::workspace::{SearchError, SearchQuery, WorkspacePath};
+
+/// The ending of notebooks.
+pub(crate) const NOTEBOOK_EXTENSION: &str = "ipynb";
+/// The most notebooks that are read for one name.
+const MAX_READ_NOTEBOOKS: usize = 60;
+/// The most places in notebooks that are looked at.
+const MAX_NOTEBOOK_HITS: usize = 5_000;
+
+/// A notebook whose code has a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NotebookUse {
+    /// The file.
+    pub(crate) path: WorkspacePath,
+    /// The number of the first cell that has it, from 1, as editors count.
+    pub(crate) cell: usize,
+}
+
+/// The notebooks beside `known` that use what `asked` is about, and whether all were looked at.
+///
+/// # Errors
+/// [`SearchError`] where the workspace cannot be searched.
+pub(super) fn notebook_uses(
+    project: &Project<'_>,
+    language: &str,
+    asked: &OccurrenceQuery,
+    of_method: bool,
+    known: &BTreeSet<WorkspacePath>,
+) -> Result<(Vec<NotebookUse>, bool), SearchError> {
+    let found = project.workspace.search(&SearchQuery {
+        pattern: asked.name.clone(),
+        literal: true,
+        // In JSON an escaped line end and the name behind it are one word.
+        whole_word: false,
+        case_insensitive: false,
+        under: WorkspacePath::root(),
+        extensions: Some(vec![NOTEBOOK_EXTENSION.to_owned()]),
+        max_hits: MAX_NOTEBOOK_HITS,
+        deadline: project.deadline,
+    })?;
+    let paths: BTreeSet<WorkspacePath> = found.hits.into_iter().map(|hit| hit.path).collect();
+    let is_whole = !found.truncated && !found.timed_out && paths.len() <= MAX_READ_NOTEBOOKS;
+    let others = paths.into_iter().filter(|path| !known.contains(path)).take(MAX_READ_NOTEBOOKS);
+    let uses = others.filter_map(|path| {
+        let text = project.workspace.read_text(&path).ok()?.text;
+        let cell = first_use(project, language, asked, of_method, &path, &text)?;
+        Some(NotebookUse { path, cell })
+    });
+    Ok((uses.collect(), is_whole))
+}
+
+/// The number of the first cell of a notebook that uses the name, unless the notebook means
+/// something of its own by it.
+fn first_use(
+    project: &Project<'_>,
+    language: &str,
+    asked: &OccurrenceQuery,
+    of_method: bool,
+    path: &WorkspacePath,
+    json: &str,
+) -> Option<usize> {
+    let notebook = Notebook::parse(json)?;
+    let spoken = &notebook.language;
+    if !related_languages(language).contains(&spoken.as_str()) {
+        return None;
+    }
+    let mut text = String::new();
+    let mut spans: Vec<(usize, Range<usize>)> = Vec::new();
+    let cells = notebook.cells.items.iter().enumerate();
+    for (index, cell) in cells.filter(|(_, cell)| cell.kind() == "code") {
+        let start = text.len();
+        for line in cell.source().lines() {
+            // Commands of the notebook are no code.
+            let is_command = line.trim_start().starts_with(['%', '!']);
+            text.push_str(if is_command { "" } else { line });
+            text.push('\n');
+        }
+        spans.push((index + 1, start..text.len()));
+    }
+    let grammar = Grammar::for_language(spoken, None)?;
+    let source = ParsedSource::new(path.clone(), grammar, text, project.deadline).ok()?;
+    if !may_mean(project, &source, asked, &notebook) {
+        return None;
+    }
+    let buffer = source.buffer();
+    let identifiers = (0..buffer.line_count()).flat_map(|line| identifiers_on_line(buffer, line));
+    let starts = identifiers.filter(|found| found.name == asked.name).map(|found| found.range.start);
+    let mut starts = starts.map(|start| buffer.byte_offset(start));
+    let first = starts.find(|at| counts(&source, asked, *at) && (of_method || !is_member(&source, *at)))?;
+    spans.iter().find(|(_, span)| span.contains(&first)).map(|(cell, _)| *cell)
+}
+
+/// Whether a notebook can mean what `asked` is about: it has the name from a module of the
+/// workspace, or none of its own and uses some of the workspace.
+fn may_mean(
+    project: &Project<'_>,
+    source: &ParsedSource,
+    asked: &OccurrenceQuery,
+    notebook: &Notebook,
+) -> bool {
+    let folders = [source.path.parent(), Some(WorkspacePath::root()), WorkspacePath::root().join("src").ok()];
+    let is_local = |module: &str| {
+        let Some(first) = module.split(['.', '/']).next().filter(|first| !first.is_empty()) else {
+            return true;
+        };
+        let names = [first.to_owned(), format!("{first}.py")];
+        let mut places =
+            folders.iter().flatten().flat_map(|folder| names.iter().map(|name| folder.join(name)));
+        places.any(|place| place.is_ok_and(|place| project.workspace.exists(&place)))
+    };
+    let mut of_name = source.imports.iter().filter(|import| import.local == asked.name).peekable();
+    if of_name.peek().is_some() {
+        return of_name.any(|import| is_local(&import.module));
+    }
+    let runs_file = || notebook.cells.items.iter().any(|cell| cell.source().contains("%run"));
+    !is_own_definition(source, &asked.name)
+        && (source.imports.iter().any(|import| is_local(&import.module)) || runs_file())
+}

@@ -1,0 +1,190 @@
+//! Jupyter notebooks, read as far as they are shown or searched: cells with their sources, and outputs in bounded number.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// The most cells, and outputs of a cell, that are read.
+pub(crate) const MAX_NOTEBOOK_CELLS: usize = 10_000;
+pub(crate) const MAX_CELL_OUTPUTS: usize = 100;
+
+/// A notebook (nbformat 3 and 4).
+pub(crate) struct Notebook {
+    /// Its cells.
+    pub(crate) cells: FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>,
+    /// The language of its code in lower case; Python where its metadata name none.
+    pub(crate) language: String,
+}
+
+impl Notebook {
+    /// The notebook in `json`; `None` where it is none.
+    pub(crate) fn parse(json: &str) -> Option<Self> {
+        let NotebookFile { cells, worksheets, metadata } = serde_json::from_str(json).ok()?;
+        let first = worksheets.and_then(|sheets| sheets.items.into_iter().next());
+        let NotebookMetadata { language_info, kernelspec } = metadata;
+        let language = language_info.name.or(kernelspec.language).unwrap_or_else(|| "python".to_owned());
+        let cells = cells.or_else(|| first.and_then(|sheet| sheet.cells))?;
+        Some(Self { cells, language: language.to_lowercase() })
+    }
+}
+
+impl NotebookCell {
+    /// Its source.
+    pub(crate) fn source(&self) -> &str {
+        self.source.as_ref().or(self.input.as_ref()).map_or("", |source| &source.0)
+    }
+
+    /// Its kind: "code", "markdown".
+    pub(crate) fn kind(&self) -> &str {
+        self.cell_type.as_deref().unwrap_or("code")
+    }
+}
+
+#[derive(Deserialize)]
+struct NotebookFile {
+    cells: Option<FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>>,
+    worksheets: Option<FirstItems<NotebookWorksheet, 1>>,
+    #[serde(default)]
+    metadata: NotebookMetadata,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NotebookMetadata {
+    language_info: NotebookLanguage,
+    kernelspec: NotebookLanguage,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct NotebookLanguage {
+    name: Option<String>,
+    language: Option<String>,
+}
+
+/// What nbformat 3 has the cells in.
+#[derive(Deserialize)]
+struct NotebookWorksheet {
+    cells: Option<FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>>,
+}
+
+/// A cell.
+#[derive(Deserialize)]
+pub(crate) struct NotebookCell {
+    cell_type: Option<String>,
+    source: Option<JoinedLines>,
+    /// As `source`, in nbformat 3.
+    input: Option<JoinedLines>,
+    /// What running it gave.
+    pub(crate) outputs: Option<FirstItems<CellOutput, MAX_CELL_OUTPUTS>>,
+}
+
+/// An output of a cell (nbformat 4).
+#[derive(Deserialize)]
+pub(crate) struct CellOutput {
+    pub(crate) output_type: Option<String>,
+    pub(crate) ename: Option<String>,
+    pub(crate) evalue: Option<String>,
+    pub(crate) text: Option<JoinedLines>,
+    #[serde(default)]
+    pub(crate) data: OutputData,
+}
+
+/// The forms of one output: its plain text, and the kinds of the others.
+#[derive(Default)]
+pub(crate) struct OutputData {
+    pub(crate) plain: String,
+    pub(crate) others: Vec<String>,
+}
+
+/// The first `N` items of a list, and the number of those after them, which take no memory.
+pub(crate) struct FirstItems<T, const N: usize> {
+    pub(crate) items: Vec<T>,
+    pub(crate) left_out: usize,
+}
+
+/// A text that notebooks keep whole or line by line.
+pub(crate) struct JoinedLines(pub(crate) String);
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for FirstItems<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Items<T, const N: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Items<T, N> {
+            type Value = FirstItems<T, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut first = FirstItems { items: Vec::new(), left_out: 0 };
+                while first.items.len() < N {
+                    let Some(item) = list.next_element()? else { return Ok(first) };
+                    first.items.push(item);
+                }
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    first.left_out += 1;
+                }
+                Ok(first)
+            }
+        }
+        deserializer.deserialize_seq(Items(PhantomData))
+    }
+}
+
+impl<'de> Deserialize<'de> for JoinedLines {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Lines;
+        impl<'de> Visitor<'de> for Lines {
+            type Value = JoinedLines;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text or a list of lines")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<JoinedLines, E> {
+                Ok(JoinedLines(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<JoinedLines, A::Error> {
+                let mut joined = String::new();
+                while let Some(line) = list.next_element::<String>()? {
+                    joined.push_str(&line);
+                }
+                Ok(JoinedLines(joined))
+            }
+        }
+        deserializer.deserialize_any(Lines)
+    }
+}
+
+impl<'de> Deserialize<'de> for OutputData {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Forms;
+        impl<'de> Visitor<'de> for Forms {
+            type Value = OutputData;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a map from kinds to contents")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OutputData, A::Error> {
+                let mut data = OutputData::default();
+                while let Some(kind) = map.next_key::<String>()? {
+                    if kind == "text/plain" {
+                        data.plain = map.next_value::<JoinedLines>()?.0;
+                        continue;
+                    }
+                    map.next_value::<IgnoredAny>()?;
+                    if data.others.len() < MAX_CELL_OUTPUTS {
+                        data.others.push(kind);
+                    }
+                }
+                Ok(data)
+            }
+        }
+        deserializer.deserialize_map(Forms)
+    }
+}
