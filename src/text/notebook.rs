@@ -23,8 +23,11 @@ impl Notebook {
     pub(crate) fn parse(json: &str) -> Option<Self> {
         let NotebookFile { cells, worksheets, metadata } = serde_json::from_str(json).ok()?;
         let first = worksheets.and_then(|sheets| sheets.items.into_iter().next());
-        let NotebookMetadata { language_info, kernelspec } = metadata;
-        let language = language_info.name.or(kernelspec.language).unwrap_or_else(|| "python".to_owned());
+        let spoken = metadata.and_then(|metadata| {
+            let of_kernel = metadata.kernelspec.and_then(|kernel| kernel.language);
+            metadata.language_info.and_then(|info| info.name).or(of_kernel)
+        });
+        let language = spoken.unwrap_or_else(|| "python".to_owned());
         let cells = cells.or_else(|| first.and_then(|sheet| sheet.cells))?;
         Some(Self { cells, language: language.to_lowercase() })
     }
@@ -46,19 +49,16 @@ impl NotebookCell {
 struct NotebookFile {
     cells: Option<FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>>,
     worksheets: Option<FirstItems<NotebookWorksheet, 1>>,
-    #[serde(default)]
-    metadata: NotebookMetadata,
+    metadata: Option<NotebookMetadata>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct NotebookMetadata {
-    language_info: NotebookLanguage,
-    kernelspec: NotebookLanguage,
+    language_info: Option<NotebookLanguage>,
+    kernelspec: Option<NotebookLanguage>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default)]
+#[derive(Deserialize)]
 struct NotebookLanguage {
     name: Option<String>,
     language: Option<String>,
