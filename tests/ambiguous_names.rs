@@ -8,7 +8,7 @@ const CART: &str = "from dataclasses import dataclass\n\n\n@dataclass\nclass Car
                     return self.rate\n";
 const BILL: &str = "from shop.cart import Cart\n\nrate = 2.0\n\n\nclass Bill:\n    def total(self, cart: Cart) -> float:\n        \
                     return cart.total() * rate\n";
-const TOTALS: &str = "`total` means 2 symbols in this workspace: shop/bill.py:7 (method Bill.total), shop/cart.py:8 (method Cart.total)";
+const TOTALS: &str = "`total` means 2 symbols in this workspace: shop/bill.py:7:9 (method Bill.total), shop/cart.py:8:9 (method Cart.total)";
 
 fn project() -> Project {
     Project::new([
@@ -51,11 +51,45 @@ async fn bare_name_of_two_symbols_without_server_lists_both() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn candidate_that_is_no_function_is_told_by_what_it_is_in() {
-    let workspace = project().opening().at_shell().open();
-    let several = ask(&workspace, "lsp_hover", "rate").await;
+    let project = project();
+    project.write("shop/till.py", "class Till:\n    price = 1\n\n\nclass Desk:\n    price = 2\n");
+    let workspace = project.opening().at_shell().open();
+    let several = ask(&workspace, "lsp_hover", "price").await;
     let error = several["error"].as_str().unwrap_or_default();
-    assert!(error.contains("shop/cart.py:6 (field Cart.rate)"), "{error}");
-    assert!(error.contains("shop/bill.py:3 (variable rate)"), "{error}");
+    assert!(error.contains("shop/till.py:2:5 (field Till.price)"), "{error}");
+    assert!(error.contains("shop/till.py:6:5 (field Desk.price)"), "{error}");
+    workspace.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn name_at_the_top_level_is_meant_and_nested_ones_are_listed() {
+    let workspace = project().opening().at_shell().open();
+    let found = ask(&workspace, "lsp_definition", "rate").await;
+    assert_eq!(found["locations"][0]["shop/bill.py"][0][0], "3:1", "{found}");
+    let note = "`rate` is taken for the one at shop/bill.py:3:1; the name also means shop/cart.py:6:5 (field Cart.rate)";
+    assert_eq!(found["notes"][0], note, "{found}");
+    workspace.shutdown().await;
+}
+
+const RUST: &str = "pub struct Cart {\n    pub total: u32,\n}\n\nimpl Cart {\n    pub fn sum(&self) -> u32 {\n        total(self)\n    }\n}\n\n\
+                    impl Default for Cart {\n    fn default() -> Self {\n        Cart { total: 0 }\n    }\n}\n\n\
+                    pub fn total(cart: &Cart) -> u32 {\n    cart.total\n}\n\nmod tests {\n    fn total() {}\n}\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn name_in_a_file_is_that_of_its_top_level_and_of_no_impl_block() {
+    let project = Project::new([("Cargo.toml", "[package]\nname = \"shop\"\n"), ("src/lib.rs", RUST)]);
+    let workspace = project.opening().at_shell().open();
+    for (name, expected) in
+        [("Cart", "1:12"), ("total", "17:8"), ("Cart.total", "2:9"), ("tests::total", "22:8")]
+    {
+        let at = format!("src/lib.rs:{name}");
+        let found = workspace.ok("lsp_hover", json!({"at": at})).await;
+        assert_eq!(found["resolved"]["at"], expected, "{name}: {found}");
+        let lines = workspace.ok("read", json!({"path": "src/lib.rs", "symbol": name})).await;
+        assert_eq!(lines["start_line"].to_string(), expected.split(':').next().unwrap(), "{name}: {lines}");
+    }
+    let bare = ask(&workspace, "lsp_hover", "Cart").await;
+    assert_eq!((&bare["resolved"]["at"], &bare["notes"][0]), (&json!("1:12"), &Value::Null), "{bare}");
     workspace.shutdown().await;
 }
 
@@ -68,7 +102,7 @@ async fn many_candidates_are_counted_and_the_first_of_them_listed() {
     let workspace = project.opening().at_shell().open();
     let several = ask(&workspace, "explore", "set_up").await;
     let error = several["error"].as_str().unwrap_or_default();
-    assert!(error.starts_with("`set_up` means 12 symbols in this workspace: shop/part_10.py:1"), "{error}");
-    assert!(error.ends_with("shop/part_19.py:1 (function set_up), and 2 more"), "{error}");
+    assert!(error.starts_with("`set_up` means 12 symbols in this workspace: shop/part_10.py:1:5"), "{error}");
+    assert!(error.ends_with("shop/part_19.py:1:5 (function set_up), and 2 more"), "{error}");
     workspace.shutdown().await;
 }

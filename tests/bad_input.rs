@@ -273,7 +273,7 @@ fn columns_count_characters_for_any_prefix_and_line_ending() {
     }
     let said = run(&project, &["check", "a.scr", "--format", "json"]);
     let answer: Value = serde_json::from_str(&said.out).expect("JSON");
-    assert_eq!(answer["diagnostics"][0]["at"], "3:1-6", "{said:?}");
+    assert_eq!(answer["diagnostics"][0]["at"], "4:2-7", "{said:?}");
     assert_eq!(said.code, Some(1));
 }
 

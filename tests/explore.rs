@@ -51,7 +51,7 @@ async fn explore(runtime: &Runtime, path: &str, name: &str, budget: usize) -> An
 
 /// Path, symbol and 1-based lines of each item.
 fn places(items: &[ExploreItem]) -> Vec<(&str, &str, Vec<u32>)> {
-    let lines = |item: &ExploreItem| item.lines.iter().map(|line| line + 1).collect();
+    let lines = |item: &ExploreItem| item.at.iter().map(|at| at.line + 1).collect();
     items
         .iter()
         .map(|item| (item.path.as_str(), item.symbol.as_deref().unwrap_or("-"), lines(item)))
@@ -102,7 +102,7 @@ async fn explore_shows_errors_within_the_symbol_only() {
     let runtime = project.opening().servers(&["pyright"]).open();
     let found = explore(&runtime, "shop/cart.py", "Cart.total", 4_000).await.output;
     let errors: Vec<_> =
-        found.errors.items.iter().map(|item| (item.line + 1, item.message.as_str())).collect();
+        found.errors.items.iter().map(|item| (item.at.line + 1, item.message.as_str())).collect();
     assert!(matches!(errors.as_slice(), [(10, message)] if message.contains("rtae")), "{errors:?}");
     runtime.shutdown().await;
 }

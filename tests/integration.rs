@@ -29,6 +29,7 @@ mod first_install;
 mod first_question;
 mod fix;
 mod full_state;
+mod headers;
 mod host_hook;
 mod init;
 mod install;

@@ -62,10 +62,6 @@ impl Arm for Ours<'_> {
         if self.explores { "ours, explore" } else { "ours" }
     }
 
-    fn base(&self) -> u32 {
-        0
-    }
-
     fn numbering(&self) -> Numbering {
         Numbering::After
     }

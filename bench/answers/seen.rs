@@ -20,6 +20,7 @@ static NUMBERS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"^\W*L?(\d+)\s*[:\-|\t>)]",
         r"\bL(\d+)\b",
         r"(?i)lines?\W{1,4}(\d+(?:, ?\d+)*)",
+        r", (\d+):\d+\b",
     ];
     patterns.into_iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
 });

@@ -90,10 +90,10 @@ pub fn added(edit: &Edit, before: &Findings, after: &Findings) -> BTreeMap<Findi
     new
 }
 
-/// The line of a place as our answers have it, `line:character`.
+/// The 0-based line of a place as our answers have it, `line:column`.
 fn start_line(at: &Value) -> u32 {
     let line = at.as_str().and_then(|at| at.split(':').next());
-    line.and_then(|line| line.parse().ok()).unwrap_or(u32::MAX)
+    line.and_then(|line| line.parse::<u32>().ok()?.checked_sub(1)).unwrap_or(u32::MAX)
 }
 
 /// The errors that a delta names: in full, and in short where there are many.
@@ -108,8 +108,8 @@ pub fn of_delta(delta: &Value) -> Findings {
     }
     for item in delta["more"].as_array().into_iter().flatten() {
         let path = item["path"].as_str().unwrap_or_default();
-        for line in item["lines"].as_array().into_iter().flatten().filter_map(Value::as_u64) {
-            found.push((path.to_owned(), u32::try_from(line).unwrap_or(u32::MAX), rule(&item["code"])));
+        for at in item["at"].as_array().into_iter().flatten() {
+            found.push((path.to_owned(), start_line(at), rule(&item["code"])));
         }
     }
     found

@@ -292,7 +292,7 @@ fn check(folder: &Path, servers: &Servers, case: &Case, project: &Path) -> Resul
     for item in items.iter().filter(is_own) {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let line = text(&item["at"]).split(':').next().and_then(|line| line.parse().ok()).unwrap_or(u64::MAX);
-        found.push((text(&item["path"]), line.saturating_add(1), text(&item["code"])));
+        found.push((text(&item["path"]), line, text(&item["code"])));
     }
     Ok((found, answer["verdict"].as_str().unwrap_or("none").to_owned()))
 }

@@ -227,7 +227,7 @@ def ours(program, tree, language, earlier, env):
     for item in answer.get("diagnostics", []):
         if item["severity"] == "error" and item["server"] in (server, "syntax"):
             rule = "" if language == "go" else item.get("code") or ""
-            found[(item["path"], int(item["at"].split(":")[0]), rule)] += 1
+            found[(item["path"], int(item["at"].split(":")[0]) - 1, rule)] += 1
     return answer, found, took
 
 

@@ -23,6 +23,7 @@ pub(super) const LANGUAGE: &[ConfigField] = &[
     plain("shebangs", Texts),
     plain("language-id", Text),
     plain("language-ids", TextTable),
+    plain("built-ins", Texts),
     plain("data", Flag),
     launch("support", Flag),
     launch("servers", Texts),

@@ -46,6 +46,9 @@ pub struct Language {
     /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
     #[serde(default)]
     pub(crate) language_ids: BTreeMap<String, String>,
+    /// Globs of the files that define what is built in. Calls of it are counted, and not listed.
+    #[serde(default)]
+    pub(crate) built_ins: Vec<String>,
     /// It is data, markup or prose: what stands in its files is no definition of what other code calls so.
     #[serde(default)]
     pub(crate) data: bool,

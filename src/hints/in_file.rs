@@ -28,7 +28,9 @@ pub(crate) fn symbols_named(
     let (last, containers) = parts.split_last()?;
     let defined = source.definitions_named(last).map(|index| &source.definitions[index]);
     let fits = |definition: &&SourceDefinition| {
-        is_listed(&source, definition) && is_within(&source, definition, containers)
+        definition.role != DefinitionRole::Extension
+            && is_listed(&source, definition)
+            && is_within(&source, definition, containers)
     };
     let mut found: Vec<(&SourceDefinition, Overloads)> = Vec::new();
     let (promised, made): (Vec<_>, Vec<_>) =

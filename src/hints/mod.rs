@@ -18,6 +18,7 @@ mod calls_within;
 mod candidates;
 mod code_units;
 mod conditional_code;
+mod declared_name;
 mod definition;
 mod docs;
 mod extract;
@@ -58,6 +59,7 @@ pub(crate) use code_units::{
     sets_autouse, units_in,
 };
 pub(crate) use conditional_code::{ConditionalOccurrence, is_conditional};
+pub(crate) use declared_name::{DeclaredName, declared_at, has_headers};
 pub(crate) use further_occurrences::{
     FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, further_occurrences,
 };

@@ -343,7 +343,7 @@ fn document_symbols_are_nested_without_locals() {
     );
     assert_eq!(
         outline("a.rs").as_deref(),
-        Some("struct S(field a), module S(method new), enum E(enum member A, enum member B)")
+        Some("struct S(field a), object S(method new), enum E(enum member A, enum member B)")
     );
     assert_eq!(outline("a.ts").as_deref(), Some("function f, interface I(field a, method b)"));
     assert_eq!(outline("a.toml"), None);

@@ -37,6 +37,11 @@ impl Diagnostic {
     }
 }
 
+fn sort_by_place(symbols: &mut [Symbol]) {
+    symbols.sort_by_key(|symbol| symbol.selection.start);
+    symbols.iter_mut().for_each(|symbol| sort_by_place(&mut symbol.children));
+}
+
 /// How long an answer that came at the last moment may still be looked at.
 const ANSWER_DECODE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// The most places that explain one diagnostic; each may be in another file, which is read.
@@ -174,6 +179,7 @@ impl<'a> PositionDecoder<'a> {
             return None;
         };
         let range = value.get("range").and_then(|range| self.range(range));
+        let contents = self.session.workspace.with_relative_paths(&contents);
         (!contents.trim().is_empty()).then_some(Hover { contents, range })
     }
 
@@ -236,7 +242,8 @@ impl<'a> PositionDecoder<'a> {
         })
     }
 
-    /// LSP 3.17 *DocumentSymbol* tree or flat *SymbolInformation*, which is made a tree by what encloses what.
+    /// LSP 3.17 *DocumentSymbol* tree or flat *SymbolInformation*, which is made a tree by what encloses what; in the file's order, which
+    /// not every server keeps.
     pub(super) fn symbols(&mut self, value: &Value) -> Vec<Symbol> {
         let mut flat = Vec::new();
         let mut tree = Vec::new();
@@ -253,6 +260,7 @@ impl<'a> PositionDecoder<'a> {
             }
         }
         tree.extend(nest(flat));
+        sort_by_place(&mut tree);
         tree
     }
 
@@ -280,7 +288,10 @@ impl<'a> PositionDecoder<'a> {
         Some(Symbol {
             name,
             kind: kind(&value["kind"]),
-            detail: value["detail"].as_str().filter(|detail| !detail.is_empty()).map(str::to_owned),
+            detail: value["detail"]
+                .as_str()
+                .filter(|detail| !detail.is_empty())
+                .map(|detail| self.session.workspace.with_relative_paths(detail)),
             range,
             selection,
             children,

@@ -134,9 +134,13 @@ impl HierarchyWalk<'_> {
             .filter_map(|site| texts.range_in(file, site))
             .collect();
         Some(HierarchyNode {
-            name: item["name"].as_str()?.to_owned(),
+            // tsserver calls the top level of a file by its absolute path.
+            name: self.session.workspace.with_relative_paths(item["name"].as_str()?),
             kind: kind(&item["kind"]),
-            detail: item["detail"].as_str().filter(|detail| !detail.is_empty()).map(str::to_owned),
+            detail: item["detail"]
+                .as_str()
+                .filter(|detail| !detail.is_empty())
+                .map(|detail| self.session.workspace.with_relative_paths(detail)),
             location,
             sites,
             children: Vec::new(),

@@ -91,6 +91,9 @@ pub(crate) struct Hover {
 pub(crate) struct SymbolKind(pub u8);
 
 impl SymbolKind {
+    /// A block that adds members to a type named elsewhere (Rust's `impl`), which rust-analyzer calls an object.
+    pub(crate) const EXTENSION: Self = Self(19);
+
     const NAMES: [&'static str; 26] = [
         "file",
         "module",

@@ -197,7 +197,7 @@ impl Session {
                 container: element["containerName"]
                     .as_str()
                     .filter(|name| !name.is_empty())
-                    .map(str::to_owned),
+                    .map(|name| self.workspace.with_relative_paths(name)),
                 location: texts.location(&element["location"])?,
             })
         };

@@ -15,7 +15,7 @@ const MAX_REASON_BYTES: usize = 2_000;
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum RequestError {
     /// The other side did not answer in time; it was told that the answer is not wanted any more.
-    #[error("no answer to {method} within {} ms", waited.as_millis())]
+    #[error("no answer to {method} within {} ms", waited.as_millis().max(1))]
     Timeout {
         /// The request's method.
         method: String,

@@ -264,7 +264,7 @@ fn line_of(item: &Value) -> Option<u64> {
 fn short_delta(delta: &Value) -> FeedDelta {
     let added = delta["added"].as_array().map(Vec::as_slice).unwrap_or_default();
     let more = delta["more"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let further: usize = more.iter().map(|more| more["lines"].as_array().map_or(0, Vec::len)).sum();
+    let further: usize = more.iter().map(|more| more["at"].as_array().map_or(0, Vec::len)).sum();
     let text =
         |value: &Value| value.as_str().unwrap_or_default().chars().take(MAX_FEED_SUBJECT_CHARS).collect();
     let finding = |item: &Value| FeedFinding {
@@ -319,7 +319,7 @@ mod tests {
         let watch = feed.watch();
         let mut ticket = feed.begin(&entry("edit")).expect("a ticket");
         assert_eq!((feed.calls().len(), feed.calls()[0].running), (1, true));
-        let added = json!({"path": "a.py", "at": "3:0", "severity": "error", "message": "no"});
+        let added = json!({"path": "a.py", "at": "4:1", "severity": "error", "message": "no"});
         ticket.answer(&json!({"ok": true, "undo": "e1", "diagnostics":
             {"added": [added], "removed": 2, "unchanged": 1, "errors": 1, "verdict": "complete"}}));
         ticket.end(&entry("edit"));

@@ -85,10 +85,20 @@ impl Runtime {
 
     /// The outline of a file, or the workspace's symbols for a name; at most `limit`.
     pub async fn symbols(&self, target: Target, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
-        let limit = Some(limit);
+        self.symbols_with_locals(target, limit, false).await
+    }
+
+    /// The same, an outline on request with local variables.
+    pub(crate) async fn symbols_with_locals(
+        &self,
+        target: Target,
+        limit: usize,
+        locals: bool,
+    ) -> Result<Answer<SymbolsOutput>, ToolError> {
+        let asked = SymbolsArgs { limit: Some(limit), all: locals.then_some(true), ..SymbolsArgs::default() };
         let args = match target {
-            Target::File(path) => SymbolsArgs { path: Some(path), query: None, limit },
-            Target::Name(name) => SymbolsArgs { path: None, query: Some(name), limit },
+            Target::File(path) => SymbolsArgs { path: Some(path), ..asked },
+            Target::Name(name) => SymbolsArgs { query: Some(name), ..asked },
             _ => {
                 let what = "symbols are asked of a file or by a name, not of a position";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));

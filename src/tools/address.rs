@@ -1,5 +1,7 @@
 //! The arguments of language tools that name their subject: a file and a place in it, a name, or both.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
@@ -7,7 +9,8 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::target::Target;
+use super::place_address;
+use super::target::{Target, path_of};
 use crate::policy::request::CallSubjects;
 use crate::text::Position;
 
@@ -26,6 +29,9 @@ pub(crate) struct Address {
     /// Name, as `Class.method`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
+    /// Instead of these: `path:line:column`, 1-based.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
 }
 
 /// A path as text, for hooks and the audit log. One that is no UTF-8 loses what no text can hold; the call itself goes by the path.
@@ -57,8 +63,15 @@ impl Address {
     }
 
     /// The place or name that is meant; fails, saying what to give, where too little was said.
-    pub(crate) fn target(&self) -> Result<Target, ToolError> {
+    pub(crate) fn target(&self, context: &Context) -> Result<Target, ToolError> {
         let path = self.file();
+        if let Some(at) = self.at.as_deref().filter(|at| !at.is_empty()) {
+            if self.line.is_some() || self.character.is_some() || self.symbol.is_some() {
+                let what = "`at` is a whole place: give it without `line`, `character` and `symbol`";
+                return Err(ToolError::new(ErrorCode::InvalidArgs, what));
+            }
+            return place_at(context, path, at);
+        }
         let symbol = self.symbol.as_deref().filter(|symbol| !symbol.is_empty());
         Ok(match (path, self.line, self.character, symbol) {
             (Some(path), Some(line0), _, Some(name)) => {
@@ -89,9 +102,28 @@ impl Address {
 
     /// The file, for the rules.
     pub(crate) fn subjects(&self, context: &Context) -> Result<CallSubjects, ToolError> {
-        let paths = self.file().map(|path| context.path(path)).transpose()?;
+        let at = match &self.at {
+            Some(_) => Some(self.target(context)?),
+            None => None,
+        };
+        let file = at.as_ref().map_or(self.file(), |target| path_of(target).ok());
+        let paths = file.map(|path| context.path(path)).transpose()?;
         Ok(CallSubjects { paths: paths.into_iter().collect(), ..CallSubjects::default() })
     }
+}
+
+/// The place that `at` names. Answers print the path once for all places of a file, so `at` may be what follows the `path` beside it.
+pub(crate) fn place_at(context: &Context, path: Option<&Path>, at: &str) -> Result<Target, ToolError> {
+    let is_file = |path: &Path| context.path(path).is_ok_and(|path| context.workspace.stamp(&path).is_ok());
+    let Some(path) = path else { return place_address::parse_place(OsStr::new(at), is_file) };
+    let is_whole = OsStr::new(at).as_bytes().strip_prefix(path.as_os_str().as_bytes());
+    if is_whole.is_some_and(|rest| rest.starts_with(b":")) {
+        return place_address::parse_place(OsStr::new(at), is_file);
+    }
+    let mut address = path.as_os_str().to_owned();
+    address.push(":");
+    address.push(at);
+    place_address::parse_place(&address, is_file)
 }
 
 fn missing_argument(what: &str) -> ToolError {

@@ -1,50 +1,152 @@
-//! The error for a name that several symbols answer to: it lists them, each with what tells it from the others.
+//! A name that several symbols answer to: the one at the top level is meant, else the error lists them, each with its place.
 
 use std::time::Instant;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::outline_cache::EnclosingSymbol;
-use crate::hints;
-use crate::text::Position;
+use crate::hints::{self, DeclaredName};
+use crate::text::{LineColumn, Position};
 use crate::workspace::WorkspacePath;
 
 /// The most candidates that are listed.
 const MAX_LISTED_CANDIDATES: usize = 10;
+/// The most candidates that are compared.
+const MAX_COMPARED_CANDIDATES: usize = 50;
+
+/// How far a declaration is from what a name says. The nearest is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum NameDistance {
+    /// It is called exactly so.
+    Exact,
+    /// Nothing but namespaces and modules is around it.
+    InNamespace,
+    /// It lies in a type or a function that the name does not say.
+    Nested,
+}
+
+impl NameDistance {
+    fn new(declared: &DeclaredName, containers: &[&str]) -> Self {
+        let DeclaredName { namespaces, containers: own, .. } = declared;
+        match own.iter().eq(containers) {
+            true if namespaces.is_empty() => Self::Exact,
+            true => Self::InNamespace,
+            false if namespaces.iter().chain(own).eq(containers) => Self::Exact,
+            false => Self::Nested,
+        }
+    }
+}
 
 impl Context {
-    /// Lists what `name` means at `places`, in `file` or anywhere in the workspace. Each name can be asked about as it is written, as far as
-    /// the syntax tree of its file is known.
-    pub(crate) async fn ambiguous_name_error(
+    /// The index of the one of `places` (in `file`, or anywhere in the workspace) that `name` means, by the syntax trees of their files, and
+    /// a note that lists the others. A declaration is the same symbol as its definition, and a namespace is one symbol however often
+    /// it is opened.
+    ///
+    /// # Errors
+    /// `invalid_args` with the candidates where several are equally near.
+    pub(crate) async fn choose_named(
         &self,
         name: &str,
         file: Option<&WorkspacePath>,
         places: &[(WorkspacePath, Position)],
-    ) -> ToolError {
+    ) -> Result<(usize, Option<String>), ToolError> {
+        let parts: Vec<&str> = name.split(['.', '#', ':']).filter(|part| !part.is_empty()).collect();
+        let (last, containers) = parts.split_last().map_or((name, [].as_slice()), |(last, all)| (*last, all));
+        let until = Instant::now() + hints::DEADLINE;
+        let compared = places.iter().take(MAX_COMPARED_CANDIDATES);
+        let declared: Vec<Option<DeclaredName>> = match places.len() {
+            1 => vec![None],
+            _ => compared.map(|(path, at)| self.declared_at(path, *at, last, until)).collect(),
+        };
+        let distance = |index: &usize| match &declared[*index] {
+            Some(declared) => NameDistance::new(declared, containers),
+            None => NameDistance::Nested,
+        };
+        let nearest = (0..declared.len()).map(|index| distance(&index)).min().unwrap_or(NameDistance::Nested);
+        let near: Vec<usize> = (0..declared.len()).filter(|index| distance(index) == nearest).collect();
+        let chosen = without_repetitions(near.clone(), &declared, places);
+        match chosen.as_slice() {
+            [one] if places.len() <= MAX_COMPARED_CANDIDATES => {
+                let others: Vec<_> = (0..places.len()).filter(|index| !near.contains(index)).collect();
+                let others: Vec<_> = others.into_iter().map(|index| places[index].clone()).collect();
+                let note = match others.is_empty() {
+                    true => None,
+                    false => {
+                        let (path, at) = &places[*one];
+                        let taken = format!("{}:{}", path.display(), LineColumn::from(*at));
+                        let listed = self.list_candidates(name, &others).await;
+                        Some(format!(
+                            "`{name}` is taken for the one at {taken}; the name also means {listed}"
+                        ))
+                    }
+                };
+                Ok((*one, note))
+            }
+            _ => {
+                let within = file.map_or_else(|| "this workspace".to_owned(), WorkspacePath::display);
+                let (count, candidates) = (places.len(), self.list_candidates(name, places).await);
+                let error = format!("`{name}` means {count} symbols in {within}: {candidates}");
+                Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(
+                    "give the place of the one meant, FILE:LINE:COLUMN, or qualify the name: Class.method",
+                ))
+            }
+        }
+    }
+
+    /// What is declared as `name` at a place, by the text that the caller sees.
+    pub(crate) fn declared_at(
+        &self,
+        path: &WorkspacePath,
+        at: Position,
+        name: &str,
+        until: Instant,
+    ) -> Option<DeclaredName> {
+        let language = self.language_file_unchecked(path.clone()).ok()?.language?;
+        let text = self.text(path).ok()?.to_string();
+        hints::declared_at(&language, path, &text, name, at, until)
+    }
+
+    /// The first of `places`, each with what tells it from the others.
+    async fn list_candidates(&self, name: &str, places: &[(WorkspacePath, Position)]) -> String {
         let listed = &places[..places.len().min(MAX_LISTED_CANDIDATES)];
         let paths: Vec<String> = listed.iter().map(|(path, _)| path.display()).collect();
         let at: Vec<(&str, Position)> =
             paths.iter().zip(listed).map(|(path, (_, at))| (path.as_str(), *at)).collect();
         let symbols = self.enclosing_symbols(&at, Instant::now() + hints::DEADLINE).await;
-        let mut candidates: Vec<String> = at
-            .iter()
-            .zip(symbols)
-            .map(|((path, at), symbol)| {
-                let line = u64::from(at.line) + 1;
-                let place = if file.is_some() { line.to_string() } else { format!("{path}:{line}") };
-                place + &symbol.map(|symbol| described(name, &symbol)).unwrap_or_default()
-            })
-            .collect();
+        let candidate = |((path, at), symbol): (&(&str, Position), Option<EnclosingSymbol>)| {
+            let described = symbol.map(|symbol| described(name, &symbol)).unwrap_or_default();
+            format!("{path}:{}{described}", LineColumn::from(*at))
+        };
+        let mut candidates: Vec<String> = at.iter().zip(symbols).map(candidate).collect();
         let more = places.len() - listed.len();
         candidates.extend((more > 0).then(|| format!("and {more} more")));
-        let within = file.map_or_else(|| "this workspace".to_owned(), WorkspacePath::display);
-        let (count, candidates) = (places.len(), candidates.join(", "));
-        ToolError::new(
-            ErrorCode::InvalidArgs,
-            format!("`{name}` means {count} symbols in {within}: {candidates}"),
-        )
-        .with_hint("name the one meant: `path`, `line` and `symbol` (FILE:LINE:NAME at the shell; lines here are counted from 1), or qualify it: Class.method")
+        candidates.join(", ")
     }
+}
+
+/// Of `near` no declaration of what one of them defines, no namespace beside something else, and each namespace of a file once.
+fn without_repetitions(
+    mut near: Vec<usize>,
+    declared: &[Option<DeclaredName>],
+    places: &[(WorkspacePath, Position)],
+) -> Vec<usize> {
+    let is_namespace = |index: &usize| declared[*index].as_ref().is_some_and(|one| one.is_namespace);
+    let defined: Vec<&DeclaredName> = near
+        .iter()
+        .filter_map(|index| declared[*index].as_ref())
+        .filter(|one| !one.is_only_declared)
+        .collect();
+    near.retain(|index| {
+        let declaration = declared[*index].as_ref().filter(|one| one.is_only_declared);
+        declaration.is_none_or(|one| defined.iter().all(|other| other.containers != one.containers))
+    });
+    if !near.iter().all(is_namespace) {
+        near.retain(|index| !is_namespace(index));
+    }
+    near.dedup_by(|one, other| {
+        is_namespace(one) && is_namespace(other) && places[*one].0 == places[*other].0
+    });
+    near
 }
 
 /// ` (method Cart.total)`; of what has no body, and so is around nothing, ` (in Cart)`.

@@ -257,8 +257,10 @@ pub struct LocationsOutput {
 /// The source of a definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefinitionBody {
-    /// Its first line, 0-based.
-    pub line: u32,
+    /// From its first to its last character.
+    #[serde(rename = "at", with = "short_range")]
+    #[schemars(with = "ShortRange")]
+    pub range: Range,
     /// Whole lines.
     pub text: String,
 }

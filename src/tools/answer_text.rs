@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `"count": 3` | `count: 3` |
 //! | a text of several lines | its name on a line, and the text as it is |
-//! | a range | `4:2-4:9`, 0-based like the answer |
+//! | a range | `4:2-4:9`; every place in the text is 1-based |
 //! | an object with a path and a place | `src/app.py:4:2` or `src/app.py:4:2-9`, then its other fields |
 //! | the places of a file | its path, and `4:2` and the source line for each; a single one on the line of its path |
 //! | a finding | `src/app.py:4:2-9 error E501: Line too long (ruff)` |
@@ -23,7 +23,7 @@ use serde_json::{Map, Value};
 
 use super::place::file_places;
 
-/// The text of `answer`, a result with `ok`; positions stay 0-based.
+/// The text of `answer`, a result with `ok`.
 pub(super) fn answer_text(answer: &Value) -> String {
     let mut out = String::new();
     match answer {
@@ -140,12 +140,17 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
                 let reason = stated.get("reason").and_then(Value::as_str).unwrap_or_default();
                 let _ = writeln!(out, "{pad}{reason}");
             }
+            Value::String(path) if key == "path" && map.contains_key("at") => {
+                let _ = write!(out, "{pad}at: {path}:");
+            }
+            Value::String(at) if key == "at" && map.contains_key("path") => {
+                let _ = writeln!(out, "{at}");
+            }
             Value::String(page) if key == "contents" && !page.trim().is_empty() => write_page(page, out),
             Value::String(text) if text.contains('\n') => {
                 let _ = writeln!(out, "{pad}{key}:\n{}", text.trim_end_matches('\n'));
             }
             Value::Array(items) if key == "locations" && indent == 0 && is_single_place(items) => {
-                out.push_str("0-based: ");
                 items.iter().for_each(|item| write_list_item(item, 0, out));
             }
             Value::Array(items)
@@ -153,13 +158,11 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
                     && !items.is_empty()
                     && items.iter().all(is_finding) =>
             {
-                let _ = writeln!(out, "{pad}{key} (0-based):");
+                let _ = writeln!(out, "{pad}{key}:");
                 write_delta(items, indent + 1, out);
             }
             Value::Array(items) if !items.iter().all(is_word) => {
-                // Whoever reads compilers' messages takes a number behind a colon for 1-based.
-                let zero = items.iter().any(has_place);
-                let _ = writeln!(out, "{pad}{key}{}:", if zero && indent == 0 { " (0-based)" } else { "" });
+                let _ = writeln!(out, "{pad}{key}:");
                 items.iter().for_each(|item| write_list_item(item, indent + 1, out));
             }
             Value::Object(inner)
@@ -226,11 +229,6 @@ fn write_delta(findings: &[Value], indent: usize, out: &mut String) {
             above = Some(said);
         }
     }
-}
-
-/// Whether an item of a list says where it is, or where the places of a file are.
-fn has_place(item: &Value) -> bool {
-    item.get("at").is_some_and(Value::is_string) || item.get("range").is_some() || file_places(item).is_some()
 }
 
 /// An item of a list, on a line of its own; what does not fit on one follows below it.
@@ -327,36 +325,37 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 /// Writes where `map` is, if it is a place; returns the fields that were said by it.
 fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
     let path = map.get("path").and_then(Value::as_str);
-    let (key, place) = match (map.get("at"), map.get("line").filter(|_| path.is_some())) {
-        (Some(Value::String(at)), _) => ("at", Some(at.clone())),
-        (_, Some(Value::Number(line))) => ("line", Some(line.to_string())),
-        _ => ("range", map.get("range").and_then(Value::as_object).and_then(range)),
+    let number = |key: &str| map.get(key).filter(|_| path.is_some()).and_then(Value::as_u64);
+    let (mut said, place) = match (map.get("at"), number("line"), number("column")) {
+        (Some(Value::String(at)), ..) => (vec!["at"], Some(at.clone())),
+        (Some(Value::Array(starts)), ..) if starts.iter().all(Value::is_string) => {
+            let starts: Vec<&str> = starts.iter().filter_map(Value::as_str).collect();
+            (vec!["at"], Some(starts.join(", ")))
+        }
+        (_, Some(line), Some(column)) => (vec!["line", "column"], Some(format!("{line}:{column}"))),
+        (_, Some(line), None) => (vec!["line"], Some(line.to_string())),
+        _ => match map.get("range").and_then(Value::as_object).and_then(range) {
+            Some(range) => (vec!["range"], Some(range)),
+            None => (Vec::new(), None),
+        },
     };
-    match (path, place) {
-        (Some(path), Some(place)) => {
-            let _ = write!(out, "{path}:{place}");
-            vec!["path", key]
-        }
-        (Some(path), None) => {
-            out.push_str(path);
-            vec!["path"]
-        }
-        (None, Some(place)) => {
-            out.push_str(&place);
-            vec![key]
-        }
-        (None, None) => Vec::new(),
+    out.push_str(path.unwrap_or_default());
+    if path.is_some() && place.is_some() {
+        out.push(':');
     }
+    out.push_str(&place.unwrap_or_default());
+    said.extend(path.map(|_| "path"));
+    said
 }
 
-/// A range in short, if it is one.
+/// A range of the protocol in short and 1-based, if it is one.
 fn range(map: &Map<String, Value>) -> Option<String> {
     let end = |key: &str| {
         let end = map.get(key)?;
         Some((end.get("line")?.as_u64()?, end.get("character")?.as_u64()?))
     };
     let ((line, character), (last_line, last_character)) = (end("start")?, end("end")?);
-    Some(format!("{line}:{character}-{last_line}:{last_character}"))
+    Some(format!("{}:{}-{}:{}", line + 1, character + 1, last_line + 1, last_character + 1))
 }
 
 /// Whether a value is written without spaces or names of fields, so that several of them make a list on a line.

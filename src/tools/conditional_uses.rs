@@ -9,7 +9,7 @@ use super::answer::Verdict;
 use super::context::Context;
 use super::fallback::run_in_background;
 use super::mergeable_answer::ListedLines;
-use super::named_places::{abbreviate_list, line_address};
+use super::named_places::{abbreviate_list, address_of};
 use super::resolved_position::ResolvedPosition;
 use crate::hints::{self, ConditionalOccurrence};
 use crate::lsp::ask::AskError;
@@ -128,7 +128,7 @@ impl Context {
             Ok(hints::is_conditional(workspace, catalogue, &path, position, until))
         });
         looked.await.unwrap_or(true).then(|| {
-            let (place, server) = (line_address(&place.path, place.position), session.server());
+            let (place, server) = (address_of(&place.path, place.position), session.server());
             format!("{place} stands in conditional code, which {server} may leave out in its configuration")
         })
     }
@@ -171,7 +171,7 @@ impl ConditionalUses {
         if self.left_out.is_empty() {
             return self.is_cut.then(|| format!("may stand {code}: not all of that was looked at"));
         }
-        let places = self.left_out.iter().map(|place| line_address(&place.path, place.position));
+        let places = self.left_out.iter().map(|place| address_of(&place.path, place.position));
         let places = abbreviate_list(places, self.left_out.len(), MAX_NAMED_PLACES);
         Some(format!("stands {code}: {places}"))
     }

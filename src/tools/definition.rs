@@ -82,7 +82,7 @@ impl Definition {
     pub(crate) async fn extent(&self, context: &Context) -> Option<DefinitionExtent> {
         let path = self.path.clone()?;
         let file = Target::File(context.workspace.absolute(&path));
-        let outline = lsp_symbols::run(context, &file, Some(MAX_OUTLINE_SYMBOLS)).await.ok()?;
+        let outline = lsp_symbols::run(context, &file, Some(MAX_OUTLINE_SYMBOLS), true).await.ok()?;
         let by_server = extent_in(&outline.output.symbols, &self.place.range, "");
         if let Some((extent, name)) = &by_server
             && extent.range != *name

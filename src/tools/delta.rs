@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::answer::{DiagnosticItem, ServerState, Verdict};
 use super::delta_item::DeltaItem;
 use super::remedy;
+use super::short_range::{self, ShortRange};
 use crate::lsp::model::Severity;
-use crate::text::LineMap;
+use crate::text::{LineMap, Position};
 
 /// What an edit changed in the diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +47,7 @@ pub(crate) struct DiagnosticsDelta {
     pub notes: Vec<String>,
 }
 
-/// New findings of one kind in one file, by their lines alone.
+/// New findings of one kind in one file, by their places alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MoreItems {
     /// Relative to the workspace.
@@ -54,8 +55,10 @@ pub(crate) struct MoreItems {
     /// The rule's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// 0-based lines.
-    pub lines: Vec<u32>,
+    /// Where they begin.
+    #[serde(with = "short_range::positions")]
+    #[schemars(with = "Vec<ShortRange>")]
+    pub at: Vec<Position>,
 }
 
 /// What is less severe is only counted: unused parameters are no reason to take an edit back.
@@ -166,15 +169,15 @@ pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
     let mut more: Vec<MoreItems> = Vec::new();
     let errors = beyond.iter().filter(|item| item.severity == Severity::Error);
     for item in errors.take(MAX_SUMMARIZED_NEW_ERRORS) {
-        let line = item.range.start.line;
+        let start = item.range.start;
         match more.iter_mut().find(|known| known.path == item.path && known.code == item.code) {
-            Some(known) => known.lines.push(line),
+            Some(known) => known.at.push(start),
             None => {
-                more.push(MoreItems { path: item.path.clone(), code: item.code.clone(), lines: vec![line] })
+                more.push(MoreItems { path: item.path.clone(), code: item.code.clone(), at: vec![start] })
             }
         }
     }
-    let told: usize = more.iter().map(|known| known.lines.len()).sum();
+    let told: usize = more.iter().map(|known| known.at.len()).sum();
     (more, told < beyond.len())
 }
 

@@ -55,7 +55,7 @@ impl Tool for EditSymbol {
     }
 
     async fn run(&self, call: Call<'_>, args: EditSymbolArgs) -> Result<EditOutput, ToolError> {
-        let (target, edit) = (args.address.target()?, wanted_edit(&args)?);
+        let (target, edit) = (args.address.target(call.context)?, wanted_edit(&args)?);
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let Some(symbol) = LocatedSymbol::find(call.context, &target, &mut turn).await? else { continue };

@@ -83,7 +83,8 @@ impl Tool for Explore {
 
     async fn run(&self, call: Call<'_>, args: ExploreArgs) -> Result<Answer<ExploreOutput>, ToolError> {
         let only = OnlyPaths::new(call.context, args.only.as_deref())?;
-        run(call.context, &args.address.target()?, args.budget.unwrap_or(DEFAULT_BUDGET_TOKENS), &only).await
+        let target = args.address.target(call.context)?;
+        run(call.context, &target, args.budget.unwrap_or(DEFAULT_BUDGET_TOKENS), &only).await
     }
 }
 
@@ -148,7 +149,8 @@ async fn find_parts(
         Box::pin(lsp_hierarchy::run(context, HierarchyDirection::Callees, at, 1)),
         Box::pin(definition.extent(context)),
     );
-    let mut parts = ExploreParts { path: place.path.clone(), range: place.range, ..ExploreParts::default() };
+    let (path, range, name_start) = (place.path.clone(), place.range, place.range.start);
+    let mut parts = ExploreParts { path, range, name_start, ..ExploreParts::default() };
     if let Some(hover) = whole.essential("hover", hover) {
         parts.about = hover.contents;
     }
@@ -313,7 +315,7 @@ fn errors_in(output: DiagnosticsOutput, range: Range) -> Vec<ExploreFinding> {
         .into_iter()
         .filter(|item| range.start.line <= item.range.start.line && item.range.start.line <= range.end.line);
     let finding = |item: DiagnosticItem| ExploreFinding {
-        line: item.range.start.line,
+        at: item.range.start,
         severity: item.severity,
         code: item.code,
         message: item.message,
@@ -360,7 +362,7 @@ async fn callee_items(context: &Context, output: HierarchyOutput, only: &OnlyPat
             symbol: Some(symbol),
             kind: Some(callee.kind),
             path: callee.place.path,
-            lines: vec![callee.place.range.start.line],
+            at: vec![callee.place.range.start],
             places: 1,
             text: callee.place.text.map(|text| text.trim().to_owned()),
         });

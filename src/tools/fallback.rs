@@ -308,6 +308,6 @@ fn candidate_places(context: &Context, candidates: Vec<Candidate>, limit: usize)
 }
 
 fn hints_answer<T>(unanswered: UnansweredQuestion, output: T, mut notes: Vec<String>) -> Answer<T> {
-    notes.extend(unanswered.place.overloads_note());
+    notes.extend(unanswered.place.notes());
     Answer::new(output, unanswered.place.resolved, unanswered.status, Verdict::Hints, notes)
 }

@@ -9,7 +9,7 @@ use super::file_check::{FileCheckOptions, check_file};
 use super::lsp_code_actions::{CodeActionsArgs, ServerCodeAction, collect_code_actions, left_out_note};
 use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::lsp::view::View;
-use crate::text::{Buffer, TextChange, quoted_list};
+use crate::text::{Buffer, LineColumn, TextChange, quoted_list};
 
 /// Fixes that cannot be made together are made in further rounds, at most so many.
 const MAX_FIX_ROUNDS: usize = 20;
@@ -114,7 +114,12 @@ async fn add_fix(
     };
     let offers = collect_code_actions(context, file, &args, deadline).await?;
     let Some(chosen) = chosen_fix(offers.found, wanted, finding)? else {
-        round.notes.push(format!("{}:{}: no quick fix: {}", finding.path, start.line + 1, finding.message));
+        round.notes.push(format!(
+            "{}:{}: no quick fix: {}",
+            finding.path,
+            LineColumn::from(start),
+            finding.message
+        ));
         return Ok(());
     };
     let proposal = chosen.proposal(context, deadline).await?;
@@ -129,7 +134,7 @@ async fn add_fix(
         [] => None,
         _ => {
             let what = format!("`{}` changes other files too, and was left out", chosen.action.title);
-            round.notes.push(format!("{}:{}: {what}", finding.path, start.line + 1));
+            round.notes.push(format!("{}:{}: {what}", finding.path, LineColumn::from(start)));
             return Ok(());
         }
     };
@@ -166,7 +171,7 @@ fn chosen_fix(
         return Ok(None);
     }
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let at = format!("{}:{}", finding.path, finding.range.start.line + 1);
+    let at = format!("{}:{}", finding.path, LineColumn::from(finding.range.start));
     let what = format!(
         "{at}: the server prefers no quick fix of {}; it offers {}",
         wanted.rule,

@@ -172,7 +172,7 @@ impl Tool for GrepTool {
             "grep",
             "Search in files",
             "Lines that match, as in ripgrep. Hits of a name are marked `confirmed`, `text` or `added` if a server runs. For uses \
-             of a symbol prefer `lsp_references`. `line` is 1-based, in lsp_* tools 0-based.",
+             of a symbol prefer `lsp_references`.",
         ).with_rank(8)
     }
 

@@ -8,7 +8,7 @@ use super::context::{Context, LanguageFile};
 use super::declaration_changes::{DeclarationChanges, INHERITED};
 use super::edited_text::EditedText;
 use super::fallback::run_in_background;
-use super::named_places::line_address;
+use super::named_places::address_of;
 use crate::hints;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
@@ -276,8 +276,8 @@ pub(crate) async fn files_mentioning(
 pub(crate) struct Occurrence {
     /// The name.
     pub name: String,
-    /// Its line, 0-based.
-    pub line_number: u32,
+    /// Where it stands; of a very long line, where the match began.
+    pub start: Position,
     line: String,
 }
 
@@ -350,8 +350,7 @@ async fn occurrences_until(
             true => Some(there),
             false => names.iter().find(|name| hit.line.contains(name.as_str())).cloned(),
         };
-        let occurrence =
-            name.map(|name| Occurrence { name, line_number: hit.range.start.line, line: hit.line });
+        let occurrence = name.map(|name| Occurrence { name, start: hit.range.start, line: hit.line });
         all.entry(hit.path).or_default().extend(occurrence);
     }
     // Whether a file without an extension is a script of such a language, its first line tells.
@@ -378,7 +377,7 @@ pub(crate) async fn importers_note(
     });
     let (mut found, cut) = found.await.ok()?;
     found.retain(|(importer, _)| !updated.contains(importer));
-    let place = |(path, at): &(WorkspacePath, Position)| line_address(path, *at);
+    let place = |(path, at): &(WorkspacePath, Position)| address_of(path, *at);
     let named: Vec<String> = found.iter().take(MAX_NAMED_IMPORTERS).map(place).collect();
     let more = if cut || found.len() > MAX_NAMED_IMPORTERS { " and others" } else { "" };
     (!named.is_empty())

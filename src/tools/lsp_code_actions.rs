@@ -2,9 +2,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::time::Instant;
 
+use super::address::place_at;
 use super::answer::ServerStatus;
 use super::budget::{self, ListBudget, MAX_DIAGNOSTICS_PER_ACTION};
 use super::context::{Context, LanguageFile};
@@ -13,6 +15,7 @@ use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::proposals;
+use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::{CODE_ACTION, OfferedAction, Proposal, ProposalError};
 use crate::lsp::readiness::UnfinishedWork;
@@ -25,13 +28,15 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct CodeActionsArgs {
     /// The file.
-    pub path: String,
+    pub path: Option<PathBuf>,
     /// 0-based; else the whole file.
     pub line: Option<u32>,
     /// 0-based; else the whole line.
     pub character: Option<u32>,
     /// Last line, if several.
     pub end_line: Option<u32>,
+    /// Instead of these: `path:line:column`, 1-based.
+    pub at: Option<String>,
     /// `quickfix`, `refactor`, `source.organizeImports`, …
     pub kind: Option<String>,
     /// Title of the one to do; else they are listed.
@@ -40,6 +45,26 @@ pub(crate) struct CodeActionsArgs {
     pub dry_run: Option<bool>,
     /// Report what breaks.
     pub diagnostics: Option<bool>,
+}
+
+/// The file, and the arguments with the place that `at` names as numbers.
+fn placed(
+    context: &Context,
+    mut args: CodeActionsArgs,
+) -> Result<(WorkspacePath, CodeActionsArgs), ToolError> {
+    let lacks = |what: &str| ToolError::new(ErrorCode::InvalidArgs, format!("lsp_code_actions: {what}"));
+    if let Some(at) = args.at.take() {
+        let (path, start) = match place_at(context, args.path.as_deref(), &at)? {
+            Target::Position { path, position } => (path, (position.line, Some(position.character))),
+            Target::NameOnLine { path, line0, .. } => (path, (line0, None)),
+            Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => {
+                return Err(lacks("`at` has no line; give `path:line:column`"));
+            }
+        };
+        (args.path, args.line, args.character) = (Some(path), Some(start.0), start.1);
+    }
+    let path = args.path.as_ref().ok_or_else(|| lacks("give `path` or `at`"))?;
+    Ok((context.path(path)?, args))
 }
 
 /// One thing that can be done.
@@ -103,12 +128,14 @@ impl Tool for LspCodeActions {
     }
 
     fn subjects(&self, context: &Context, args: &CodeActionsArgs) -> Result<CallSubjects, ToolError> {
-        Ok(CallSubjects { paths: vec![context.path(args.path.as_ref())?], ..CallSubjects::default() })
+        let (path, _) = placed(context, args.clone())?;
+        Ok(CallSubjects { paths: vec![path], ..CallSubjects::default() })
     }
 
     async fn run(&self, call: Call<'_>, args: CodeActionsArgs) -> Result<CodeActionsOutput, ToolError> {
         let context = call.context;
-        let subject = context.language_file(context.path(args.path.as_ref())?)?;
+        let (path, args) = placed(context, args)?;
+        let subject = context.language_file(path)?;
         let deadline = context.deadline(context.config.settings.deadlines.edit);
         let Some(title) = &args.apply else {
             let offers = collect_code_actions(context, &subject, &args, deadline).await?;

@@ -56,7 +56,12 @@ impl Tool for LspCompletion {
         call: Call<'_>,
         args: CompletionArgs,
     ) -> Result<Answer<CompletionsOutput>, ToolError> {
-        run(call.context, &args.address.target()?, Some(args.limit.unwrap_or(DEFAULT_COMPLETION_LIMIT))).await
+        run(
+            call.context,
+            &args.address.target(call.context)?,
+            Some(args.limit.unwrap_or(DEFAULT_COMPLETION_LIMIT)),
+        )
+        .await
     }
 }
 

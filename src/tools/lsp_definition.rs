@@ -44,7 +44,7 @@ impl Tool for LspDefinition {
     }
 
     async fn run(&self, call: Call<'_>, args: DefinitionArgs) -> Result<Answer<LocationsOutput>, ToolError> {
-        let target = args.address.target()?;
+        let target = args.address.target(call.context)?;
         let answer = lsp_navigate::run(call.context, Navigation::Definition, &target, None).await?;
         let mut answer = lsp_navigate::advised(answer)?;
         answer.output.location =
@@ -76,5 +76,5 @@ fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
 async fn definition_body(context: &Context, definition: &Definition) -> Option<DefinitionBody> {
     let range = Box::pin(definition.extent(context)).await?.range;
     let text = definition.source_lines(context, range)?.join("\n");
-    Some(DefinitionBody { line: range.start.line, text: budget::cut_page(context, text) })
+    Some(DefinitionBody { range, text: budget::cut_page(context, text) })
 }

@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use super::address::Address;
 use super::answer::{Answer, HierarchyItem, HierarchyOutput};
-use super::answer_places::{is_hidden, to_place};
+use super::answer_places::{is_hidden, path_of, to_place};
 use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
 use super::error::ToolError;
 use super::fallback::{self, run_in_background};
-use super::named_places::{abbreviate_list, line_address};
+use super::named_places::{abbreviate_list, address_of};
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
@@ -18,7 +18,8 @@ use crate::hints::{self, CallWithin, OccurrenceSense};
 use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::{FileRef, HierarchyNode};
 use crate::policy::request::CallSubjects;
-use crate::text::{Position, Range};
+use crate::text::{Position, Range, build_glob_set, read_glob};
+use crate::workspace::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -147,7 +148,7 @@ async fn run_with_containers(
     address: &Address,
     depth: Option<usize>,
 ) -> Result<Answer<HierarchyOutput>, ToolError> {
-    let mut answer = run(context, hierarchy, &address.target()?, depth.unwrap_or(1)).await?;
+    let mut answer = run(context, hierarchy, &address.target(context)?, depth.unwrap_or(1)).await?;
     context.name_containers(&mut answer.output.items, Instant::now() + ENCLOSING_SYMBOLS_TIMEOUT).await;
     Ok(answer)
 }
@@ -184,6 +185,10 @@ pub(crate) async fn run(
             let unlisted = unlisted.map(|calls| {
                 format!("{} does not say what is called by these calls: {calls}", session.server())
             });
+            let built_in = leave_out_built_ins(context, hierarchy, &place.path, &mut value);
+            notes.extend(
+                (built_in > 0).then(|| format!("{built_in} calls of built-in functions are not listed")),
+            );
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
             notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
@@ -224,7 +229,7 @@ async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<St
         let calls = calls.await.unwrap_or_default();
         let missing = calls.into_iter().filter(|call| !is_listed(call));
         unlisted
-            .extend(missing.map(|call| format!("`{}` at {}", call.name, line_address(&path, call.position))));
+            .extend(missing.map(|call| format!("`{}` at {}", call.name, address_of(&path, call.position))));
     }
     let count = unlisted.len();
     (count > 0).then(|| abbreviate_list(unlisted.into_iter(), count, MAX_NAMED_CALLS))
@@ -269,6 +274,25 @@ fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mu
             root.children.retain(|_| !below);
         }
         retain_nodes(&mut root.children, &|node| !is_hidden(node));
+    }
+    before - roots.iter().map(nodes_below).sum::<usize>()
+}
+
+/// Leaves out of the trees below `roots`, callees of a symbol in `asked`, what is built into its language. Returns their number.
+fn leave_out_built_ins(
+    context: &Context,
+    hierarchy: HierarchyDirection,
+    asked: &WorkspacePath,
+    roots: &mut [HierarchyNode],
+) -> usize {
+    let language = context.language_of(asked).ok().flatten();
+    let language = language.and_then(|language| context.catalogue().languages.get(language));
+    let Some(language) = language.filter(|_| hierarchy == HierarchyDirection::Callees) else { return 0 };
+    let globs = language.built_ins.iter().filter_map(|glob| read_glob(glob, |_| ()).ok());
+    let Ok(globs) = build_glob_set(globs) else { return 0 };
+    let before: usize = roots.iter().map(nodes_below).sum();
+    for root in roots.iter_mut() {
+        retain_nodes(&mut root.children, &|node| !globs.is_match(path_of(&node.location.file)));
     }
     before - roots.iter().map(nodes_below).sum::<usize>()
 }

@@ -33,7 +33,7 @@ impl Tool for LspHover {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<HoverOutput>, ToolError> {
-        let answer = run(call.context, &args.target()?).await?;
+        let answer = run(call.context, &args.target(call.context)?).await?;
         fallback::advised_answer(answer, |output| {
             !output.contents.is_empty() || !output.candidates.is_empty()
         })

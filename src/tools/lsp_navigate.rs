@@ -8,7 +8,7 @@ use super::context::Context;
 use super::error::ToolError;
 use super::fallback;
 use super::question::{LanguageQuestion, QuestionOutcome};
-use super::resolved_position;
+use super::resolved_position::ResolvedPosition;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::hints::{self, OccurrenceSense};
@@ -16,6 +16,8 @@ use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::request::DependencyScope;
 use crate::policy::request::CallSubjects;
+use crate::text::Position;
+use crate::workspace::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -43,7 +45,7 @@ impl Tool for LspDeclaration {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        advised(run(call.context, Navigation::Declaration, &args.target()?, None).await?)
+        advised(run(call.context, Navigation::Declaration, &args.target(call.context)?, None).await?)
     }
 }
 
@@ -72,7 +74,7 @@ impl Tool for LspTypeDefinition {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        advised(run(call.context, Navigation::TypeDefinition, &args.target()?, None).await?)
+        advised(run(call.context, Navigation::TypeDefinition, &args.target(call.context)?, None).await?)
     }
 }
 
@@ -101,7 +103,13 @@ impl Tool for LspImplementation {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<LocationsOutput>, ToolError> {
-        run_with_enclosing_symbols(call.context, Navigation::Implementation, &args.target()?, None).await
+        run_with_enclosing_symbols(
+            call.context,
+            Navigation::Implementation,
+            &args.target(call.context)?,
+            None,
+        )
+        .await
     }
 }
 
@@ -140,7 +148,7 @@ impl Tool for LspReferences {
 
     async fn run(&self, call: Call<'_>, args: ReferencesArgs) -> Result<Answer<LocationsOutput>, ToolError> {
         let limit = Some(args.limit.unwrap_or(DEFAULT_REFERENCE_LIMIT));
-        let target = args.address.target()?;
+        let target = args.address.target(call.context)?;
         run_with_enclosing_symbols(call.context, Navigation::References, &target, limit).await
     }
 }
@@ -189,9 +197,30 @@ pub(crate) async fn run(
         })
     };
     let mut outcome = ask(question).await?;
-    if navigation == Navigation::Definition && may_be_defined_elsewhere(&outcome, deadline).await {
-        question.of_file = false;
-        outcome = ask(question).await?;
+    if navigation == Navigation::Definition {
+        if may_be_defined_elsewhere(context, &outcome, deadline).await {
+            question.of_file = false;
+            outcome = ask(question).await?;
+        }
+        if let QuestionOutcome::Answered { value, place, verdict, notes, session, .. } = &mut outcome
+            && are_declarations(context, place, value)
+            && !leads_back_to_declaration(context, place, value)
+            && let Some(by_text) = definition_by_text(context, place, &value[0]).await
+        {
+            *value = vec![by_text];
+            *verdict = Verdict::Partial;
+            notes.push(format!(
+                "{} knows only the declaration; the definition is found by the text",
+                session.server()
+            ));
+        }
+        if let QuestionOutcome::Answered { value, place, .. } = &mut outcome
+            && leads_back_to_declaration(context, place, value)
+            && let Some(asked) = &place.resolved
+        {
+            let (range, text) = (asked.place.range, asked.place.text.clone());
+            *value = vec![Location { file: FileRef::Inside(place.path.clone()), range, text }];
+        }
     }
     match outcome {
         QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes } => {
@@ -214,13 +243,20 @@ pub(crate) async fn run(
     }
 }
 
-/// Whether the only definition is the place that was asked about, a declaration perhaps, of a server that did not know all files when
+/// Whether the only definition is the place that was asked about, or a declaration, of a server that did not know all files when
 /// it said so. When this returns, it knows more.
-async fn may_be_defined_elsewhere(outcome: &QuestionOutcome<Vec<Location>>, deadline: Instant) -> bool {
+async fn may_be_defined_elsewhere(
+    context: &Context,
+    outcome: &QuestionOutcome<Vec<Location>>,
+    deadline: Instant,
+) -> bool {
     let QuestionOutcome::Answered { value, place, session, .. } = outcome else { return false };
     let file = FileRef::Inside(place.path.clone());
     let is_asked = |found: &Location| found.file == file && found.range.start.line == place.position.line;
-    if value.is_empty() || !value.iter().all(is_asked) {
+    if value.is_empty() || leads_back_to_declaration(context, place, value) {
+        return false;
+    }
+    if !value.iter().all(is_asked) && !are_declarations(context, place, value) {
         return false;
     }
     if session.unfinished_work().is_none() {
@@ -235,11 +271,57 @@ async fn may_be_defined_elsewhere(outcome: &QuestionOutcome<Vec<Location>>, dead
     true
 }
 
+/// Whether `found`, the answer about a definition, is its declaration: some servers lead from the one to the other and back.
+fn leads_back_to_declaration(context: &Context, place: &ResolvedPosition, found: &[Location]) -> bool {
+    are_declarations(context, place, found)
+        && declares(context, place, &place.path, place.position) == Some(false)
+}
+
+/// The one definition that the text has of what `declaration` declares, the name at `place`.
+async fn definition_by_text(
+    context: &Context,
+    place: &ResolvedPosition,
+    declaration: &Location,
+) -> Option<Location> {
+    let name = &place.resolved.as_ref()?.symbol;
+    let until = std::time::Instant::now() + hints::DEADLINE;
+    let declared = |path: &WorkspacePath, at| context.declared_at(path, at, name, until);
+    let FileRef::Inside(header) = &declaration.file else { return None };
+    let containers = declared(header, declaration.range.start)?.containers;
+    let found = fallback::workspace_symbols_named(context, name, until).await.ok()?;
+    let mut defined = found.symbols.into_iter().map(|symbol| symbol.location).filter(|location| {
+        let FileRef::Inside(path) = &location.file else { return false };
+        let has_headers = context.language_of(path).ok().flatten().is_some_and(hints::has_headers);
+        let there = declared(path, location.range.start).filter(|_| has_headers);
+        there.is_some_and(|there| !there.is_only_declared && there.containers == containers)
+    });
+    let only = defined.next()?;
+    defined.next().is_none().then_some(only)
+}
+
+/// Whether all of `found` are declarations of what is defined elsewhere.
+fn are_declarations(context: &Context, place: &ResolvedPosition, found: &[Location]) -> bool {
+    let is_declaration = |location: &Location| match &location.file {
+        FileRef::Inside(path) => declares(context, place, path, location.range.start) == Some(true),
+        FileRef::Outside(_) | FileRef::Virtual(_) => false,
+    };
+    !found.is_empty() && found.iter().all(is_declaration)
+}
+
+/// Whether the name at `place` is only declared at a position, and defined elsewhere; `None` in languages in which both are one, and where it
+/// is neither.
+fn declares(context: &Context, place: &ResolvedPosition, path: &WorkspacePath, at: Position) -> Option<bool> {
+    let language = context.language_of(path).ok()??;
+    let name = place.resolved.as_ref().filter(|_| hints::has_headers(language))?.symbol.as_str();
+    let until = std::time::Instant::now() + hints::DEADLINE;
+    context.declared_at(path, at, name, until).map(|declared| declared.is_only_declared)
+}
+
 /// Why a definition that was not found may be there all the same: the name is imported, and the server did not get beyond the import.
 fn unresolved_import_note(
     context: &Context,
     found: &[Location],
-    place: &resolved_position::ResolvedPosition,
+    place: &ResolvedPosition,
     server: &str,
 ) -> Option<String> {
     let file = FileRef::Inside(place.path.clone());

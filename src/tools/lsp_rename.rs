@@ -14,7 +14,7 @@ use super::editing::{EditRunOptions, EditingTurn};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::move_file::EditsOutput;
-use super::named_places::{abbreviate_list, line_address};
+use super::named_places::{abbreviate_list, address_of};
 use super::proposals;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::{Target, path_of};
@@ -70,7 +70,7 @@ impl Tool for LspRename {
 
     async fn run(&self, call: Call<'_>, args: RenameArgs) -> Result<EditsOutput, ToolError> {
         let context = call.context;
-        let target = args.address.target()?;
+        let target = args.address.target(context)?;
         must_be_name(context, &target, &args.new_name)?;
         context.install_for_target(&target).await?;
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
@@ -175,14 +175,14 @@ async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str
     let found = fallback::run_in_background(context, move |workspace, catalogue| {
         let place = |(language, path, text): &(String, WorkspacePath, String)| {
             let first = hints::first_quoted_place(language, path, text, &old, until)?;
-            Some(line_address(path, first))
+            Some(address_of(path, first))
         };
         let quoted: Vec<String> = changed.iter().filter_map(place).collect();
         Ok((quoted, hints::documents_naming(workspace, catalogue, &old, until)?))
     });
     let Ok((quoted, (documents, is_cut))) = found.await else { return Vec::new() };
     let documents = documents.iter().filter(|(path, _)| !paths.contains(path));
-    let documents: Vec<String> = documents.map(|(path, first)| line_address(path, *first)).collect();
+    let documents: Vec<String> = documents.map(|(path, first)| address_of(path, *first)).collect();
     let listed = |places: Vec<String>| {
         let count = places.len();
         abbreviate_list(places.into_iter(), count, MAX_NAMED_TEXTS)

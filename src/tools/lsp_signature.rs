@@ -36,7 +36,7 @@ impl Tool for LspSignature {
     }
 
     async fn run(&self, call: Call<'_>, args: Address) -> Result<Answer<SignaturesOutput>, ToolError> {
-        run(call.context, &args.target()?).await
+        run(call.context, &args.target(call.context)?).await
     }
 }
 

@@ -33,6 +33,9 @@ pub(crate) struct SymbolsArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
+    /// Local variables too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<bool>,
 }
 
 const DEFAULT_SYMBOL_LIMIT: usize = 100;
@@ -71,21 +74,25 @@ impl Tool for LspSymbols {
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };
-        let answer = run(call.context, &target, Some(args.limit.unwrap_or(DEFAULT_SYMBOL_LIMIT))).await?;
+        let limit = Some(args.limit.unwrap_or(DEFAULT_SYMBOL_LIMIT));
+        let answer = run(call.context, &target, limit, args.all.unwrap_or(false)).await?;
         fallback::advised_answer(answer, |output| output.count > 0)
     }
 }
 
-/// Answers the outline of a file, or the workspace's symbols for a name; at most `limit` of them.
+/// Answers the outline of a file, on request with `locals`, or the workspace's symbols for a name; at most `limit` of them.
 pub(crate) async fn run(
     context: &Context,
     target: &Target,
     limit: Option<usize>,
+    locals: bool,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     context.install_for_target(target).await?;
     match target {
-        Target::File(path) => outline(context, context.language_file(context.path(path)?)?, limit).await,
+        Target::File(path) => {
+            outline(context, context.language_file(context.path(path)?)?, limit, locals).await
+        }
         Target::Name(query) => search(context, query, limit).await,
         _ => Err(ToolError::new(
             ErrorCode::InvalidArgs,
@@ -98,6 +105,7 @@ async fn outline(
     context: &Context,
     subject: LanguageFile,
     limit: usize,
+    locals: bool,
 ) -> Result<Answer<SymbolsOutput>, ToolError> {
     let deadline = context.server_deadline(context.config.settings.deadlines.symbols);
     context.manager.refresh().await;
@@ -108,7 +116,10 @@ async fn outline(
         match outline_of(context, server, &subject, deadline, started).await? {
             Ok(outline) => {
                 let status = context.status(server, &subject, ServerState::Ready, started);
-                let Outline { symbols, left_out, note } = outline;
+                let Outline { mut symbols, left_out, note } = outline;
+                if !locals {
+                    drop_locals(&mut symbols, false);
+                }
                 let verdict = if left_out > 0 { Verdict::Partial } else { Verdict::Complete };
                 let mut answer = symbol_tree(context, (symbols, left_out), limit, status, verdict);
                 answer.notes.extend(note);
@@ -173,6 +184,14 @@ fn symbol_tree(
     let symbols = items(symbols, &mut left, &mut room);
     let output = SymbolsOutput { symbols, count, has_more: count > limit - left };
     Answer::new(output, None, server_status, verdict, Vec::new())
+}
+
+/// Leaves out what has a value and lies in a function, with what it contains.
+fn drop_locals(symbols: &mut Vec<Symbol>, in_code: bool) {
+    symbols.retain(|symbol| !(in_code && symbol.kind.is_variable()));
+    for symbol in symbols {
+        drop_locals(&mut symbol.children, symbol.kind.is_callable());
+    }
 }
 
 fn size(symbol: &Symbol) -> usize {

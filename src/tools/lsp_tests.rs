@@ -80,7 +80,7 @@ impl Tool for LspTests {
             let answer = Box::pin(tests_reaching(context, &edits, gaps, limit, deadline)).await?;
             return fallback::advised_answer(answer, |_| true);
         }
-        let target = args.address.target()?;
+        let target = args.address.target(call.context)?;
         let found =
             Box::pin(lsp_navigate::run(context, Navigation::Definition, &target, Some(MAX_DEFINITIONS)));
         let definition = Definition::new(context, &target, &found.await?)?;

@@ -12,6 +12,7 @@ use super::fallback;
 use super::impact::language_of;
 use super::located_symbol::{LocatedSymbol, shown_places};
 use super::move_file::EditsOutput;
+use super::named_places::address_of;
 use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::hints;
@@ -53,7 +54,7 @@ impl Tool for MoveSymbol {
     }
 
     async fn run(&self, call: Call<'_>, args: MoveSymbolArgs) -> Result<EditsOutput, ToolError> {
-        let (target, to) = (args.address.target()?, call.context.path(args.to.as_ref())?);
+        let (target, to) = (args.address.target(call.context)?, call.context.path(args.to.as_ref())?);
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let Some(symbol) = LocatedSymbol::find(call.context, &target, &mut turn).await? else { continue };
@@ -122,8 +123,8 @@ async fn must_fit(
     });
     match known.await?.iter().find(|known| known.name == *name) {
         Some(known) => {
-            let line = known.selection.start.line + 1;
-            refuse(ErrorCode::InvalidArgs, format!("{}:{line} has a `{name}` already", to.display()))
+            let there = address_of(to, known.selection.start);
+            refuse(ErrorCode::InvalidArgs, format!("{there} has a `{name}` already"))
         }
         None => Ok(()),
     }

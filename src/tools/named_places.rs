@@ -1,11 +1,11 @@
 //! Places and lists in the sentences of notes.
 
-use crate::text::Position;
+use crate::text::{LineColumn, Position};
 use crate::workspace::WorkspacePath;
 
-/// "src/app.py:12": the line is counted from 1.
-pub(crate) fn line_address(path: &WorkspacePath, position: Position) -> String {
-    format!("{}:{}", path.display(), u64::from(position.line) + 1)
+/// "src/app.py:12:5", as every tool takes it back.
+pub(crate) fn address_of(path: &WorkspacePath, position: Position) -> String {
+    format!("{}:{}", path.display(), LineColumn::from(position))
 }
 
 /// The first `most` of `all`, of which there are `count`, and how many more.

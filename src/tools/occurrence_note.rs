@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::mergeable_answer::MergeableAnswer;
-use super::named_places::{abbreviate_list, line_address};
+use super::named_places::{abbreviate_list, address_of};
 use crate::hints::{FurtherOccurrence, FurtherOccurrences, NotebookUse};
 use crate::workspace::WorkspacePath;
 
@@ -20,7 +20,7 @@ pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     advice: Option<&str>,
 ) -> Option<String> {
     let found = standing.files.len() + standing.unread;
-    let place = |file: &FurtherOccurrence| line_address(&file.path, file.position);
+    let place = |file: &FurtherOccurrence| address_of(&file.path, file.position);
     let mut parts = Vec::new();
     if found > 0 {
         let places = abbreviate(standing.files.iter().map(place), found);

@@ -1,4 +1,4 @@
-//! Places as answers give them: in a list the path once per file and a row for each place, `{"a.py": [["7:4", "one()", "Cart.total"]]}`.
+//! Places as answers give them, 1-based: in a list the path once per file and a row for each place (`["7:4", "one()", "Cart.total"]`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -53,7 +53,7 @@ pub(crate) struct FilePlaces<'a> {
 /// Where in a file something stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PlaceInFile<'a> {
-    /// Where, 0-based; with its end where that is not the end of the word.
+    /// Where, 1-based; with its end where that is not the end of the word.
     at: ShortRange,
     /// The function or type around it, with what that lies in.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for PlaceRow<'_> {
         let mut columns = Vec::<Option<String>>::deserialize(deserializer)?.into_iter();
         let mut next = || columns.next().flatten();
         let at = next().as_deref().and_then(ShortRange::parse);
-        let at = at.ok_or_else(|| D::Error::custom("a place begins with `line:character`"))?;
+        let at = at.ok_or_else(|| D::Error::custom("a place begins with `line:column`"))?;
         let (text, enclosing, why) = (next(), next(), next());
         let [text, enclosing, why] = [text, enclosing, why].map(|column| column.map(Cow::Owned));
         Ok(Self(PlaceInFile { at, enclosing, text, why }))
@@ -134,7 +134,7 @@ impl JsonSchema for PlaceRow<'_> {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         json_schema!({
             "type": "array",
-            "description": "[`line:character` (0-based, in Unicode scalar values; with its end, `7:4-9` or `7:4-8:0`, where that is not \
+            "description": "[`line:column` (1-based, in Unicode scalar values; with its end, `7:4-9` or `7:4-8:1`, where that is not \
                             the end of the word), the source line without its indentation, the function or type around it, hints \
                             only: why it ranks there]; what is missing is null, or left out at the end",
             "items": {"type": ["string", "null"]},
@@ -319,9 +319,9 @@ mod tests {
         assert_eq!(
             json,
             json!([
-                {"a.py": [["1:0", "x = 1"], ["4:11", "return näme.x", "Cart.total"]]},
-                {"b.py": [["0:0-7", "x = 1 + 2"], ["3:0", "x", null, "imported"]]},
-                {"a.py": [["9:2-5"]]},
+                {"a.py": [["2:1", "x = 1"], ["5:12", "return näme.x", "Cart.total"]]},
+                {"b.py": [["1:1-8", "x = 1 + 2"], ["4:1", "x", null, "imported"]]},
+                {"a.py": [["10:3-6"]]},
             ])
         );
         let read = serde_json::from_value::<Places>(json.clone()).unwrap();
@@ -339,7 +339,7 @@ mod tests {
     fn single_place_has_its_path_beside_line_and_character() {
         let one = place("a.py", (1, 4, 7), Some("def abc():"));
         let json = serde_json::to_value(&one).unwrap();
-        assert_eq!(json, json!({"path": "a.py", "at": "1:4", "text": "def abc():"}));
+        assert_eq!(json, json!({"path": "a.py", "at": "2:5", "text": "def abc():"}));
         let read = serde_json::from_value::<Place>(json).unwrap();
         assert_eq!(read, Place { range: Range::empty(Position::new(1, 4)), ..one });
     }

@@ -21,7 +21,7 @@ use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::rpc::RequestError;
-use crate::text::{Buffer, Position, identifier_near};
+use crate::text::{Buffer, Position, Range, identifier_near};
 use crate::workspace::WorkspacePath;
 
 /// The most files with a name that are opened for a server that only knows open files: where each is waited for, and where the server
@@ -88,25 +88,24 @@ impl Context {
     ) -> Result<QuestionOutcome<T>, ToolError> {
         let begun = Instant::now();
         let is_searched = matches!(target, Target::Name(_));
-        let (target, overloads) = self.resolve_bare_name(target).await?;
+        let ResolvedName { target, overloads, namesakes } = self.resolve_bare_name(target).await?;
         // The search for a name has a deadline of its own.
         let deadline = deadline + begun.elapsed();
         let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
-        if let QuestionOutcome::Answered { place, .. }
-        | QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) = &mut outcome
-            && let Some(resolved) = &mut place.resolved
-        {
+        let (place, notes) = match &mut outcome {
+            QuestionOutcome::Answered { place, notes, .. } => (place, Some(notes)),
+            QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) => (place, None),
+        };
+        if let Some(resolved) = &mut place.resolved {
             resolved.searched = is_searched;
         }
-        match &mut outcome {
-            QuestionOutcome::Answered { place, notes, .. } if place.overloads.is_empty() => {
-                place.overloads = overloads;
-                notes.extend(place.overloads_note());
+        if is_searched {
+            place.repeated_at.clear();
+            (place.overloads, place.namesakes) = (overloads, namesakes);
+            // Of what no server answered, the fallback gives the notes.
+            if let Some(notes) = notes {
+                notes.extend(place.notes());
             }
-            QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) if place.overloads.is_empty() => {
-                place.overloads = overloads;
-            }
-            QuestionOutcome::Answered { .. } | QuestionOutcome::Unanswered(_) => {}
         }
         Ok(outcome)
     }
@@ -173,8 +172,7 @@ impl Context {
                         started,
                     );
                     let mut notes = Vec::from_iter(session.restart_note(met_crash));
-                    notes.extend(place.overloads_note());
-                    notes.extend(place.repeated_note());
+                    notes.extend(place.notes());
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if let Some(unknown) = unknown {
                         verdict = Verdict::Partial;
@@ -345,15 +343,27 @@ impl Context {
         match found.as_slice() {
             // Local variables and parameters are in no outline, and some servers write names in a way of their own.
             [] => self.name_in_text(subject, buffer, name).await,
-            [overloads] => resolved_position::of_symbol(&subject.path, buffer, overloads)
-                .ok_or_else(|| no_symbol(name, &subject.path.display())),
             several => {
-                let firsts = several.iter().filter_map(|overloads| overloads.first());
-                let places: Vec<_> =
-                    firsts.map(|symbol| (subject.path.clone(), symbol.selection.start)).collect();
-                Err(self.ambiguous_name_error(name, Some(&subject.path), &places).await)
+                let place_of =
+                    |overloads: &Vec<&Symbol>| resolved_position::of_symbol(&subject.path, buffer, overloads);
+                self.choose_resolved(subject, name, several.iter().filter_map(place_of).collect()).await
             }
         }
+    }
+
+    /// The one of `found`, places of a file, that `name` means.
+    async fn choose_resolved(
+        &self,
+        subject: &LanguageFile,
+        name: &str,
+        mut found: Vec<ResolvedPosition>,
+    ) -> Result<ResolvedPosition, ToolError> {
+        let places: Vec<_> = found.iter().map(|place| (place.path.clone(), place.position)).collect();
+        if places.is_empty() {
+            return Err(no_symbol(name, &subject.path.display()));
+        }
+        let (chosen, namesakes) = self.choose_named(name, Some(&subject.path), &places).await?;
+        Ok(ResolvedPosition { namesakes, ..found.swap_remove(chosen) })
     }
 
     async fn place_from_text(
@@ -380,13 +390,11 @@ impl Context {
         let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
         let found = hints::symbols_named(language, &subject.path, &text.to_string(), name, until);
         match found.as_deref() {
-            Some([ranges]) => resolved_position::of_ranges(&subject.path, text, last, ranges)
-                .ok_or_else(|| no_symbol(name, &subject.path.display())),
             Some([]) if last != name => Err(no_symbol(name, &subject.path.display())),
             Some(several @ [_, ..]) => {
-                let firsts = several.iter().filter_map(|ranges| ranges.first());
-                let places: Vec<_> = firsts.map(|range| (subject.path.clone(), range.start)).collect();
-                Err(self.ambiguous_name_error(name, Some(&subject.path), &places).await)
+                let place_of =
+                    |ranges: &Vec<Range>| resolved_position::of_ranges(&subject.path, text, last, ranges);
+                self.choose_resolved(subject, name, several.iter().filter_map(place_of).collect()).await
             }
             found => {
                 let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
@@ -397,12 +405,18 @@ impl Context {
         }
     }
 
-    /// A bare name becomes a place, found through the workspace's symbols, with the lines of its other overloads; anything else
-    /// stays as it is.
-    async fn resolve_bare_name(&self, target: &Target) -> Result<(Target, Vec<u32>), ToolError> {
-        let Target::Name(name) = target else { return Ok((target.clone(), Vec::new())) };
+    /// A bare name becomes a place, found through the workspace's symbols; anything else stays as it is.
+    async fn resolve_bare_name(&self, target: &Target) -> Result<ResolvedName, ToolError> {
+        let Target::Name(name) = target else {
+            return Ok(ResolvedName { target: target.clone(), overloads: Vec::new(), namesakes: None });
+        };
         let deadline = self.server_deadline(self.config.settings.deadlines.workspace_symbols);
         let (found, timed_out) = self.exact_symbols(name, deadline).await?;
+        let inside = |symbol: ExactSymbol| match symbol.file {
+            FileRef::Inside(path) => Some((path, symbol.position, symbol.overloads)),
+            FileRef::Outside(_) | FileRef::Virtual(_) => None,
+        };
+        let found: Vec<_> = found.into_iter().filter_map(inside).collect();
         match found.as_slice() {
             [] if timed_out => {
                 let error = format!("the time was up before all files were searched for `{name}`");
@@ -412,19 +426,15 @@ impl Context {
                 let error = format!("no symbol in this workspace is called `{name}`");
                 Err(ToolError::nothing_found(error).with_hint(FILE_ADVICE))
             }
-            [ExactSymbol { file: FileRef::Inside(path), position, overloads }] => {
+            several => {
+                let places: Vec<_> = several.iter().map(|(path, at, _)| (path.clone(), *at)).collect();
+                let (chosen, namesakes) = self.choose_named(name, None, &places).await?;
+                let (path, position, overloads) = &several[chosen];
                 let path = self.workspace.absolute(path);
                 let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name).to_owned();
                 // Some servers tell where the whole definition begins, and not its name.
-                Ok((Target::NameOnLine { path, line0: position.line, name: last }, overloads.clone()))
-            }
-            several => {
-                let place = |symbol: &ExactSymbol| match &symbol.file {
-                    FileRef::Inside(path) => Some((path.clone(), symbol.position)),
-                    FileRef::Outside(_) | FileRef::Virtual(_) => None,
-                };
-                let places: Vec<_> = several.iter().filter_map(place).collect();
-                Err(self.ambiguous_name_error(name, None, &places).await)
+                let target = Target::NameOnLine { path, line0: position.line, name: last };
+                Ok(ResolvedName { target, overloads: overloads.clone(), namesakes })
             }
         }
     }
@@ -487,8 +497,17 @@ impl Context {
     }
 }
 
-/// For programs and at the shell.
-const FILE_ADVICE: &str = "give its file as well: `path` with `symbol`, FILE:NAME at the shell";
+/// In a form that the shell and the argument `at` take.
+const FILE_ADVICE: &str = "give its file as well: FILE:NAME";
+
+/// A target after names without a file were looked up.
+struct ResolvedName {
+    target: Target,
+    /// Where its other overloads begin.
+    overloads: Vec<Position>,
+    /// The note that names other symbols of the name.
+    namesakes: Option<String>,
+}
 
 /// An answer, with the place that it is about.
 struct PlacedAnswer<T> {

@@ -13,7 +13,7 @@ use super::list::clamp_count;
 use super::notebook;
 use super::resolved_position::find_by_name;
 use super::tool::{Call, Card, Tool};
-use crate::lsp::model::Symbol;
+use crate::lsp::model::{Symbol, SymbolKind};
 use crate::policy::request::CallSubjects;
 use crate::text::hidden_characters;
 use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePath};
@@ -148,7 +148,12 @@ pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOut
 async fn symbol_lines(context: &Context, path: &WorkspacePath, name: &str) -> Result<(i64, i64), ToolError> {
     let subject = context.language_file(path.clone())?;
     let (symbols, _) = fallback::outline(context, &subject).await?;
-    let found = find_by_name(&symbols, name);
+    let mut found = find_by_name(&symbols, name);
+    found.retain(|overloads| overloads.iter().all(|symbol| symbol.kind != SymbolKind::EXTENSION));
+    let is_top = |overloads: &Vec<&Symbol>| symbols.iter().any(|top| std::ptr::eq(top, overloads[0]));
+    if found.iter().filter(|overloads| is_top(overloads)).count() == 1 {
+        found.retain(is_top);
+    }
     let lines = |overloads: &[&Symbol]| {
         let first = overloads.iter().map(|symbol| symbol.range.start.line).min().unwrap_or_default();
         let last = overloads.iter().map(|symbol| symbol.range.end.line).max().unwrap_or_default();

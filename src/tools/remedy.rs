@@ -12,7 +12,7 @@ use super::impact::language_of;
 use crate::lsp::edits::CODE_ACTION;
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
-use crate::text::{Buffer, Position, truncate_chars};
+use crate::text::{Buffer, LineColumn, Position, truncate_chars};
 
 /// So many errors of one answer are helped with.
 const MAX_REMEDIED_ERRORS: usize = 5;
@@ -27,7 +27,7 @@ const MAX_REMEDY_LINE_CHARS: usize = 160;
 pub(crate) fn related_places(item: &DiagnosticItem) -> Vec<String> {
     let line = |related: &super::answer::RelatedItem| {
         let place = &related.place;
-        shorten_line(&format!("{}:{}: {}", place.path, place.range.start.line + 1, related.message))
+        shorten_line(&format!("{}:{}: {}", place.path, LineColumn::from(place.range.start), related.message))
     };
     item.related.iter().take(MAX_REMEDIES_PER_ERROR).map(line).collect()
 }

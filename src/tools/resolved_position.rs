@@ -2,6 +2,7 @@
 
 use super::answer::Resolved;
 use super::error::{ErrorCode, ToolError};
+use super::named_places::address_of;
 use super::place::Place;
 use super::target::Target;
 use crate::lsp::model::Symbol;
@@ -17,10 +18,12 @@ pub(crate) struct ResolvedPosition {
     pub position: Position,
     /// The name there; `None` where the line has none (an operator, a string).
     pub resolved: Option<Resolved>,
-    /// The 0-based lines of other overloads of the function that is there.
-    pub overloads: Vec<u32>,
+    /// Where other overloads of the function that is there begin.
+    pub overloads: Vec<Position>,
     /// The 0-based characters at which the name stands on the line once more, where the line alone was given.
     pub repeated_at: Vec<u32>,
+    /// The note that names other symbols of the name, where one of several was chosen.
+    pub namesakes: Option<String>,
 }
 
 impl ResolvedPosition {
@@ -33,23 +36,25 @@ impl ResolvedPosition {
             resolved: Some(resolved),
             overloads: Vec::new(),
             repeated_at: Vec::new(),
+            namesakes: None,
         }
     }
 
+    /// What was decided here, and might have been decided otherwise.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        [self.overloads_note(), self.repeated_note(), self.namesakes.clone()].into_iter().flatten()
+    }
+
     /// That the function has overloads, where that was decided here.
-    pub(crate) fn overloads_note(&self) -> Option<String> {
+    fn overloads_note(&self) -> Option<String> {
         let resolved = self.resolved.as_ref().filter(|_| !self.overloads.is_empty())?;
-        let lines: Vec<String> = self
-            .overloads
-            .iter()
-            .map(|line| format!("{}:{}", resolved.place.path, u64::from(*line) + 1))
-            .collect();
-        let (symbol, lines) = (&resolved.symbol, lines.join(", "));
-        Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {lines}"))
+        let others = self.overloads.iter().map(|at| address_of(&self.path, *at));
+        let (symbol, others) = (&resolved.symbol, others.collect::<Vec<_>>().join(", "));
+        Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {others}"))
     }
 
     /// That the name stands on the line more than once, since another one of them may mean something else.
-    pub(crate) fn repeated_note(&self) -> Option<String> {
+    fn repeated_note(&self) -> Option<String> {
         let resolved = self.resolved.as_ref().filter(|_| !self.repeated_at.is_empty())?;
         let columns: Vec<String> =
             self.repeated_at.iter().map(|character| (u64::from(*character) + 1).to_string()).collect();
@@ -114,6 +119,7 @@ fn at_position(
             resolved: None,
             overloads: Vec::new(),
             repeated_at: Vec::new(),
+            namesakes: None,
         },
     })
 }
@@ -244,7 +250,7 @@ pub(crate) fn of_symbol(
         .flat_map(|line| identifiers_on_line(buffer, line))
         .find(|found| found.range.start >= selection.start && found.name == own);
     let named = Identifier { name: symbol.name.clone(), range: Range::new(selection.start, selection.end) };
-    let overloads = others.iter().map(|other| other.selection.start.line).collect();
+    let overloads = others.iter().map(|other| other.selection.start).collect();
     Some(ResolvedPosition {
         overloads,
         ..ResolvedPosition::from_name(path, buffer, &in_selection.unwrap_or(named), true)
@@ -260,7 +266,7 @@ pub(crate) fn of_ranges(
 ) -> Option<ResolvedPosition> {
     let (range, others) = ranges.split_first()?;
     let name = Identifier { name: name.to_owned(), range: *range };
-    let overloads = others.iter().map(|other| other.start.line).collect();
+    let overloads = others.iter().map(|other| other.start).collect();
     Some(ResolvedPosition { overloads, ..ResolvedPosition::from_name(path, buffer, &name, true) })
 }
 
@@ -299,6 +305,7 @@ mod tests {
                 resolved: None,
                 overloads: Vec::new(),
                 repeated_at: Vec::new(),
+                namesakes: None,
             }
         );
         assert!(
@@ -338,9 +345,9 @@ mod tests {
         };
         let twice = on("emoji");
         assert_eq!((twice.position, twice.repeated_at.as_slice()), (Position::new(0, 6), [19].as_slice()));
-        let note = twice.repeated_note().unwrap();
+        let note = twice.notes().next().unwrap();
         assert!(note.ends_with("the first `emoji` on the line; it also stands at column 20"), "{note}");
-        assert_eq!(on("other").repeated_note(), None);
+        assert_eq!(on("other").notes().next(), None);
     }
 
     #[test]
@@ -376,6 +383,9 @@ mod tests {
         let found = find_by_name(&outline, "load");
         assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [2, 1]);
         let place = of_symbol(&WorkspacePath::root(), &buffer, &found[0]).unwrap();
-        assert_eq!((place.position, place.overloads.as_slice()), (Position::new(1, 4), [2].as_slice()));
+        assert_eq!(
+            (place.position, place.overloads.as_slice()),
+            (Position::new(1, 4), [Position::new(2, 0)].as_slice())
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Ranges in short, as answers have them: `7:4` for a start, `7:4-9` within a line, `7:4-8:0` over several.
+//! Ranges in short, as answers have them, 1-based: `7:4` for a start, `7:4-9` within a line, `7:4-8:1` over several.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,10 +7,10 @@ use schemars::{JsonSchema, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::text::{Position, Range};
+use crate::text::{LineColumn, Position, Range};
 
-/// A range as one string. An empty one is written as its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A range as one string of 1-based lines and columns. An empty one is written as its start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ShortRange(pub(crate) Range);
 
 impl ShortRange {
@@ -26,15 +26,15 @@ impl ShortRange {
         let end = match end {
             None => start,
             Some(end) if end.contains(':') => position(end)?,
-            Some(end) => Position { character: number(end)?, ..start },
+            Some(end) => Position { character: number(end)?.checked_sub(1)?, ..start },
         };
         Some(Self(Range::new(start, end)))
     }
 }
 
 fn position(text: &str) -> Option<Position> {
-    let (line, character) = text.split_once(':')?;
-    Some(Position { line: number(line)?, character: number(character)? })
+    let (line, column) = text.split_once(':')?;
+    LineColumn { line: number(line)?, column: number(column)? }.position()
 }
 
 /// Digits alone: the standard parser takes a sign too.
@@ -44,12 +44,12 @@ fn number(text: &str) -> Option<u32> {
 
 impl fmt::Display for ShortRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Range { start, end } = self.0;
-        write!(f, "{}:{}", start.line, start.character)?;
+        let (start, end) = (LineColumn::from(self.0.start), LineColumn::from(self.0.end));
+        write!(f, "{start}")?;
         if end.line != start.line {
-            write!(f, "-{}:{}", end.line, end.character)?;
-        } else if end.character != start.character {
-            write!(f, "-{}", end.character)?;
+            write!(f, "-{end}")?;
+        } else if end.column != start.column {
+            write!(f, "-{}", end.column)?;
         }
         Ok(())
     }
@@ -64,7 +64,7 @@ impl Serialize for ShortRange {
 impl<'de> Deserialize<'de> for ShortRange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is no `line:character`")))
+        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is no `line:column`")))
     }
 }
 
@@ -80,8 +80,8 @@ impl JsonSchema for ShortRange {
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         json_schema!({
             "type": "string",
-            "description": "`line:character`, 0-based, in Unicode scalar values; with its end `7:4-9` or `7:4-8:0`",
-            "pattern": "^[0-9]+:[0-9]+(-([0-9]+:)?[0-9]+)?$",
+            "description": "`line:column`, 1-based, in Unicode scalar values; with its end `7:4-9` or `7:4-8:1`",
+            "pattern": "^[1-9][0-9]*:[1-9][0-9]*(-([1-9][0-9]*:)?[1-9][0-9]*)?$",
         })
     }
 }
@@ -94,6 +94,20 @@ pub(crate) fn serialize<S: Serializer>(range: &Range, serializer: S) -> Result<S
 /// Reads what [`serialize`] writes.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Range, D::Error> {
     ShortRange::deserialize(deserializer).map(|short| short.0)
+}
+
+/// The same for a field that is a position.
+pub(crate) mod position {
+    use super::{Deserialize, Deserializer, Position, Range, Serialize, Serializer, ShortRange};
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(crate) fn serialize<S: Serializer>(start: &Position, serializer: S) -> Result<S::Ok, S::Error> {
+        ShortRange(Range::empty(*start)).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Position, D::Error> {
+        ShortRange::deserialize(deserializer).map(|short| short.0.start)
+    }
 }
 
 /// The same for a field that is a list of positions.
@@ -118,7 +132,7 @@ mod tests {
     fn short_range_says_no_more_than_is_needed_and_comes_back_as_it_was() {
         let range = |line, from, end, to| Range::new(Position::new(line, from), Position::new(end, to));
         for (range, expected) in
-            [(range(7, 4, 7, 4), "7:4"), (range(7, 4, 7, 9), "7:4-9"), (range(7, 4, 8, 0), "7:4-8:0")]
+            [(range(6, 3, 6, 3), "7:4"), (range(6, 3, 6, 8), "7:4-9"), (range(6, 3, 7, 0), "7:4-8:1")]
         {
             let short = ShortRange(range);
             assert_eq!(short.to_string(), expected);
@@ -128,8 +142,22 @@ mod tests {
 
     #[test]
     fn short_range_that_is_none_is_refused() {
-        for text in ["", "7", "7:", ":4", "7:4-", "-7:4", "7:+4", "7:4-9-3", "a:b", "7:99999999999", "7:4-8:"]
-        {
+        for text in [
+            "",
+            "7",
+            "7:",
+            ":4",
+            "7:4-",
+            "-7:4",
+            "7:+4",
+            "7:4-9-3",
+            "a:b",
+            "7:99999999999",
+            "7:4-8:",
+            "0:1",
+            "1:0",
+            "7:4-0",
+        ] {
             assert_eq!(ShortRange::parse(text), None, "{text}");
         }
     }

@@ -148,10 +148,10 @@ mod tests {
         outer.range = Range::new(Position::new(0, 0), Position::new(9, 3));
         outer.children = vec![symbol("inner", (2, 8, 20))];
         let json = serde_json::to_value(&outer).unwrap();
-        let inner = json!({"name": "inner", "kind": "function", "at": "2:8-20"});
+        let inner = json!({"name": "inner", "kind": "function", "at": "3:9-21"});
         assert_eq!(
             json,
-            json!({"name": "näme", "kind": "function", "at": "1:4", "range": "0:0-9:3", "children": [inner]})
+            json!({"name": "näme", "kind": "function", "at": "2:5", "range": "1:1-10:4", "children": [inner]})
         );
         assert_eq!(serde_json::from_value::<SymbolItem>(json).unwrap(), outer);
     }
@@ -164,7 +164,7 @@ mod tests {
         let json = serde_json::to_value(&found).unwrap();
         assert_eq!(
             json,
-            json!({"name": "total", "kind": "function", "in": "Cart", "path": "a.py", "at": "4:8", "text": "def total():"})
+            json!({"name": "total", "kind": "function", "in": "Cart", "path": "a.py", "at": "5:9", "text": "def total():"})
         );
         assert_eq!(serde_json::from_value::<SymbolItem>(json).unwrap(), found);
     }

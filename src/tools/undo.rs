@@ -1,6 +1,6 @@
 //! `undo`: reversal of edits, newest first, and their list.
 
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use super::edit_judgement::EditJudgement;
 use super::edit_scheduler::EditScope;
 use super::editing::{FileResult, changed_paths, finish_edit, run_blocking_edit};
 use super::error::{ErrorCode, ToolError};
+use super::timestamp;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::Effect;
 use crate::workspace::edit::{EditId, EditPlan, FileOperation, HistoryEntry};
@@ -55,8 +56,11 @@ pub(crate) struct PastEdit {
     /// Its group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Seconds since 1970 (UTC).
-    pub time: u64,
+    /// When it was made, as `2026-01-31T08:05:09Z`.
+    pub time: String,
+    /// How long ago that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<String>,
     /// What it did to which files, as `modified src/a.py`.
     pub files: Vec<String>,
     /// The edit that took it back.
@@ -161,8 +165,27 @@ async fn check_undo_allowed(call: &Call<'_>, args: &UndoArgs) -> Result<(), Tool
 async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
     let history = run_blocking_edit(call.context, &EditPlan::new("undo"), |edits, _| edits.history()).await?;
     let has_more = history.len() > MAX_LISTED_UNDO_EDITS;
-    let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(to_past_edit).collect();
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let past = |entry: &HistoryEntry| {
+        let age = Some(format_ago(now.saturating_sub(seconds_of(entry))));
+        PastEdit { age, ..to_past_edit(entry) }
+    };
+    let edits = history.iter().take(MAX_LISTED_UNDO_EDITS).map(past).collect();
     Ok(UndoOutput { results: Vec::new(), undo: None, judgement: None, edits, has_more })
+}
+
+/// When it was made, in seconds since 1970.
+fn seconds_of(entry: &HistoryEntry) -> u64 {
+    entry.time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+fn format_ago(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s ago"),
+        60..3_600 => format!("{} min ago", seconds / 60),
+        3_600..172_800 => format!("{} h ago", seconds / 3_600),
+        _ => format!("{} days ago", seconds / 86_400),
+    }
 }
 
 /// An edit as answers tell of it.
@@ -177,8 +200,23 @@ pub(crate) fn to_past_edit(entry: &HistoryEntry) -> PastEdit {
         id: entry.id.to_string(),
         title: entry.title.clone(),
         group: entry.group.clone(),
-        time: entry.time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()),
+        time: timestamp::format_seconds(seconds_of(entry)),
+        age: None,
         files: entry.files.iter().map(file).collect(),
         undone_by: entry.undone_by.map(|id| id.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn age_of_edit_is_shown_in_largest_unit() {
+        for (seconds, expected) in
+            [(5, "5 s ago"), (125, "2 min ago"), (7_200, "2 h ago"), (864_000, "10 days ago")]
+        {
+            assert_eq!(format_ago(seconds), expected);
+        }
     }
 }

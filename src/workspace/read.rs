@@ -149,7 +149,7 @@ pub enum ReadError {
     },
     /// Someone keeps writing to it.
     #[error(
-        "`{path}` changed each of the {MAX_FILE_READ_ATTEMPTS} times it was read; try again when whoever writes to it has finished"
+        "`{path}` changed each of the {MAX_FILE_READ_ATTEMPTS} times it was read; try again when it no longer changes"
     )]
     Changing {
         /// Which.

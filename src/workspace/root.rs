@@ -122,6 +122,20 @@ impl Workspace {
         &self.inner.root
     }
 
+    /// `text` of another program with absolute paths of the workspace made relative, as answers write them. Paths in URIs stay.
+    pub(crate) fn with_relative_paths(&self, text: &str) -> String {
+        let root = format!("{}/", self.inner.root.display());
+        let (mut out, mut rest) = (String::with_capacity(text.len()), text);
+        while let Some(at) = rest.find(&root) {
+            let before = rest[..at].chars().next_back().or(out.chars().next_back());
+            let is_start = before.is_none_or(|before| !before.is_alphanumeric() && !"/_-.".contains(before));
+            let end = at + root.len();
+            out.push_str(&rest[..if is_start { at } else { end }]);
+            rest = &rest[end..];
+        }
+        out + rest
+    }
+
     pub(super) fn jail(&self) -> &Jail {
         &self.inner.jail
     }
@@ -252,6 +266,22 @@ mod tests {
 
     fn shown(path: Result<WorkspacePath, PathError>) -> Option<String> {
         path.ok().map(|path| path.display())
+    }
+
+    #[test]
+    fn paths_of_the_workspace_in_a_text_become_relative() {
+        let dir = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(dir.path()).unwrap();
+        let root = workspace.root().display();
+        for (text, expected) in [
+            (format!("{root}/src/a.ts"), "src/a.ts".to_owned()),
+            (format!("module \"{root}/src/a\" and ({root}/b)"), "module \"src/a\" and (b)".to_owned()),
+            (format!("file://{root}/src/a.ts"), format!("file://{root}/src/a.ts")),
+            (format!("/home{root}/a{root}/b"), format!("/home{root}/a{root}/b")),
+            (format!("{root}er/a"), format!("{root}er/a")),
+        ] {
+            assert_eq!(workspace.with_relative_paths(&text), expected);
+        }
     }
 
     #[test]

@@ -80,7 +80,7 @@ fn daemon_idle_without_clients_ends() {
     house.wait_until_empty(SOON);
     assert_eq!(house.files(".sock").len(), 0);
     let logged = house.run(&["daemon", "logs"]);
-    assert!(logged.out.contains("nobody has been connected"), "{logged:?}");
+    assert!(logged.out.contains("no client has been connected"), "{logged:?}");
 }
 
 #[test]

@@ -114,11 +114,11 @@ fn search_hook_tells_definition_and_references_of_a_symbol() {
         hook(&house, &["claude-code", "search", "--timeout", "30"], &told)
     };
     let words = context(&search(r"def compose\("));
-    assert!(words.contains("`compose` is defined at greet/messages.py:8 (function)"), "{words}");
+    assert!(words.contains("`compose` is defined at greet/messages.py:8:5 (function)"), "{words}");
     assert!(words.contains("; referenced in 5 places of 3 files"), "{words}");
     let command = json!({"tool_name": "Bash", "cwd": house.project.root(), "tool_input": {"command": "grep -rn Person.title . | head"}});
     let words = context(&hook(&house, &["codex", "search", "--timeout", "30"], &command));
-    assert!(words.contains("greet/people.py:20 (method of Person)"), "{words}");
+    assert!(words.contains("greet/people.py:20:9 (method of Person)"), "{words}");
     for pattern in ["nowhere_defined", "some words"] {
         assert_eq!(search(pattern).out, "", "{pattern}");
     }

@@ -192,7 +192,7 @@ fn assert_reached(host: &Host, model: &Model) {
     );
     let of_search = model.told("lsp-tools: `compose`").join("\n");
     assert!(
-        of_search.contains("defined at greet/messages.py:8 (function)"),
+        of_search.contains("defined at greet/messages.py:8:5 (function)"),
         "{}: {}",
         host.name,
         model.shown()

@@ -124,8 +124,9 @@ pub fn failure_of(result: &ToolResult) -> (String, String) {
 /// The line and the character, 0-based, at which a finding or a place of an answer begins.
 pub fn start_of(item: &Value) -> (u64, u64) {
     let at = item["at"].as_str().or_else(|| item[0].as_str()).unwrap_or_else(|| panic!("no place: {item}"));
-    let (line, character) = at.split('-').next().and_then(|at| at.split_once(':')).expect("line:character");
-    (line.parse().expect("a line"), character.parse().expect("a character"))
+    let (line, character) = at.split('-').next().and_then(|at| at.split_once(':')).expect("line:column");
+    let number = |text: &str| text.parse::<u64>().expect("a number") - 1;
+    (number(line), number(character))
 }
 
 /// How a [`TestWorkspace`] is opened.

@@ -35,7 +35,7 @@ impl fmt::Display for DaemonExitReason {
         f.write_str(match self {
             Self::Asked => "it was told to stop",
             Self::Signalled => "it got a signal",
-            Self::Idle => "nobody has been connected for as long as `idle-stop-s` under [daemon] says",
+            Self::Idle => "no client has been connected for the time that `idle-stop-s` under [daemon] sets",
             Self::Replaced => "its program was replaced",
             Self::RootGone => "the workspace is gone",
             Self::SocketGone => "its socket was removed",

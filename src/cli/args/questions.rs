@@ -42,6 +42,9 @@ pub(crate) struct SymbolsCommandArgs {
     /// Show at most so many
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
     pub(crate) limit: usize,
+    /// Show local variables too
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// `calls`

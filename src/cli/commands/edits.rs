@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -125,11 +124,10 @@ async fn delete(arguments: DeleteCommandArgs, door: CliContext<'_>) -> Result<Re
 
 async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         let look = &door.console.out;
         let shown = |mut history: UndoOutput| {
             render::each_past_path(&mut history, &mut |path| *path = door.paths.display_path(path));
-            render::history(&history, now, look)
+            render::history(&history, look)
         };
         return call_and_render(door, "undo", json!({"list": true}), shown).await;
     }

@@ -46,7 +46,7 @@ pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<R
     let mut reply = report(&changes, (init.print, check.as_ref()), door)?;
     if !init.print && !init.remove && door.format == CliOutputFormat::Text {
         reply.lines.extend(check.as_ref().map(check_line));
-        reply.lines.push(format!("next: {}", next_step(host)));
+        reply.lines.push(format!("next: {}", next_step(host, init.scope.map(Into::into))));
         reply.lines.extend(init.hooks.then(|| hook_step(host)).flatten().map(str::to_owned));
     }
     Ok(reply)
@@ -143,7 +143,16 @@ fn hook_step(host: McpHost) -> Option<&'static str> {
 }
 
 /// What is left to do until a host that was configured uses us.
-fn next_step(host: McpHost) -> &'static str {
+fn next_step(host: McpHost, scope: Option<HostScope>) -> &'static str {
+    if scope == Some(HostScope::User) {
+        match host {
+            McpHost::ClaudeCode => return "restart `claude`; `claude mcp list` shows the server",
+            McpHost::VsCode => return "restart VS Code and start the server (MCP: List Servers)",
+            McpHost::QwenCode => return "restart `qwen`; `qwen mcp list` shows the server",
+            McpHost::Gemini => return "restart `gemini`; `gemini mcp list` shows the server",
+            _ => {}
+        }
+    }
     match host {
         McpHost::ClaudeCode => {
             "start `claude` in this project and approve the server; `claude mcp list` shows it"

@@ -40,7 +40,6 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::address;
 use super::args::copilot::{CopilotCommand, CopilotCommandArgs};
 use super::args::doors::McpCommandArgs;
 use super::args::edits::{EditingCommand, UndoCommandArgs};
@@ -56,6 +55,7 @@ use crate::runtime::Runtime;
 use crate::runtime::startup_hints::AskedAbout;
 use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
+use crate::tools::place_address;
 use crate::tools::target::{Target, path_of};
 
 /// What a command may use.
@@ -247,21 +247,17 @@ fn as_json<T: Serialize>(output: &T, door: CliContext<'_>) -> Result<String, Too
 
 /// The target that `given` names; an existing folder is no file.
 fn parse_target(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
-    let exists = |path: &Path| cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir());
-    address::parse(given, exists).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))
+    Ok(place_address::parse(given, is_file_in(cwd))?)
 }
 
 /// The place or name that `given` names; a whole file is neither.
 fn parse_place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
-    match parse_target(given, cwd)? {
-        Target::File(path) => {
-            let path = path.display();
-            let error = format!("{path} is a whole file; say what in it is meant");
-            let hint = format!("{path}:LINE:COL, {path}:LINE:NAME or {path}:NAME, counted from 1");
-            Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
-        }
-        target => Ok(target),
-    }
+    place_address::parse_place(given, is_file_in(cwd))
+}
+
+/// Tells paths that exist, relative to `cwd`, and are no folders.
+fn is_file_in(cwd: &Path) -> impl Fn(&Path) -> bool {
+    move |path| cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir())
 }
 
 /// The place in a file that `given` names; a name alone is none.

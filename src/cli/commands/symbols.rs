@@ -37,7 +37,7 @@ pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) ->
             return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
         }
     };
-    let answer = door.runtime.symbols(target, arguments.limit).await?;
+    let answer = door.runtime.symbols_with_locals(target, arguments.limit, arguments.all).await?;
     let look = &door.console.out;
     let more = answer.output.has_more && door.format == CliOutputFormat::Text;
     let mut reply = answer_reply(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::display::{BAD, BOLD, DIM, count};
 use super::{DisplayCapabilities, diagnostics, escape};
+use crate::text::LineColumn;
 use crate::tools::answer::Verdict;
 use crate::tools::changes::output::{ChangesOutput, CombinedFinding, InterfaceChange, MergeReport};
 
@@ -45,7 +46,7 @@ fn conflicts(out: &mut String, merge: &MergeReport, look: &DisplayCapabilities) 
 }
 
 fn interface_line(out: &mut String, change: &InterfaceChange, look: &DisplayCapabilities) {
-    let place = format!("{}:{}", escape::line(&change.path), change.line + 1);
+    let place = format!("{}:{}", escape::line(&change.path), LineColumn::from(change.at));
     let now = change.now.as_ref().map(|now| format!(" → {}", escape::words(now))).unwrap_or_default();
     let _ = write!(
         out,
@@ -91,6 +92,6 @@ fn combined_line(out: &mut String, one: &CombinedFinding) {
         if names.is_empty() { "no branch".to_owned() } else { names.join(", ") }
     };
     let (changed, used) = (list(&one.changed_by), list(&one.used_from));
-    let place = format!("{}:{}", escape::line(&one.path), one.line + 1);
+    let place = format!("{}:{}", escape::line(&one.path), LineColumn::from(one.at));
     let _ = writeln!(out, "  {place}: the file is changed by {changed}, what it uses by {used}");
 }

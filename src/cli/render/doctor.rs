@@ -102,7 +102,8 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     let unwell = needed.clone().filter(|server| !server.is_healthy()).count();
     let mut parts = Vec::new();
     if unwell > 0 {
-        parts.push(format!("{} of {} not well", unwell, count(needed.clone().count(), "server")));
+        let verb = if unwell == 1 { "needs" } else { "need" };
+        parts.push(format!("{unwell} of {} {verb} attention", count(needed.clone().count(), "server")));
     }
     if !output.findings.is_empty() {
         parts.push(count(output.findings.len(), "other finding"));
@@ -196,7 +197,7 @@ ok python (12 files)  pylsp 1.15.0
      run: go install gopls (or: lsp-tools install go)
 
 confined
-2 of 3 servers not well
+2 of 3 servers need attention
 to do without what is not installed, in lsp-tools.toml: disabled = [\"gopls\"]
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
@@ -215,6 +216,6 @@ to do without what is not installed, in lsp-tools.toml: disabled = [\"gopls\"]
             &DoctorOutput::new("/w".into(), vec![silent], Vec::new(), "confined".into()),
             &DisplayCapabilities::PLAIN,
         );
-        assert!(shown.ends_with("1 of 1 server not well\n"), "{shown}");
+        assert!(shown.ends_with("1 of 1 server needs attention\n"), "{shown}");
     }
 }

@@ -10,6 +10,7 @@ use super::{DisplayCapabilities, diagnostics, escape, frames};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::reply::Reply;
 use crate::lsp::model::Severity;
+use crate::text::LineColumn;
 use crate::tools::answer::{DiagnosticItem, Verdict};
 use crate::tools::delta::DiagnosticsDelta;
 use crate::tools::delta_item::DeltaItem;
@@ -227,14 +228,15 @@ pub(super) fn findings(
         }
     }
     for more in &delta.more {
-        let lines: Vec<String> = more.lines.iter().map(|line| (line + 1).to_string()).collect();
+        let starts: Vec<String> = more.at.iter().map(|at| LineColumn::from(*at).to_string()).collect();
         let code = more.code.as_deref().unwrap_or_default();
-        let line = format!("{}:{}: error {}", escape::line(&more.path), lines.join(","), escape::words(code));
+        let line =
+            format!("{}:{}: error {}", escape::line(&more.path), starts.join(", "), escape::words(code));
         out.push_str(line.trim_end());
         out.push('\n');
     }
     for finding in &delta.gone {
-        let place = format!("{}:{}", escape::words(&finding.path), u64::from(finding.range.start.line) + 1);
+        let place = format!("{}:{}", escape::words(&finding.path), LineColumn::from(finding.range.start));
         let line = format!("fixed: {place}: {}", escape::words(&finding.message));
         out.push_str(&format!("{}\n", look.paint(DIM, &line)));
     }
@@ -268,7 +270,7 @@ fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
         Verdict::Partial => "; results may be incomplete",
     };
     let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
-    let in_short: usize = delta.more.iter().map(|more| more.lines.len()).sum();
+    let in_short: usize = delta.more.iter().map(|more| more.at.len()).sum();
     let mut parts = Vec::new();
     for (number, word, style) in
         [(of(Severity::Error) + in_short, "new error", BAD), (of(Severity::Warning), "new warning", WARN)]
@@ -307,8 +309,8 @@ pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&m
     }
 }
 
-/// The edits of the past, newest first; `now` is in seconds since 1970.
-pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayCapabilities) -> Reply {
+/// The edits of the past, newest first.
+pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["there is nothing to take back".to_owned()];
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
@@ -318,7 +320,7 @@ pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayCapabilities
         let undone = past.undone_by.as_ref().map_or("", |_| "undone");
         vec![
             Cell::new(escape::line(&past.id), BOLD),
-            Cell::new(format_ago(now.saturating_sub(past.time)), DIM),
+            Cell::new(escape::words(past.age.as_ref().unwrap_or(&past.time)), DIM),
             Cell::plain(escape::words(&past.title)),
             Cell::plain(past.group.as_deref().map(escape::words).unwrap_or_default()),
             Cell::new(undone, WARN),
@@ -329,15 +331,6 @@ pub(crate) fn history(history: &UndoOutput, now: u64, look: &DisplayCapabilities
     let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, look);
     let left_out = history.has_more.then(|| "older edits are not listed".to_owned());
     Reply { out, lines: notes(&[], left_out), status: CliExitStatus::Answered }
-}
-
-fn format_ago(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s ago"),
-        60..3_600 => format!("{} min ago", seconds / 60),
-        3_600..172_800 => format!("{} h ago", seconds / 3_600),
-        _ => format!("{} days ago", seconds / 86_400),
-    }
 }
 
 /// What servers offer to do; what cannot be done now is only counted.

@@ -3,6 +3,8 @@
 use crate::lsp::model::Severity;
 use crate::tools::explore::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
 
+use crate::text::{LineColumn, Range};
+
 use super::display::{BOLD, DIM, KIND, PLACE};
 use super::{DisplayCapabilities, escape, locations, markdown};
 
@@ -18,7 +20,7 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
         out.push_str(&look.paint(KIND, &escape::words(kind)));
         out.push(' ');
     }
-    let place = locations::address(&output.path, &output.range, look);
+    let place = locations::address(&output.path, &Range::empty(output.name_start), look);
     out.push_str(&format!("{}  {place}\n", look.paint(BOLD, &escape::words(&output.symbol))));
     let about = markdown::render(&output.about, look);
     if !about.is_empty() {
@@ -58,16 +60,16 @@ fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) ->
     format!("\n{} {}\n", look.paint(BOLD, title), look.paint(DIM, &format!("({count})")))
 }
 
-/// `  src/app.py:12,40  method Cart.total  (7 places)  self.sum()`.
+/// `  src/app.py:12:5, 40:9  method Cart.total  (7 places)  self.sum()`.
 fn item(item: &ExploreItem, look: &DisplayCapabilities) -> String {
-    let lines: Vec<String> = item.lines.iter().map(|line| (u64::from(*line) + 1).to_string()).collect();
-    let place = format!("{}:{}", escape::line(&item.path), lines.join(","));
+    let starts: Vec<String> = item.at.iter().map(|start| LineColumn::from(*start).to_string()).collect();
+    let place = format!("{}:{}", escape::line(&item.path), starts.join(", "));
     let mut line = format!("  {}", look.paint(PLACE, &place));
     if let Some(symbol) = &item.symbol {
         let kind = item.kind.as_deref().map(escape::words).unwrap_or_default();
         line.push_str(&format!("  {} {}", look.paint(KIND, &kind), escape::words(symbol)));
     }
-    if item.places > item.lines.len() {
+    if item.places > item.at.len() {
         line.push_str(&look.paint(DIM, &format!("  ({} places)", item.places)));
     }
     if let Some(text) = &item.text {
@@ -85,12 +87,12 @@ fn finding(finding: &ExploreFinding, path: &str, look: &DisplayCapabilities) -> 
         Severity::Hint => "hint",
     };
     let code = finding.code.as_deref().map(|code| format!(" [{}]", escape::words(code))).unwrap_or_default();
-    let place = format!("{}:{}", escape::line(path), u64::from(finding.line) + 1);
+    let place = format!("{}:{}", escape::line(path), LineColumn::from(finding.at));
     format!("  {}  {severity}: {}{code}\n", look.paint(PLACE, &place), escape::words(&finding.message))
 }
 
 /// The source with its line numbers; behind the lines that are left out they count on.
-fn numbered(body: &str, range: &crate::text::Range, look: &DisplayCapabilities) -> String {
+fn numbered(body: &str, range: &Range, look: &DisplayCapabilities) -> String {
     let width = (u64::from(range.end.line) + 1).to_string().len();
     let mut number = u64::from(range.start.line) + 1;
     let mut out = String::new();
@@ -116,19 +118,19 @@ fn elided_lines(line: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Position, Range};
+    use crate::text::Position;
 
     fn output() -> ExploreOutput {
         let caller = ExploreItem {
             path: "src/a.py".into(),
             symbol: Some("main".into()),
             kind: Some("function".into()),
-            lines: vec![1, 4],
+            at: vec![Position::new(1, 0), Position::new(4, 8)],
             places: 9,
             text: Some("greet('x')".into()),
         };
         let finding = ExploreFinding {
-            line: 12,
+            at: Position::new(12, 3),
             severity: Severity::Error,
             code: Some("call-arg".into()),
             message: "wrong\x1b[2J".into(),
@@ -137,6 +139,7 @@ mod tests {
             symbol: "Greeter.greet".into(),
             kind: Some("method".into()),
             path: "src/app.py".into(),
+            name_start: Position::new(8, 8),
             range: Range::new(Position::new(8, 4), Position::new(99, 0)),
             about: "Greets.".into(),
             body: Some("    def greet(self):\n⋯ 90 lines left out ⋯\n        return 1".into()),
@@ -150,9 +153,9 @@ mod tests {
 
     #[test]
     fn explore_answer_is_rendered_with_1_based_lines_and_escapes() {
-        let expected = "method Greeter.greet  src/app.py:9:5\n\nGreets.\n\n  9     def greet(self):\n    ⋯ 90 lines left out ⋯\n\
-                        100         return 1\n\nErrors (1)\n  src/app.py:13  error: wrong\\u{1b}[2J [call-arg]\n\n\
-                        Used by (1 of 3; more with --budget, fewer with --only)\n  src/a.py:2,5  function main  (9 places)  greet('x')\n\nTests (none found)\n";
+        let expected = "method Greeter.greet  src/app.py:9:9\n\nGreets.\n\n  9     def greet(self):\n    ⋯ 90 lines left out ⋯\n\
+                        100         return 1\n\nErrors (1)\n  src/app.py:13:4  error: wrong\\u{1b}[2J [call-arg]\n\n\
+                        Used by (1 of 3; more with --budget, fewer with --only)\n  src/a.py:2:1, 5:9  function main  (9 places)  greet('x')\n\nTests (none found)\n";
         assert_eq!(render(&output(), &DisplayCapabilities::PLAIN), expected);
     }
 }

@@ -8,6 +8,7 @@ use super::display::count;
 use super::edits::findings;
 use super::escape;
 use crate::lsp::model::Severity;
+use crate::text::LineColumn;
 use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
 use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
 
@@ -93,10 +94,10 @@ pub(crate) fn symbol_words(found: &[FoundSymbol]) -> Option<String> {
 
 fn symbol_line(symbol: &FoundSymbol) -> Option<String> {
     let definition = |item: &SymbolItem| {
-        let (path, line) = (escape::line(item.path.as_deref()?), u64::from(item.range.start.line) + 1);
+        let (path, at) = (escape::line(item.path.as_deref()?), LineColumn::from(item.range.start));
         let container = item.container.as_deref().filter(|name| !name.is_empty());
         let container = container.map(|name| format!(" of {}", escape::words(name))).unwrap_or_default();
-        Some(format!("{path}:{line} ({}{container})", item.kind))
+        Some(format!("{path}:{at} ({}{container})", item.kind))
     };
     let places: Vec<String> =
         symbol.definitions.iter().take(MAX_TOLD_DEFINITIONS).filter_map(definition).collect();
@@ -121,7 +122,7 @@ mod tests {
 
     fn symbol(line: u32, container: &str) -> SymbolItem {
         serde_json::from_value(json!({
-            "name": "title", "kind": "method", "in": container, "path": "a.py", "at": format!("{line}:0"),
+            "name": "title", "kind": "method", "in": container, "path": "a.py", "at": format!("{}:5", line + 1),
         }))
         .unwrap()
     }
@@ -134,15 +135,14 @@ mod tests {
             uses: Some(SymbolUses { places: 4, files: 1, at_least: false }),
         };
         let words = symbol_words(&[found]).unwrap();
-        let first =
-            "lsp-tools: `title` is defined at a.py:20 (method of Person); referenced in 4 places of 1 file\n";
+        let first = "lsp-tools: `title` is defined at a.py:20:5 (method of Person); referenced in 4 places of 1 file\n";
         assert!(words.starts_with(first), "{words}");
         let many = FoundSymbol {
             name: "title".into(),
             definitions: (0..7).map(|line| symbol(line, "")).collect(),
             uses: None,
         };
-        assert!(symbol_words(&[many]).unwrap().contains("a.py:5 (method) and 2 more\n"));
+        assert!(symbol_words(&[many]).unwrap().contains("a.py:5:5 (method) and 2 more\n"));
         let nothing = FoundSymbol { name: "title".into(), definitions: Vec::new(), uses: None };
         assert_eq!(symbol_words(&[nothing]), None);
     }

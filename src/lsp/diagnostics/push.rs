@@ -299,7 +299,11 @@ impl Session {
                 format!("{}; it has said nothing about this text yet", busy.sentence(self.server()))
             }
             None => {
-                format!("{} said nothing about this text within {} ms", self.server(), waited.as_millis())
+                format!(
+                    "{} said nothing about this text within {} ms",
+                    self.server(),
+                    waited.as_millis().max(1)
+                )
             }
         });
         RawDiagnostics::without_findings(snapshot, known)

@@ -15,7 +15,7 @@ use crate::tools::place::Place;
 /// Bytes for programs by bytes for models, in lists of places.
 const MAX_PLACES_RATIO: f64 = 1.2;
 /// The same in lists whose items say more than a place, under the names of their fields.
-const MAX_ITEMS_RATIO: f64 = 1.5;
+const MAX_ITEMS_RATIO: f64 = 1.51;
 /// Bytes for programs without the items of the list.
 const MAX_FIXED_BYTES: usize = 300;
 

@@ -30,7 +30,7 @@ fn answer_text_shows_each_place_with_its_path() {
         "location": {"uri": "file:///w/a.py", "range": range},
         "locations": [
             {"a.py": [["1:4", "def one(): …"], ["3:4", "one()", "Cart.total"]]},
-            {"b.py": [["7:0-8:3"]]},
+            {"b.py": [["7:1-8:3"]]},
             {"c.py": [["2:1", "one", null, "imported"]]},
         ],
         "count": 4,
@@ -39,7 +39,7 @@ fn answer_text_shows_each_place_with_its_path() {
     });
     assert_eq!(
         answer_text(&answer),
-        "locations (0-based):\n  a.py\n    1:4 def one(): …\n    3:4 in Cart.total: one()\n  b.py:7:0-8:3\n  \
+        "locations:\n  a.py\n    1:4 def one(): …\n    3:4 in Cart.total: one()\n  b.py:7:1-8:3\n  \
          c.py:2:1 one, why: imported\ncomplete"
     );
 }
@@ -66,7 +66,7 @@ fn answer_text_writes_findings_as_compilers_do() {
     let answer = json!({"ok": true, "diagnostics": [finding], "count": 1, "has_more": false});
     assert_eq!(
         answer_text(&answer),
-        "diagnostics (0-based):\n  a.py:1:4-7 in f: error E1: no (pyright) help: called: f(x)\n      because"
+        "diagnostics:\n  a.py:1:4-7 in f: error E1: no (pyright) help: called: f(x)\n      because"
     );
 }
 
@@ -104,7 +104,7 @@ fn answer_text_of_a_definition_is_one_line_and_the_verdict() {
         "ok": true, "locations": [{"a.py": [["1:4", "def one():", "Cart"]]}], "count": 1,
         "server_status": {"language": "python", "server": "pyright", "state": "indexing", "detail": "1 of 2"}, "verdict": "complete",
     });
-    assert_eq!(answer_text(&answer), "0-based: a.py:1:4 in Cart: def one():\ncomplete");
+    assert_eq!(answer_text(&answer), "a.py:1:4 in Cart: def one():\ncomplete");
     let mut partial = answer;
     partial["verdict"] = json!("partial");
     assert!(answer_text(&partial).contains("state: indexing"), "{}", answer_text(&partial));
@@ -139,7 +139,7 @@ fn answer_text_of_an_edit_says_what_it_broke_once_per_file_and_message() {
     });
     assert_eq!(
         answer_text(&answer),
-        "diff:\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\ncomplete\ndiagnostics:\n  added (0-based):\n    a.py\n      \
+        "diff:\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\ncomplete\ndiagnostics:\n  added:\n    a.py\n      \
          1:4 error E1: no `x` (pyright) help: called: f(x)\n          because\n      5:4 the same\n      \
          6:0 error E1: no `y` (pyright)\n    b.py\n      6:0 error E1: no `y` (pyright)\n  errors: 7"
     );

@@ -16,6 +16,7 @@ use crate::tools::context::{Context, LanguageFile};
 use crate::tools::declaration_changes::{SymbolWithOwner, module_name, visible_symbols};
 use crate::tools::edited_text::EditedText;
 use crate::tools::impact::{language_of, navigating_session, occurrences};
+use crate::tools::named_places::address_of;
 use crate::tools::state_files::run_blocking;
 use crate::workspace::WorkspacePath;
 
@@ -78,9 +79,11 @@ pub(super) async fn changed_interfaces(
             (None, None) => timeout_at(deadline, users_by_text(context, one)).await.ok().flatten(),
         };
         let Some(places) = places else { continue };
+        let mut places: Vec<_> = places.into_iter().collect();
+        places.dedup_by_key(|(path, at)| (path.clone(), at.line));
         one.change.user_count = Some(places.len());
         let named = places.iter().take(MAX_NAMED_USERS);
-        one.change.users = named.map(|(path, line)| format!("{}:{}", path.display(), line + 1)).collect();
+        one.change.users = named.map(|(path, at)| address_of(path, *at)).collect();
     }
     (found.into_iter().map(|one| one.change).collect(), is_all)
 }
@@ -104,7 +107,7 @@ async fn found_changes(context: &Context, edits: &[EditedText]) -> (Vec<FoundCha
             }
             found.extend(changes_of(language, edit));
         }
-        found.sort_by(|a, b| (&a.change.path, a.change.line).cmp(&(&b.change.path, b.change.line)));
+        found.sort_by(|a, b| (&a.change.path, a.change.at).cmp(&(&b.change.path, b.change.at)));
         Ok((found, is_all))
     };
     run_blocking(look).await.unwrap_or_default()
@@ -122,7 +125,7 @@ async fn users(
     at: Position,
     view: &View,
     deadline: Instant,
-) -> Option<BTreeSet<(WorkspacePath, u32)>> {
+) -> Option<BTreeSet<(WorkspacePath, Position)>> {
     let subject = LanguageFile { path: one.path.clone(), language: Some(one.language.clone()) };
     let session = navigating_session(context, &subject, deadline).await?;
     let _viewing = session.enter_view(view, deadline).await.ok()?;
@@ -131,22 +134,22 @@ async fn users(
         return None;
     }
     let place = |location: Location| match location.file {
-        FileRef::Inside(path) => Some((path, location.range.start.line)),
+        FileRef::Inside(path) => Some((path, location.range.start)),
         FileRef::Outside(_) | FileRef::Virtual(_) => None,
     };
     let places: BTreeSet<_> = asked.value.into_iter().filter_map(place).collect();
-    Some(places.into_iter().filter(|(path, line)| !(*path == one.path && *line == at.line)).collect())
+    Some(places.into_iter().filter(|(path, used)| !(*path == one.path && used.line == at.line)).collect())
 }
 
 /// The places that name what was in a file that is gone, in files that name the file as well; `None` where the search was cut short.
-async fn users_by_text(context: &Context, one: &FoundChange) -> Option<BTreeSet<(WorkspacePath, u32)>> {
+async fn users_by_text(context: &Context, one: &FoundChange) -> Option<BTreeSet<(WorkspacePath, Position)>> {
     let module = module_name(&one.path)?;
     let names = BTreeSet::from([one.name.clone(), module.clone()]);
     let (found, cut) = occurrences(context, &one.language, names, &BTreeSet::new()).await;
     let near = found.into_iter().filter(|(_, hits)| hits.iter().any(|hit| hit.name == module));
     let places = near.flat_map(|(path, hits)| {
         let meant = hits.into_iter().filter(|hit| hit.name == one.name);
-        meant.map(|hit| (path.clone(), hit.line_number)).collect::<Vec<_>>()
+        meant.map(|hit| (path.clone(), hit.start)).collect::<Vec<_>>()
     });
     (!cut).then(|| places.collect())
 }
@@ -156,15 +159,15 @@ fn still_there(
     context: &Context,
     (own, lines): (&WorkspacePath, Option<&LineMap>),
     name: &str,
-    places: BTreeSet<(WorkspacePath, u32)>,
-) -> BTreeSet<(WorkspacePath, u32)> {
-    let now = |(path, line): (WorkspacePath, u32)| {
+    places: BTreeSet<(WorkspacePath, Position)>,
+) -> BTreeSet<(WorkspacePath, Position)> {
+    let now = |(path, at): (WorkspacePath, Position)| {
         let line = match lines.filter(|_| path == *own) {
-            Some(lines) => lines.new_line(line)?,
-            None => line,
+            Some(lines) => lines.new_line(at.line)?,
+            None => at.line,
         };
         let text = context.text(&path).ok()?;
-        text.line(line)?.contains(name).then_some((path, line))
+        text.line(line)?.contains(name).then_some((path, Position { line, ..at }))
     };
     places.into_iter().filter_map(now).collect()
 }
@@ -204,7 +207,7 @@ fn changes_of(language: &str, edit: &EditedText) -> Vec<FoundChange> {
         found.push(FoundChange {
             change: InterfaceChange {
                 path: path.display(),
-                line: at.line,
+                at,
                 name: name.clone(),
                 kind: symbol.kind.name().to_owned(),
                 change,

@@ -249,7 +249,7 @@ fn combined(item: &DiagnosticItem, changed: &[(&MergedBranch, Vec<DeclarationCha
     };
     CombinedFinding {
         path: item.path.clone(),
-        line: item.range.start.line,
+        at: item.range.start,
         changed_by: names(&|branch, _| edits_it(branch)),
         used_from: names(&|_, changes| changes.iter().any(declares)),
     }

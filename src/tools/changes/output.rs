@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::text::Position;
 use crate::tools::answer::DiagnosticsOutput;
+use crate::tools::short_range::{self, ShortRange};
 
 /// What an answer calls the files as they are on disk.
 pub(crate) const WORK_TREE: &str = "work tree";
@@ -67,8 +69,10 @@ impl InterfaceChangeKind {
 pub(crate) struct InterfaceChange {
     /// Relative to the workspace; where it stands now, or stood.
     pub path: String,
-    /// Its line, 0-based: now, or before where it is gone.
-    pub line: u32,
+    /// Its name: now, or before where it is gone.
+    #[serde(with = "short_range::position")]
+    #[schemars(with = "ShortRange")]
+    pub at: Position,
     /// With what it lies in (`Class.method`), as it was called.
     pub name: String,
     /// What it is, in LSP's words.
@@ -84,7 +88,7 @@ pub(crate) struct InterfaceChange {
     /// Its head now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The places that use it now, `path:line` with the line 1-based; at most a few.
+    /// The places that use it now, `path:line:column`; at most a few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
     /// How many there are in all; not there where that is not known.
@@ -133,8 +137,10 @@ pub(crate) struct BranchFindings {
 pub(crate) struct CombinedFinding {
     /// Relative to the workspace.
     pub path: String,
-    /// Its line, 0-based.
-    pub line: u32,
+    /// Where it begins.
+    #[serde(with = "short_range::position")]
+    #[schemars(with = "ShortRange")]
+    pub at: Position,
     /// The branches that changed this file.
     pub changed_by: Vec<String>,
     /// The branches that changed a declaration which the finding's line names.

@@ -20,7 +20,6 @@ pub(crate) mod session;
 pub(crate) mod sessions;
 mod store_files;
 pub(crate) mod stores;
-mod timestamp;
 mod vscode;
 mod vscode_data;
 mod vscode_log;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::tool::Card;
 use super::chat_tool::{ChatError, ChatTool};
 use super::session::{ChatRequest, ChatSession, ChatSessionFinder, WorkspaceChats};
-use super::timestamp;
+use crate::tools::timestamp;
 
 /// The tool that gives one request.
 pub(crate) const GET_REQUEST: &str = "copilot_chat_secretary_get_request";

@@ -9,7 +9,7 @@ use super::super::error::{ErrorCode, ToolError};
 use super::super::list::clamp_count;
 use super::super::tool::{Call, Card, Tool};
 use super::session::{ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};
-use super::timestamp;
+use crate::tools::timestamp;
 
 /// The tool's name.
 pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
-use crate::text::{Range, cut_markdown};
+use crate::text::{Position, Range, cut_markdown};
 use crate::tools::answer::Verdict;
 use crate::tools::budget::json_size;
 
@@ -28,6 +28,7 @@ pub(super) struct ExploreParts {
     pub symbol: String,
     pub kind: Option<String>,
     pub path: String,
+    pub name_start: Position,
     pub range: Range,
     pub about: String,
     pub body: Option<Vec<String>>,
@@ -45,6 +46,7 @@ pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreO
         symbol: parts.symbol,
         kind: parts.kind,
         path: parts.path,
+        name_start: parts.name_start,
         range: parts.range,
         about: String::new(),
         body: None,
@@ -200,7 +202,8 @@ mod tests {
 
     fn item(symbol: &str) -> ExploreItem {
         let symbol = Some(symbol.to_owned());
-        ExploreItem { path: "src/a.py".into(), symbol, kind: None, lines: vec![3], places: 1, text: None }
+        let at = vec![Position::new(3, 0)];
+        ExploreItem { path: "src/a.py".into(), symbol, kind: None, at, places: 1, text: None }
     }
 
     fn parts(callers: usize, body: usize) -> ExploreParts {
@@ -234,8 +237,12 @@ mod tests {
     fn cut_list_of_one_file_does_not_name_an_argument_that_would_leave_it_whole() {
         let mut parts = parts(5_000, 10);
         parts.callers.items.pop();
-        let finding =
-            ExploreFinding { line: 1, severity: Severity::Error, code: None, message: "wrong".into() };
+        let finding = ExploreFinding {
+            at: Position::new(1, 0),
+            severity: Severity::Error,
+            code: None,
+            message: "wrong".into(),
+        };
         parts.errors = vec![finding; 500];
         let output = fit(parts, 500, 200);
         let shown = output.callers.items.len();

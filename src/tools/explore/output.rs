@@ -4,10 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::lsp::model::Severity;
-use crate::text::Range;
+use crate::text::{Position, Range};
 use crate::tools::answer::Verdict;
+use crate::tools::short_range::{self, ShortRange};
 
-/// `explore`. Lines are 0-based.
+/// `explore`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreOutput {
     /// The symbol, with what it lies in (`Class.method`).
@@ -17,7 +18,13 @@ pub struct ExploreOutput {
     pub kind: Option<String>,
     /// The file that defines it: relative to the workspace, absolute outside.
     pub path: String,
+    /// Its name.
+    #[serde(rename = "at", with = "short_range::position")]
+    #[schemars(with = "ShortRange")]
+    pub name_start: Position,
     /// The whole definition.
+    #[serde(with = "short_range")]
+    #[schemars(with = "ShortRange")]
     pub range: Range,
     /// Signature and documentation, Markdown.
     pub about: String,
@@ -80,12 +87,14 @@ pub struct ExploreItem {
     /// What it is, in LSP's words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The first lines of it that matter.
-    pub lines: Vec<u32>,
-    /// How many places there are, where `lines` leaves some out.
+    /// The first places in it that matter.
+    #[serde(with = "short_range::positions")]
+    #[schemars(with = "Vec<ShortRange>")]
+    pub at: Vec<Position>,
+    /// How many places there are, where `at` leaves some out.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub places: usize,
-    /// The source at the first of `lines`.
+    /// The source at the first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -94,7 +103,9 @@ pub struct ExploreItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreFinding {
     /// Where it begins.
-    pub line: u32,
+    #[serde(with = "short_range::position")]
+    #[schemars(with = "ShortRange")]
+    pub at: Position,
     /// How bad.
     pub severity: Severity,
     /// The rule's code.

@@ -9,8 +9,8 @@ use crate::lsp::model::SymbolKind;
 use crate::tools::outline_cache::EnclosingSymbol;
 use crate::tools::place::Place;
 
-/// The most lines that are named of one function.
-const MAX_LINES_PER_ITEM: usize = 5;
+/// The most places that are named of one function, one for each line.
+const MAX_PLACES_PER_ITEM: usize = 5;
 
 /// Uses by what they stand in: functions, types, the rest, and the top level of files; of each those with the most uses first.
 #[derive(Debug, Default)]
@@ -28,18 +28,19 @@ pub(super) fn enclosed_uses(
     let mut groups: BTreeMap<(String, Option<String>), ExploreItem> = BTreeMap::new();
     for (place, around) in places {
         let symbol = around.as_ref().map(|around| around.name.to_string());
-        let line = place.range.start.line;
+        let start = place.range.start;
         let item = groups.entry((place.path.clone(), symbol.clone())).or_insert_with(|| ExploreItem {
             path: place.path,
             symbol,
             kind: around.map(|around| around.kind.name().to_owned()),
-            lines: Vec::new(),
+            at: Vec::new(),
             places: 0,
             text: place.text.map(|text| text.trim().to_owned()),
         });
         item.places += 1;
-        if item.lines.len() < MAX_LINES_PER_ITEM && !item.lines.contains(&line) {
-            item.lines.push(line);
+        let is_named = item.at.iter().any(|known| known.line == start.line);
+        if item.at.len() < MAX_PLACES_PER_ITEM && !is_named {
+            item.at.push(start);
         }
     }
     let mut items: Vec<ExploreItem> = groups.into_values().collect();

@@ -82,7 +82,7 @@ async fn fetch(
     accept: &'static str,
 ) -> Result<String, ToolError> {
     if !settings.remote {
-        let what = "libraries that are not bundled are asked of nobody: `remote` under [library-docs] is off";
+        let what = "libraries that are not bundled are not looked up: `remote` under [library-docs] is off";
         return Err(with_bundled_hint(ToolError::new(ErrorCode::NotFound, what)));
     }
     let exceptions = own_host(settings);

@@ -12,8 +12,8 @@ pub(crate) struct ExactSymbol {
     pub file: FileRef,
     /// Where its name, or what is called so, begins.
     pub position: Position,
-    /// The 0-based lines of its other overloads.
-    pub overloads: Vec<u32>,
+    /// Where its other overloads begin.
+    pub overloads: Vec<Position>,
 }
 
 /// One symbol for each function, whose overloads stand in one file, in one container.
@@ -26,7 +26,7 @@ pub(super) fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol
         let known = functions.get(&place).filter(|_| symbol.kind.is_callable()).copied();
         match known.and_then(|known| found.get_mut(known)) {
             Some(known) if known.position.line == position.line => {}
-            Some(known) => known.overloads.push(position.line),
+            Some(known) => known.overloads.push(position),
             None => {
                 if symbol.kind.is_callable() {
                     functions.insert(place, found.len());

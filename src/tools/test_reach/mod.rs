@@ -31,9 +31,11 @@ use super::context::{Context, LanguageFile};
 use super::edited_text::EditedText;
 use super::error::{ErrorCode, ToolError};
 use super::fallback::run_in_background;
+use super::named_places::address_of;
+use super::short_range::ShortRange;
 use super::test_runs::{self, PlannedRuns};
 use crate::hints::{self, CodeIndex};
-use crate::text::Position;
+use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 /// The time that a whole answer may take where the caller says nothing.
@@ -91,7 +93,7 @@ pub(crate) async fn tests_reaching_symbol(
         keyed(file).into_iter().find(|(_, known)| std::ptr::eq(*known, unit)).map(|(key, _)| key)
     });
     let key = found.ok_or_else(|| {
-        let what = format!("no function, type or variable is known at {}:{}", path.display(), at.line + 1);
+        let what = format!("no function, type or variable is known at {}", address_of(&path, at));
         ToolError::new(ErrorCode::NotFound, what)
     })?;
     let changed = ChangedCode {
@@ -212,7 +214,7 @@ impl ReachFindings {
                     path: index.files[file].path.display(),
                     name: None,
                     is_exact: true,
-                    line: None,
+                    at: None,
                     how,
                     way: way.iter().take(MAX_WAY_LINKS).map(|at| index.files[*at].path.display()).collect(),
                 });
@@ -242,7 +244,7 @@ impl ReachFindings {
         limit: usize,
     ) -> Answer<TestReachOutput> {
         let order =
-            |test: &ReachedTest| (test.how, test.way.len(), test.way.clone(), test.path.clone(), test.line);
+            |test: &ReachedTest| (test.how, test.way.len(), test.way.clone(), test.path.clone(), test.at);
         self.tests.sort_by_cached_key(order);
         self.importing.sort_by(|a, b| a.path.cmp(&b.path));
         let verdict = match (self.was_asked && !self.has_answered, self.doubts.is_empty()) {
@@ -353,20 +355,20 @@ fn reached_test(index: &CodeIndex, walk: &ReachWalk<'_>, test: Reached, step: us
         way.drain(MAX_WAY_LINKS - 1..way.len() - 1);
     }
     // Of a test of an imported class no line in the file is known.
-    let (name, line, is_exact) = match test {
+    let (name, at, is_exact) = match test {
         Reached::Unit(at) => {
             let unit = index.unit(at);
-            (Some(unit.qualified.clone()), Some(unit.selection.line), unit.is_exact)
+            (Some(unit.qualified.clone()), Some(ShortRange(Range::empty(unit.selection))), unit.is_exact)
         }
         Reached::InheritedTest { file, class: at, test } => {
             let class = index.unit(at);
-            let line = (at.0 == file).then_some(class.selection.line);
-            (Some(format!("{}.{}", class.qualified, index.unit(test).name)), line, class.is_exact)
+            let start = (at.0 == file).then_some(ShortRange(Range::empty(class.selection)));
+            (Some(format!("{}.{}", class.qualified, index.unit(test).name)), start, class.is_exact)
         }
         Reached::File(_) | Reached::Top(_) | Reached::Folder(_) => (None, None, true),
     };
     let path = index.files[file_of(test)].path.display();
-    ReachedTest { path, name, line, is_exact, how: walk.steps[step].kind, way }
+    ReachedTest { path, name, at, is_exact, how: walk.steps[step].kind, way }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::budget::json_size;
+use crate::tools::short_range::ShortRange;
 
 /// What a file adds to an answer beside its path and the names of its tests.
 const FILE_OVERHEAD_BYTES: usize = 24;
@@ -33,8 +34,8 @@ pub(crate) struct ReachedTest {
     pub path: String,
     /// The test with what it lies in (`TestCart.test_add`, or titles joined by a space); without it, the file is meant.
     pub name: Option<String>,
-    /// 0-based line of its name.
-    pub line: Option<u32>,
+    /// Its name.
+    pub at: Option<ShortRange>,
     /// Whether its runner knows it by just this name.
     pub is_exact: bool,
     /// The weakest link.

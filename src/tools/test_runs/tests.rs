@@ -239,7 +239,7 @@ fn every_reached_test_runs_by_its_own_language_and_project_or_is_named_as_left_o
     let test = |path: &str, name: &str| ReachedTest {
         path: path.to_owned(),
         name: Some(name.to_owned()),
-        line: None,
+        at: None,
         is_exact: true,
         how: ReachKind::Calls,
         way: Vec::new(),

@@ -111,7 +111,7 @@ impl CopilotLink {
                 .request::<Value>("shutdown", &(), Instant::now() + COPILOT_SHUTDOWN_TIMEOUT)
                 .await;
             if let Err(error) = asked {
-                tracing::debug!("the Copilot language server is ended without its leave: {error}");
+                tracing::debug!("the Copilot language server is killed, since it did not shut down: {error}");
             }
             self.connection.notify("exit", &());
         }

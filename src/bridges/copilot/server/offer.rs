@@ -81,7 +81,7 @@ impl WantedNames {
         let chosen = |name: &'static AliasName, wanted: bool| {
             let offered = name.is_offered(runtime, caller);
             let why = match (wanted, offered) {
-                (false, _) => "nobody asked for it".to_owned(),
+                (false, _) => "it was not requested".to_owned(),
                 (true, false) => {
                     "the settings keep the tools that it is a form of from this caller".to_owned()
                 }

@@ -181,7 +181,7 @@ fn tools(told: &mut MountExamination<'_>) {
     for tool in &report.held {
         let (name, server) = (&tool.name, told.server.name());
         let detail = format!(
-            "`{name}` is {}, and nobody has agreed to it; `lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` agrees",
+            "`{name}` is {} and is not approved; `lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` approves it",
             tool.change.as_str()
         );
         told.add("definitions", ToolSourceOutcome::Fault, detail);

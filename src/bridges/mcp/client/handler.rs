@@ -129,7 +129,7 @@ impl ClientHandler for MountClientHandler {
             server = self.name,
             "a mounted server wants a model to be asked, which is not offered"
         );
-        let what = "sampling is not offered: nobody lends you a model here";
+        let what = "sampling is not supported";
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None))
     }
 

@@ -128,7 +128,7 @@ impl MountedMcpServer {
         OmittedTool {
             file: format!("{name}/{}", held.name),
             why: format!(
-                "its definition is {}, which nobody has agreed to; `lsp-tools mcp show {name}` shows the difference, `lsp-tools mcp approve {name}` agrees to it",
+                "its definition is {} and is not approved; `lsp-tools mcp show {name}` shows the difference, `lsp-tools mcp approve {name}` approves it",
                 match held.change {
                     crate::tools::source::HeldChange::New => "new",
                     crate::tools::source::HeldChange::Changed => "another one than before",

@@ -171,7 +171,7 @@ impl MountedAs {
                     Err(why) => return Err(unsupported(why)),
                 },
                 InputRequest::ListRoots(_) => Ok(connection.roots()),
-                _ => return Err(unsupported("a model is lent to nobody")),
+                _ => return Err(unsupported("sampling is not supported")),
             };
             responses.insert(key, response.map_err(|error| unsupported(&error.to_string()))?);
         }

@@ -3,7 +3,7 @@
 const DAY_MS: i64 = 86_400_000;
 
 /// As `2026-01-31T08:05:09.120Z`. Years from 0 to 9999.
-pub(super) fn format_timestamp(at: i64) -> String {
+pub(crate) fn format_timestamp(at: i64) -> String {
     let (days, rest) = (at.div_euclid(DAY_MS), at.rem_euclid(DAY_MS));
     let (year, month, day) = date_from_days(days);
     let (seconds, milliseconds) = (rest / 1_000, rest % 1_000);
@@ -11,8 +11,13 @@ pub(super) fn format_timestamp(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
+/// Seconds since 1970 (UTC) as `2026-01-31T08:05:09Z`.
+pub(crate) fn format_seconds(since: u64) -> String {
+    format_timestamp(i64::try_from(since).unwrap_or(i64::MAX).saturating_mul(1_000)).replace(".000Z", "Z")
+}
+
 /// Of `2026-01-31T08:05:09.120Z`; fractions of any length, `Z` or an offset. `None` for anything else.
-pub(super) fn read(text: &str) -> Option<i64> {
+pub(crate) fn read(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't'])?;
     let mut parts = date.splitn(3, '-').map(parse_digits);
     let (year, month, day) = (parts.next()??, parts.next()??, parts.next()??);

@@ -1,4 +1,4 @@
-//! Addresses: the names of places on the command line.
+//! Addresses: a place or a name as one string, as answers print it and as the shell and the argument `at` take it.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::error::{ErrorCode, ToolError};
+use super::target::Target;
 use crate::text::LineColumn;
-use crate::tools::target::Target;
 
 /// Why an address means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -51,6 +52,25 @@ pub(crate) enum AddressError {
     },
 }
 
+impl From<AddressError> for ToolError {
+    fn from(error: AddressError) -> Self {
+        Self::new(ErrorCode::InvalidArgs, error.to_string())
+    }
+}
+
+/// The place or name that `address` names. A whole file is refused: it is neither.
+pub(crate) fn parse_place(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Target, ToolError> {
+    match parse(address, exists)? {
+        Target::File(path) => {
+            let path = path.display();
+            let error = format!("{path} is a whole file; say what in it is meant");
+            let hint = format!("{path}:LINE:COL, {path}:LINE:NAME or {path}:NAME, counted from 1");
+            Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
+        }
+        target => Ok(target),
+    }
+}
+
 /// What follows the file in an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum AddressTail {
@@ -60,7 +80,8 @@ enum AddressTail {
     Name(String),
 }
 
-/// The target that `address` names: `FILE:LINE:COL`, `FILE:LINE:NAME` (1-based), `FILE:NAME`, `FILE` or `NAME`.
+/// The target that `address` names: `FILE:LINE:COL`, `FILE:LINE:NAME` (1-based), `FILE:NAME`, `FILE` or `NAME`. The end that answers
+/// print behind a column (`FILE:LINE:COL-END`) is accepted and ignored.
 ///
 /// File names may contain colons: where several readings are possible, the one whose file exists wins, the longest
 /// file name first; `exists` says whether a path is there. A word that is no existing file and has no `/` is a name.
@@ -173,13 +194,23 @@ fn parse_tail(address: &OsStr, rest: &[u8]) -> Result<AddressTail, AddressError>
     match second {
         None => number(first).map(|_: u32| AddressTail::Line),
         Some("") => Err(AddressError::NoName { address: shown() }),
-        Some(column) if is_number(column) => Ok(AddressTail::LineColumn(number(first)?, number(column)?)),
-        Some(name) => Ok(AddressTail::LineName(number(first)?, name.to_owned())),
+        Some(second) => match second.split_once('-').filter(|(_, end)| is_range_end(end)) {
+            Some((column, _)) if is_number(column) => {
+                Ok(AddressTail::LineColumn(number(first)?, number(column)?))
+            }
+            _ if is_number(second) => Ok(AddressTail::LineColumn(number(first)?, number(second)?)),
+            _ => Ok(AddressTail::LineName(number(first)?, second.to_owned())),
+        },
     }
 }
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `9` or `8:1`, as an answer writes where a place ends.
+fn is_range_end(text: &str) -> bool {
+    text.split(':').count() <= 2 && text.split(':').all(is_number)
 }
 
 fn is_negative(text: &str) -> bool {
@@ -214,6 +245,8 @@ mod tests {
     fn address_of_every_form_is_parsed() {
         let cases = [
             ("app.py:3:5", at("app.py", 2, 4)),
+            ("app.py:3:5-9", at("app.py", 2, 4)),
+            ("app.py:3:5-8:1", at("app.py", 2, 4)),
             ("app.py:3:greet", on("app.py", 2, "greet")),
             ("app.py:3:Foo::bar", on("app.py", 2, "Foo::bar")),
             ("app.py:greet", named("app.py", "greet")),
@@ -249,6 +282,7 @@ mod tests {
     fn address_of_missing_file_is_parsed_by_its_form() {
         let cases = [
             ("no.py:3:5", at("no.py", 2, 4)),
+            ("no.py:3:5-8:1", at("no.py", 2, 4)),
             ("no.py:3:greet", on("no.py", 2, "greet")),
             ("no.py:greet", named("no.py", "greet")),
             ("dir/no:greet", named("dir/no", "greet")),
