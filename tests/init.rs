@@ -48,7 +48,7 @@ fn init_writes_host_file_once_and_prints_diff() {
     assert!(text(&second.stderr).contains("says so already"), "{}", text(&second.stderr));
     assert_eq!(project.read(".vscode/mcp.json"), written);
     let other = run(&project, &["init", "vscode", "--profile", "all"]);
-    assert_eq!(other.status.code(), Some(4));
+    assert_eq!(other.status.code(), Some(1));
     assert!(text(&other.stderr).contains("--force"), "{}", text(&other.stderr));
     assert_eq!(project.read(".vscode/mcp.json"), written);
     assert_eq!(run(&project, &["init", "vscode", "--profile", "all", "--force"]).status.code(), Some(0));

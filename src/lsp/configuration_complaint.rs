@@ -13,6 +13,8 @@ use crate::workspace::{ChangeBatch, WorkspacePath};
 
 /// How many configuration files may extend each other.
 const MAX_EXTENDED_FILES: usize = 10;
+/// Words that mark entries of a log.
+const LOG_LEVELS: [&str; 5] = [" ERROR ", " WARN ", " INFO ", " DEBUG ", " TRACE "];
 /// What a server says beyond that is cut off.
 const MAX_COMPLAINT_CHARS: usize = 400;
 /// LSP 3.17, *DiagnosticSeverity*.
@@ -54,7 +56,11 @@ impl Session {
     fn last_logged_error(&self) -> Option<String> {
         let lines = self.stderr_tail();
         let begins = lines.iter().rposition(|line| line.contains("ERROR") || line.contains("error:"))?;
-        let text = lines[begins..].join(" ");
+        // An error may go on over several lines, up to the next entry of the log.
+        let is_entry = |line: &&String| LOG_LEVELS.iter().any(|level| line.contains(level));
+        let rest = lines[begins + 1..].iter().take_while(|line| !is_entry(line));
+        let text =
+            std::iter::once(&lines[begins]).chain(rest).map(String::as_str).collect::<Vec<_>>().join(" ");
         let (_, error) = text.split_once("ERROR").or_else(|| text.split_once("error:"))?;
         Some(error.to_owned())
     }
