@@ -78,7 +78,7 @@ fn text_answers_have_neither_structured_form_nor_its_schema() {
         assert!(result.get("structuredContent").is_none(), "{result}");
         let text = result["content"][0]["text"].as_str().expect("a text");
         assert!(
-            text.contains("  a.scr\n    0:4 def one\n    1:0 one\n") && text.ends_with("complete"),
+            text.contains("  a.scr\n    1:5 def one\n    2:1 one\n") && text.ends_with("complete"),
             "{text}"
         );
     }
@@ -96,7 +96,7 @@ fn result_locations_are_resource_links_and_short_text() {
     let read = client.result("resources/read", json!({"uri": links[1]["uri"]}));
     assert_eq!(read["contents"][0]["text"], "one WRONG\n");
     let text = result["content"][0]["text"].as_str().expect("a text");
-    assert!(text.contains("  a.scr\n    0:4 def one\n    1:0 one\n") && text.ends_with("complete"), "{text}");
+    assert!(text.contains("  a.scr\n    1:5 def one\n    2:1 one\n") && text.ends_with("complete"), "{text}");
 }
 
 /// The notifications of a call with the token `mine` until its answer: each says something new and is further than the last.

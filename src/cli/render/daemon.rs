@@ -88,9 +88,11 @@ fn clients(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
 }
 
 fn calls(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
+    // A command is counted beside the call of the tool that it makes.
     let rows: Vec<Vec<Cell>> = status
         .calls
         .iter()
+        .filter(|call| !call.name.starts_with("lsp-tools "))
         .map(|call| {
             vec![
                 Cell::new(escape::words(&call.name), BOLD),
@@ -182,7 +184,9 @@ PID  SERVERS  STARTING  WAITING  MEMORY    WORKSPACE
                 since_s: 9,
                 calls: 3,
             }],
-            calls: vec![CallStatistics { name: "read".into(), calls: 3, median_ms: 0.84, p99_ms: 12.0 }],
+            calls: ["read", "lsp-tools read"]
+                .map(|name| CallStatistics { name: name.into(), calls: 3, median_ms: 0.84, p99_ms: 12.0 })
+                .into(),
             servers: Vec::new(),
             notes: Vec::new(),
         };
