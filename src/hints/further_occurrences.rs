@@ -12,6 +12,7 @@ use super::conditional_code::{
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::imports::ImportItem;
 use super::notebook::{NotebookUse, notebook_uses};
+use super::occurrence_sense::{OccurrenceQuery, OccurrenceSense, counts, is_member, is_own_definition};
 use super::occurrence_use::{OccurrenceUse, occurrence_use};
 use super::project::Project;
 use super::resolve::Resolver;
@@ -25,34 +26,6 @@ const MAX_FURTHER_PARSED_FILES: usize = 60;
 
 /// The places of a name, by file.
 type OccurrencesByFile = BTreeMap<WorkspacePath, Vec<Hit>>;
-
-/// The name that was asked about.
-#[derive(Debug, Clone)]
-pub(crate) struct OccurrenceQuery {
-    /// The file that it was asked about in.
-    pub(crate) path: WorkspacePath,
-    /// Where in it.
-    pub(crate) position: Position,
-    /// The name.
-    pub(crate) name: String,
-    /// What counts.
-    pub(crate) sense: OccurrenceSense,
-}
-
-/// Which of a name's occurrences answer a question.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OccurrenceSense {
-    /// All of them.
-    Any,
-    /// Those in code that may call it: neither its definition nor an import, nor a type.
-    Call,
-    /// Those by which something may implement it: a definition of the same name, or the head of a type.
-    Implementation,
-    /// Those by which a type may derive from it: the heads of types.
-    Heir,
-    /// None: what it is derived from is not told by its name.
-    Base,
-}
 
 /// A file in which a name stands, neither in a comment nor in a string.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -227,12 +200,6 @@ fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQ
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
-/// Whether the name at a byte counts: neither in a comment nor in a string, and in the sense that
-/// was asked for.
-pub(super) fn counts(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
-    !source.is_comment_or_string(at) && matches_sense(source, asked, at)
-}
-
 /// Whether calls are asked for, and all that counts in a file only gives the name to calls, as a value.
 fn is_passed_alone(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> bool {
     let is_passed =
@@ -273,14 +240,6 @@ fn start_of(source: &ParsedSource, hit: &Hit) -> usize {
     source.buffer().byte_offset(hit.range.start)
 }
 
-/// Whether `source` defines something called `name` itself.
-pub(super) fn is_own_definition(source: &ParsedSource, name: &str) -> bool {
-    let own = |index: usize| {
-        !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
-    };
-    source.definitions_named(name).any(own)
-}
-
 impl FurtherOccurrence {
     /// A place of which nothing more is known.
     #[must_use]
@@ -295,55 +254,6 @@ fn defines_method(source: &ParsedSource, name: &str, at: usize) -> bool {
         let definition = &source.definitions[index];
         definition.role == DefinitionRole::Method && definition.selection.start == at
     })
-}
-
-/// Whether the name at a byte is said of a value: behind a dot, and not behind the name of what is imported.
-pub(super) fn is_member(source: &ParsedSource, at: usize) -> bool {
-    let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
-        return false;
-    };
-    let start = before.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    let owner = &before[start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8))..];
-    !source.imports.iter().any(|import| import.local == owner)
-}
-
-/// Whether the occurrence at a byte counts in the sense that was asked for.
-fn matches_sense(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
-    let defined = || {
-        source.definitions_named(&asked.name).find(|&index| source.definitions[index].selection.start == at)
-    };
-    let is_import = || source.imports.iter().any(|import| import.span.contains(&at));
-    match asked.sense {
-        OccurrenceSense::Any => true,
-        OccurrenceSense::Base => false,
-        OccurrenceSense::Call => {
-            let in_type = || occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Type;
-            defined().is_none() && !is_import() && !is_base(source, at) && !in_type()
-        }
-        OccurrenceSense::Implementation | OccurrenceSense::Heir => match defined() {
-            Some(index) => {
-                let role = source.definitions[index].role;
-                asked.sense == OccurrenceSense::Implementation
-                    && !matches!(role, DefinitionRole::Import(_) | DefinitionRole::Parameter)
-            }
-            None => {
-                let is_extended = |definition: &SourceDefinition| {
-                    definition.role == DefinitionRole::Extension
-                        && on_one_line(source, definition.span.start, at)
-                };
-                is_base(source, at) || source.definitions.iter().any(is_extended)
-            }
-        },
-    }
-}
-
-/// Whether a byte lies where a type names what it derives from.
-fn is_base(source: &ParsedSource, at: usize) -> bool {
-    source.definitions.iter().any(|definition| definition.bases.iter().any(|base| base.contains(&at)))
-}
-
-fn on_one_line(source: &ParsedSource, start: usize, at: usize) -> bool {
-    start <= at && source.text.get(start..at).is_some_and(|between| !between.contains('\n'))
 }
 
 /// Whether `source` imports the name from a module whose last word is the name of the file asked about or of a folder around it.

@@ -36,6 +36,7 @@ mod members;
 mod modules;
 mod name_occurrence;
 mod notebook;
+mod occurrence_sense;
 mod occurrence_use;
 mod parse;
 mod patterns;
@@ -60,9 +61,7 @@ pub(crate) use code_units::{
 };
 pub(crate) use conditional_code::{ConditionalOccurrence, is_conditional};
 pub(crate) use declared_name::{DeclaredName, declared_at, has_headers};
-pub(crate) use further_occurrences::{
-    FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense, further_occurrences,
-};
+pub(crate) use further_occurrences::{FurtherOccurrence, FurtherOccurrences, further_occurrences};
 pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
 pub(crate) use implementations::{ImplementationHints, implementations};
@@ -71,6 +70,7 @@ pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use language_families::related_languages;
 pub(crate) use literal::PythonModule;
 pub(crate) use notebook::NotebookUse;
+pub(crate) use occurrence_sense::{OccurrenceQuery, OccurrenceSense};
 pub(crate) use references::references;
 pub use resolve::ResolutionStage;
 pub(crate) use symbols::{

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::further_occurrences::{OccurrenceQuery, counts, is_member, is_own_definition};
 use super::grammar::Grammar;
 use super::language_families::related_languages;
+use super::occurrence_sense::{OccurrenceQuery, counts, is_member, is_own_definition};
 use super::project::Project;
 use super::source::ParsedSource;
 use crate::text::identifiers_on_line;

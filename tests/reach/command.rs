@@ -63,6 +63,16 @@ async fn symbol_instead_of_change_and_no_change_at_all() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn change_that_reaches_all_tests_says_so_and_runs_the_suite() {
+    let repository = rates();
+    let suite = &TESTS[..TESTS.find("    def test_nothing").expect("a test")];
+    repository.project.write("test_rates.py", suite);
+    let (out, err, _) = run(&repository, &["tests", "rates.py:vat"]);
+    assert!(out.starts_with("this is the whole suite\n"), "{out}{err}");
+    assert!(out.ends_with("run: python3 -m unittest\n"), "{out}{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn path_that_is_not_there_is_refused() {
     let repository = rates();
     let (_, err, status) = run(&repository, &["tests", "rtaes.py", "--against", "HEAD"]);

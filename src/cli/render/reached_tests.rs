@@ -12,7 +12,7 @@ use crate::tools::test_reach::output::{ReachKind, TestReachOutput, TestsByWay, T
 pub(crate) fn render(output: &TestReachOutput, _look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     if output.whole_suite {
-        let _ = writeln!(out, "this is the whole suite ({} tests)", output.count);
+        out.push_str("this is the whole suite\n");
     }
     for groups in output.tests.chunk_by(|one, other| one.how == other.how) {
         let count: usize = groups.iter().map(|group| group.count).sum();

@@ -143,3 +143,40 @@ pub(crate) struct TestReachOutput {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_run: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn test(path: &str, name: &str, way: &[&str]) -> ReachedTest {
+        ReachedTest {
+            path: path.to_owned(),
+            name: Some(name.to_owned()),
+            line: None,
+            is_exact: true,
+            how: ReachKind::Calls,
+            way: way.iter().map(|link| (*link).to_owned()).collect(),
+        }
+    }
+
+    #[test]
+    fn tests_are_grouped_by_way_within_limit_and_bytes() {
+        let tests = [
+            test("a.py", "one", &["m.py:f"]),
+            test("a.py", "two", &["m.py:f"]),
+            test("b.py", "three", &["m.py:f"]),
+            test("b.py", "four", &["n.py:g", "m.py:f"]),
+        ];
+        let listed = |limit: usize, bytes: usize| {
+            let groups = by_way(&tests, limit, bytes);
+            let names = |file: &TestsOfFile| format!("{}: {}", file.path, file.names.join(" "));
+            let files = |group: &TestsByWay| group.files.iter().map(names).collect::<Vec<_>>();
+            groups.iter().map(|group| (group.count, files(group))).collect::<Vec<_>>()
+        };
+        let whole = vec!["a.py: one two".to_owned(), "b.py: three".to_owned()];
+        assert_eq!(listed(10, 10_000), [(3, whole), (1, vec!["b.py: four".to_owned()])]);
+        assert_eq!(listed(2, 10_000), [(3, vec!["a.py: one two".to_owned()])]);
+        assert_eq!(listed(10, 1), [(3, vec!["a.py: one".to_owned()])], "the first is always listed");
+        assert_eq!(listed(10, 110).len(), 1);
+    }
+}

@@ -193,22 +193,26 @@ fn node_id(test: &SelectedTest) -> String {
 /// The Python of the project's own environment, where it has one, and the command that gives it
 /// pytest.
 fn python_program(folder: &dyn ProjectFolder) -> (String, String) {
+    let lists = ["requirements-dev.txt", "requirements-test.txt", "requirements.txt"];
+    let names_pytest = |list: &&str| folder.text(list).is_some_and(|text| text.contains("pytest"));
+    let wanted =
+        lists.into_iter().find(names_pytest).map_or("pytest".to_owned(), |list| format!("-r {list}"));
     if let Some(ProjectPython { program, has_pip }) = folder.python() {
         let word = shell_word(&program).into_owned();
         let set_up = match has_pip {
-            true => format!("{word} -m pip install pytest"),
-            false => format!("uv pip install --python {word} pytest"),
+            true => format!("{word} -m pip install {wanted}"),
+            false => format!("uv pip install --python {word} {wanted}"),
         };
         return (word, set_up);
     }
     let (program, set_up) = if folder.has("uv.lock") {
-        ("uv run python", "uv sync --all-extras --all-groups")
+        ("uv run python", "uv sync --all-extras --all-groups".to_owned())
     } else if folder.has("poetry.lock") {
-        ("poetry run python", "poetry install --all-extras")
+        ("poetry run python", "poetry install --all-extras".to_owned())
     } else {
-        ("python3", "python3 -m venv .venv && .venv/bin/python -m pip install pytest")
+        ("python3", format!("python3 -m venv .venv && .venv/bin/python -m pip install {wanted}"))
     };
-    (program.to_owned(), set_up.to_owned())
+    (program.to_owned(), set_up)
 }
 
 pub(super) fn mix(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {

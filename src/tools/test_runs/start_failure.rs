@@ -71,11 +71,18 @@ pub(crate) struct EndedRun<'a> {
     pub(crate) set_up: Option<&'a str>,
     /// Its status.
     pub(crate) exit_code: i64,
-    /// What it wrote.
+    /// What it wrote to standard output and to standard error.
     pub(crate) output: [&'a str; 2],
 }
 
 impl EndedRun<'_> {
+    /// Whether it is a run of pytest that failed before the line with which a session starts, or
+    /// for wrong options.
+    fn is_silent_pytest(&self) -> bool {
+        let is_silent = self.output[0].trim().is_empty() || self.exit_code == PYTEST_USAGE;
+        is_silent && self.command.contains("-m pytest")
+    }
+
     /// The error of a run in which no test was started, with the command that helps; `None` where
     /// tests ran.
     pub(crate) fn start_failure(&self) -> Option<ToolError> {
@@ -87,9 +94,9 @@ impl EndedRun<'_> {
         let line = match self.exit_code {
             0 => return None,
             CANNOT_RUN | NOT_FOUND => lines().rfind(|line| lacking(line).is_some()),
-            PYTEST_USAGE if self.command.contains("-m pytest") => {
-                lines().find(|line| line.contains("rror: ") || line.starts_with("ERROR"))
-            }
+            1..=PYTEST_USAGE if self.is_silent_pytest() => lines()
+                .rfind(|line| line.contains("rror: ") || line.starts_with("ERROR: "))
+                .or_else(|| lines().rfind(|line| !line.is_empty())),
             _ => Some(lines().find(|line| SIGNS.as_ref().is_some_and(|signs| signs.is_match(line)))?),
         };
         let program = line.and_then(lacking);
@@ -117,9 +124,10 @@ impl EndedRun<'_> {
 mod tests {
     use super::*;
 
-    fn failure(command: &str, exit_code: i64, stderr: &str) -> Option<(String, String)> {
+    fn failure(command: &str, exit_code: i64, written: &str) -> Option<(String, String)> {
         let set_up = Some("npm install");
-        let error = EndedRun { command, set_up, exit_code, output: ["", stderr] }.start_failure()?;
+        let output = if written.contains("in 0.1s") { [written, ""] } else { ["", written] };
+        let error = EndedRun { command, set_up, exit_code, output }.start_failure()?;
         Some((error.error, error.hint.unwrap_or_default()))
     }
 
@@ -147,6 +155,12 @@ mod tests {
                 "make test",
                 2,
                 "make: pytest: No such file or directory\nmake: *** [Makefile:2: test] Error 127",
+                "npm install",
+            ),
+            (
+                "python3 -m pytest",
+                1,
+                "Traceback (most recent call last):\nModuleNotFoundError: No module named 'trio'\n\nduring this",
                 "npm install",
             ),
             (

@@ -104,6 +104,10 @@ fn python_test_command_uses_pytest_when_configured_else_unittest() {
         Some(".venv/bin/python -m pip install pytest")
     );
     assert_eq!(
+        set_up(&[("requirements.txt", "pytest\n")]).as_deref(),
+        Some("python3 -m venv .venv && .venv/bin/python -m pip install -r requirements.txt")
+    );
+    assert_eq!(
         set_up(&[("pytest.ini", ""), (".venv/bin/python", "")]).as_deref(),
         Some("uv pip install --python .venv/bin/python pytest")
     );
