@@ -152,7 +152,7 @@ mod tests {
         ReachedTest {
             path: path.to_owned(),
             name: Some(name.to_owned()),
-            line: None,
+            at: None,
             is_exact: true,
             how: ReachKind::Calls,
             way: way.iter().map(|link| (*link).to_owned()).collect(),
