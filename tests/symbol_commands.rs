@@ -71,7 +71,7 @@ fn explore_command_prints_a_symbol_with_its_users_and_the_tool_s_json() {
     let text = out(&shown);
     assert!(text.starts_with("function add_up  shop/cart.py:7:"), "{text}");
     assert!(text.contains("\n8     return sum(prices)\n"), "{text}");
-    assert!(text.contains("Used by (1)\n  shop/cart.py:4  method Cart.total"), "{text}");
+    assert!(text.contains("Used by (1)\n  shop/cart.py:4:16  method Cart.total"), "{text}");
     let bare = run(&project, &["explore", "add_up"]);
     assert_eq!((bare.status.code(), out(&bare)), (Some(3), text), "{}", err(&bare));
 
@@ -110,7 +110,7 @@ fn explore_command_without_one_symbol_says_why_in_its_status() {
     refused(
         &run(&project, &["explore", "total"]),
         2,
-        "shop/bill.py:5 (method Bill.total), shop/cart.py:2 (method Cart.total)",
+        "shop/bill.py:5:9 (method Bill.total), shop/cart.py:2:9 (method Cart.total)",
     );
     refused(&run(&project, &["explore", "nowhere"]), 3, "the text has no symbol called `nowhere`");
     refused(&run(&project, &["explore", "shop/cart.py:nowhere"]), 2, "`nowhere`");

@@ -1,6 +1,7 @@
-//! Objections of a server to the project's configuration: by messages, by findings in a configuration file that nobody opened,
-//! and by a configuration file that names another one that is not there. Command lines refuse such a configuration; a server goes on
-//! with defaults, so its answers are partial.
+//! Objections of a server to the project's configuration, which a command line would refuse.
+//!
+//! They are messages, findings in a configuration file that is not open, and a configuration file that extends a missing one. The server
+//! goes on with defaults, so its answers are partial.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -36,6 +36,7 @@ pub(crate) mod manager;
 pub(crate) mod model;
 mod node_guard;
 pub(crate) mod operations;
+mod package_folders;
 pub(crate) mod progress;
 mod project_coverage;
 pub(crate) mod python;

@@ -1,22 +1,15 @@
 //! The choice of a language's servers among those that exist. An installed one comes before one that is not, and of the
 //! installed ones what the project configures, then what the catalogue ranks best. Looks at files only; starts nothing.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use super::judge::{self, PinnedVersion};
 use super::locate::{self, ProgramSearchPlaces};
+use super::package_folders::package_folders;
 use crate::config::spec::{Language, ServerSpec};
 use crate::config::{Catalogue, ConfigMarker};
 use crate::workspace::WorkspacePath;
-
-/// How deep below the workspace packages are looked for: `packages/@scope/name`.
-const MAX_PACKAGE_DEPTH: usize = 3;
-/// How many folders are looked into for them.
-const MAX_PACKAGE_FOLDERS: usize = 200;
-/// Folders that hold what is fetched and built, beside the hidden ones.
-const UNLIKELY_PACKAGES: [&str; 6] = ["node_modules", "target", "dist", "build", "vendor", "venv"];
 
 /// What is installed for a workspace, and what it configures.
 #[derive(Debug)]
@@ -135,35 +128,6 @@ impl<'a> ServerChoice<'a> {
             |folder: &PathBuf| server.root_markers.iter().any(|marker| folder.join(marker).exists());
         !server.root_required || self.packages.iter().any(is_marked)
     }
-}
-
-/// The workspace and the folders near its top, where the packages of a project of projects lie.
-pub(super) fn package_folders(root: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut next = VecDeque::from([(root.to_owned(), 0)]);
-    while let Some((folder, depth)) = next.pop_front() {
-        if found.len() == MAX_PACKAGE_FOLDERS {
-            break;
-        }
-        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
-        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let is_likely = |entry: &fs::DirEntry| {
-            let name = entry.file_name();
-            let name = name.to_string_lossy();
-            !name.starts_with('.') && !UNLIKELY_PACKAGES.contains(&&*name)
-        };
-        if depth < MAX_PACKAGE_DEPTH {
-            let mut inner: Vec<PathBuf> = entries
-                .filter(|entry| is_likely(entry) && is_folder(entry))
-                .map(|entry| entry.path())
-                .take(MAX_PACKAGE_FOLDERS)
-                .collect();
-            inner.sort();
-            next.extend(inner.into_iter().map(|folder| (folder, depth + 1)));
-        }
-        found.push(folder);
-    }
-    found
 }
 
 /// Whether no settings say which servers run for it.

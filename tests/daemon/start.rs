@@ -38,7 +38,7 @@ fn daemon_status_lists_servers_and_calls_after_command_ended() {
     assert_eq!((server["restarts"].clone(), server["state"].clone()), (json!(0), json!("ready")));
     assert!(server["latency_p99_ms"].is_number() && status["memory_bytes"].is_number(), "{status}");
     let text = house.run(&["daemon", "status"]);
-    assert!(text.out.contains("lsp-tools check") && text.out.contains("scripted"), "{text:?}");
+    assert!(text.out.contains("lsp_diagnostics  1 ") && text.out.contains("scripted"), "{text:?}");
     let logged = house.run(&["daemon", "logs"]);
     assert!(logged.out.contains("the daemon listens"), "{logged:?}");
 }

@@ -115,7 +115,6 @@ const WITHOUT_TOOL: &[&str] = &[
     "daemon status",
     "daemon logs",
     "init",
-    "init import",
     "completions",
     "man",
 ];

@@ -11,12 +11,11 @@ mod npm;
 mod pypi;
 mod requirement;
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use self::requirement::VersionRequirement;
-use super::server_choice::package_folders;
+use super::package_folders::package_folders;
 use crate::config::Catalogue;
 use crate::config::spec::{InstallSpec, JudgeRule, ServerSpec};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
@@ -283,14 +282,14 @@ pub(crate) fn split_versioned_key(key: &str) -> (&str, Option<&str>) {
 }
 
 /// The server of an installation's name, with the recipe of that version.
-pub(crate) fn server_at_version<'a>(catalogue: &'a Catalogue, key: &str) -> Option<Cow<'a, ServerSpec>> {
+pub(crate) fn server_at_version(catalogue: &Catalogue, key: &str) -> Option<Box<ServerSpec>> {
     let (server, version) = split_versioned_key(key);
     let spec = catalogue.servers.get(server)?;
     let Some(version) = version.filter(|version| requirement::is_version(version)) else {
-        return version.is_none().then_some(Cow::Borrowed(spec));
+        return version.is_none().then(|| Box::new(spec.clone()));
     };
     let install = spec.install.at_version(spec.judge.as_ref()?, version)?;
-    Some(Cow::Owned(ServerSpec { install, ..spec.clone() }))
+    Some(Box::new(ServerSpec { install, ..spec.clone() }))
 }
 
 impl InstallSpec {

@@ -17,7 +17,7 @@ const OTHER_LOCKS: [&str; 3] = ["pnpm-lock.yaml", "yarn.lock", "bun.lock"];
 /// `package.json`, as far as it states versions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct PackageManifest {
+struct NpmManifest {
     version: Option<String>,
     dependencies: HashMap<String, serde_json::Value>,
     dev_dependencies: HashMap<String, serde_json::Value>,
@@ -27,7 +27,7 @@ struct PackageManifest {
 /// `package-lock.json`, as far as it states versions: of version 2 and later, and of version 1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct PackageLock {
+struct NpmLockFile {
     packages: HashMap<String, LockedVersion>,
     dependencies: HashMap<String, LockedVersion>,
 }
@@ -62,7 +62,7 @@ pub(super) fn installed_around(real: &Path, package: &str) -> Option<String> {
     modules.into_iter().find_map(|folder| {
         let manifest = folder.join(package).join("package.json");
         let text = Workspace::read_outside(&manifest, MAX_MANIFEST_BYTES).ok()?;
-        serde_json::from_str::<PackageManifest>(&text).ok()?.version
+        serde_json::from_str::<NpmManifest>(&text).ok()?.version
     })
 }
 
@@ -74,7 +74,7 @@ fn installed(
     let file = format!("node_modules/{package}/package.json");
     let text = reader.text(folder, &file, MAX_MANIFEST_BYTES)?;
     let version = text.and_then(|text| {
-        let manifest: PackageManifest =
+        let manifest: NpmManifest =
             serde_json::from_str(&text).map_err(|error| format!("it is not a package.json: {error}"))?;
         manifest.version.filter(|version| is_version(version)).ok_or_else(|| "it has no version".to_owned())
     });
@@ -96,7 +96,7 @@ fn locked(
 }
 
 fn version_in_npm_lock(text: &str, package: &str) -> Option<String> {
-    let mut lock: PackageLock = serde_json::from_str(text).ok()?;
+    let mut lock: NpmLockFile = serde_json::from_str(text).ok()?;
     let entry = lock.packages.remove(&format!("node_modules/{package}"));
     entry.or_else(|| lock.dependencies.remove(package))?.version
 }
@@ -131,7 +131,7 @@ fn asked_for(
         Ok(text) => text,
         Err(reason) => return Some((VersionRequirement::Unreadable(reason), file)),
     };
-    let manifest: PackageManifest = match serde_json::from_str(&text) {
+    let manifest: NpmManifest = match serde_json::from_str(&text) {
         Ok(manifest) => manifest,
         Err(error) => {
             let reason = format!("it cannot be read as JSON: {error}");

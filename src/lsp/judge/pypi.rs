@@ -28,11 +28,11 @@ const REQUIREMENTS: [&str; 6] = [
 #[derive(Debug, Deserialize)]
 struct PythonLock {
     #[serde(default)]
-    package: Vec<LockedPackage>,
+    package: Vec<LockedDistribution>,
 }
 
 #[derive(Debug, Deserialize)]
-struct LockedPackage {
+struct LockedDistribution {
     name: String,
     version: Option<String>,
 }
@@ -107,7 +107,7 @@ fn locked(reader: &mut ManifestReader<'_>, folder: &WorkspacePath, package: &str
             return None;
         }
         let lock: PythonLock = toml::from_str(&text).ok()?;
-        let named = |locked: &LockedPackage| normalized(&locked.name) == normalized(package);
+        let named = |locked: &LockedDistribution| normalized(&locked.name) == normalized(package);
         let version = lock.package.into_iter().find(named)?.version.filter(|version| is_version(version))?;
         Some(PinnedVersion::new(package, VersionRequirement::Exact(version), &folder.join(file).ok()?))
     })

@@ -37,7 +37,7 @@ fn unindented<'a>(lines: &[&'a str], start: usize) -> Vec<&'a str> {
     let style = first.map_or("", |line| indent(line));
     // Where the patch has no other end, its last one is the end.
     let has_end = lines.iter().any(|line| line.trim_end() == END);
-    let last_end = lines.iter().rposition(|line| is_end(&line)).filter(|_| !has_end);
+    let last_end = lines.iter().rposition(is_end).filter(|_| !has_end);
     let is_marker = |at: usize, line: &str| {
         let bare = line.trim();
         let starts = [ADD, UPDATE, DELETE, MOVE].iter().any(|keyword| bare.starts_with(keyword));

@@ -131,7 +131,7 @@ impl LineMatcher {
 
 /// The engine that tells whether a long line can be searched in linear time. It measures effort, and no match is
 /// taken from it, so the bounds of whole words and a pattern's smart case are left out.
-fn lazy_regex(pattern: &GrepPattern) -> Result<lazy::Regex, BuildError> {
+fn lazy_regex(pattern: &GrepPattern) -> Result<lazy::Regex, Box<BuildError>> {
     let text = if pattern.fixed { regex_syntax::escape(&pattern.text) } else { pattern.text.clone() };
     let syntax = syntax::Config::new().utf8(false).multi_line(true).crlf(true);
     let size = thompson::Config::new().utf8(false).nfa_size_limit(Some(MAX_COMPILED_PATTERN_BYTES));
@@ -146,6 +146,7 @@ fn lazy_regex(pattern: &GrepPattern) -> Result<lazy::Regex, BuildError> {
         .thompson(size)
         .dfa(states)
         .build(&text)
+        .map_err(Box::new)
 }
 
 /// `pattern` with line breaks and other control characters as a pattern spells them.
