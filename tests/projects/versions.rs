@@ -25,7 +25,7 @@ fn install(project: &Project, folder: &str, version: &str) {
     project.write(&format!("{package}/package.json"), format!("{{\"version\": \"{version}\"}}\n"));
     let mark = format!("#!/bin/sh\ntouch '{}'\n", project.beside("mark").display());
     project.write(&format!("{package}/lib/tsserver.js"), "require('fs').writeFileSync('mark', '')\n");
-    write_executable(&project.path(&format!("{folder}node_modules/.bin/tsc")), &mark);
+    write_executable(project.path(&format!("{folder}node_modules/.bin/tsc")), &mark);
 }
 
 #[tokio::test]
