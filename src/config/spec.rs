@@ -164,7 +164,7 @@ pub struct ServerSpec {
     /// A description of its findings ("undefined names, no type errors"), shown while other servers
     /// that `install` brings for the language are missing.
     pub(crate) for_more: Option<String>,
-    /// The package whose version decides what it reports.
+    /// The package whose version decides its reports.
     pub(crate) judge: Option<JudgeRule>,
     /// Messages by which it objects to the project's configuration.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! Objections of a server to the project's configuration, which a command line would refuse.
 //!
-//! They are messages, findings in a configuration file that is not open, and a configuration file that extends a missing one. The server
-//! goes on with defaults, so its answers are partial.
+//! Objections are messages, findings in a configuration file that is not open, and a configuration file that extends a missing
+//! one. The server goes on with defaults, so its answers are partial.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,11 +12,11 @@ use super::session::Session;
 use crate::config::spec::ServerSpec;
 use crate::workspace::{ChangeBatch, WorkspacePath};
 
-/// How many configuration files may extend each other.
+/// The most configuration files that are followed from one to the next.
 const MAX_EXTENDED_FILES: usize = 10;
 /// Words that mark entries of a log.
 const LOG_LEVELS: [&str; 5] = [" ERROR ", " WARN ", " INFO ", " DEBUG ", " TRACE "];
-/// What a server says beyond that is cut off.
+/// The most Unicode scalar values of an objection that are shown.
 const MAX_COMPLAINT_CHARS: usize = 400;
 /// LSP 3.17, *DiagnosticSeverity*.
 const ERROR: u64 = 1;
@@ -39,8 +39,10 @@ impl Session {
         });
         let said =
             said.or_else(|| self.configuration_finding(path)).or_else(|| self.missing_extended_file(path))?;
-        let root = format!("{}/", self.workspace.root().display());
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ").replace(&root, "");
+        let root = self.workspace.root().display().to_string();
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said =
+            said.replace(&format!("{root}/"), "").replace(&format!("file://{root}"), ".").replace(&root, ".");
         let said: String = said.chars().take(MAX_COMPLAINT_CHARS).collect();
         Some(format!("{} does not accept the project's configuration: {said}", self.server()))
     }

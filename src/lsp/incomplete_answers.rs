@@ -20,7 +20,7 @@ impl Session {
         }
     }
 
-    /// What it leaves undone in the project of `path`.
+    /// The work that it leaves undone in the project of `path`.
     fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
         let differs = self.judge.get().and_then(|judge| judge.difference_for(path)).map(str::to_owned);
         let refused = || self.configuration_complaint(path);

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How deep below the workspace packages are looked for: `packages/@scope/name`.
+/// The greatest depth of a package below the workspace: `packages/@scope/name`.
 const MAX_PACKAGE_DEPTH: usize = 3;
-/// How many folders are looked into for them.
+/// The most folders that are read.
 const MAX_PACKAGE_FOLDERS: usize = 200;
 /// Folders that hold what is fetched and built, beside the hidden ones.
 const UNLIKELY_PACKAGES: [&str; 6] = ["node_modules", "target", "dist", "build", "vendor", "venv"];

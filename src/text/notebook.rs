@@ -12,7 +12,7 @@ pub(crate) const MAX_CELL_OUTPUTS: usize = 100;
 
 /// A notebook (nbformat 3 and 4).
 pub(crate) struct Notebook {
-    /// Its cells.
+    /// The cells.
     pub(crate) cells: FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>,
     /// The language of its code in lower case; Python where its metadata name none.
     pub(crate) language: String,
@@ -34,12 +34,12 @@ impl Notebook {
 }
 
 impl NotebookCell {
-    /// Its source.
+    /// The source.
     pub(crate) fn source(&self) -> &str {
         self.source.as_ref().or(self.input.as_ref()).map_or("", |source| &source.0)
     }
 
-    /// Its kind: "code", "markdown".
+    /// The kind: "code", "markdown".
     pub(crate) fn kind(&self) -> &str {
         self.cell_type.as_deref().unwrap_or("code")
     }
@@ -64,7 +64,7 @@ struct NotebookLanguage {
     language: Option<String>,
 }
 
-/// What nbformat 3 has the cells in.
+/// The part of nbformat 3 that has the cells.
 #[derive(Deserialize)]
 struct NotebookWorksheet {
     cells: Option<FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>>,
@@ -77,7 +77,7 @@ pub(crate) struct NotebookCell {
     source: Option<JoinedLines>,
     /// As `source`, in nbformat 3.
     input: Option<JoinedLines>,
-    /// What running it gave.
+    /// The outputs of its last run.
     pub(crate) outputs: Option<FirstItems<CellOutput, MAX_CELL_OUTPUTS>>,
 }
 

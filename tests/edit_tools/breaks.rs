@@ -134,11 +134,8 @@ async fn diagnostics_delta_counts_all_callers() {
     }
     let delta = delta(&project, "made.py", "make()", "make(extra: int)").await;
     assert_eq!(delta["verdict"], "complete", "{delta:#}");
-    let in_short = delta["more"]
-        .as_array()
-        .expect("more")
-        .iter()
-        .flat_map(|more| more["lines"].as_array().expect("lines"));
+    let in_short =
+        delta["more"].as_array().expect("more").iter().flat_map(|more| more["at"].as_array().expect("lines"));
     assert_eq!((places(&delta).len(), in_short.count()), (20, 10), "{delta:#}");
     let help = delta["added"][0]["help"].to_string();
     assert!(help.contains("called: (extra: int)"), "{delta:#}");

@@ -75,7 +75,8 @@ async fn pylsp_move_without_import_checks_verdict_is_partial() {
     assert_eq!(answer["diagnostics"]["verdict"], "partial", "{answer:#}");
     let notes = answer["diagnostics"]["notes"].to_string();
     assert!(notes.contains("pylsp does not check imports or types"), "{answer:#}");
-    let importers = ["greet/__init__.py:4", "greet/app.py:4", "greet/broken.py:5", "greet/messages.py:3"];
+    let importers =
+        ["greet/__init__.py:4:26", "greet/app.py:4:26", "greet/broken.py:5:26", "greet/messages.py:3:26"];
     let by_text = format!("by the text, greet/people.py is imported at {}", importers.join(", "));
     assert!(answer["notes"].to_string().contains(&by_text), "{answer:#}");
     let edit = json!({"old": "return count + 1", "new": "return 1"});

@@ -10,7 +10,7 @@ use super::host::{HostSetupRequest, server_arguments};
 use crate::process::{Exchange, ProgramPath, Spawn, Spawner, exchange};
 use crate::workspace::Workspace;
 
-/// How long the server may take to start and to list its tools.
+/// The time for the server to start and to list its tools.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
 /// A list of all tools has less.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;

@@ -8,15 +8,15 @@ use crate::config::marker::ConfigMarker;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct JudgeRule {
-    /// Its name on npm.
+    /// The package on npm.
     pub(crate) npm: Option<String>,
-    /// Its name on PyPI.
+    /// The package on PyPI.
     pub(crate) pip: Option<String>,
     /// The first major version that the server works with.
     pub(crate) from_major: Option<u64>,
     /// The first major version that the server no longer works with.
     pub(crate) before_major: Option<u64>,
-    /// Its version is the one that the server gives with its name (LSP 3.17, `serverInfo`).
+    /// True if the server gives the version of the package with its name (LSP 3.17, `serverInfo`).
     pub(crate) in_server_info: bool,
     /// Settings of the project that state the version they are for, as a specifier of PEP 440.
     pub(crate) required_by: Vec<ConfigMarker>,

@@ -30,7 +30,7 @@ const MAX_LOCK_BYTES: u64 = 32 << 20;
 pub(crate) struct PinnedVersion {
     /// The package.
     package: String,
-    /// What the file says.
+    /// The versions that the file states.
     requirement: VersionRequirement,
     /// The file, relative to the workspace.
     file: String,
