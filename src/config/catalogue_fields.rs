@@ -57,6 +57,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     launch("for-more", Text),
     launch("judge", Record(JUDGE)),
     launch("complaints", Texts),
+    launch("configuration-findings", Texts),
     launch("extends", Texts),
     launch("install", Record(INSTALL)),
     launch("settings", Free),

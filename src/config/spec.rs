@@ -169,6 +169,9 @@ pub struct ServerSpec {
     /// Messages by which it objects to the project's configuration.
     #[serde(default)]
     pub(crate) complaints: Vec<RegexPattern>,
+    /// Names of configuration files for which it publishes findings, perhaps none, each time that it loads them.
+    #[serde(default)]
+    pub(crate) configuration_findings: Vec<String>,
     /// Settings that name another file of settings, relative to their own.
     #[serde(default)]
     pub(crate) extends: Vec<ConfigMarker>,

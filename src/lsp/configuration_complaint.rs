@@ -6,11 +6,14 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use std::time::Duration;
+
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
 use super::session::Session;
 use crate::config::spec::ServerSpec;
-use crate::workspace::{ChangeBatch, WorkspacePath};
+use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// The most configuration files that are followed from one to the next.
 const MAX_EXTENDED_FILES: usize = 10;
@@ -18,6 +21,8 @@ const MAX_EXTENDED_FILES: usize = 10;
 const LOG_LEVELS: [&str; 5] = [" ERROR ", " WARN ", " INFO ", " DEBUG ", " TRACE "];
 /// The most Unicode scalar values of an objection that are shown.
 const MAX_COMPLAINT_CHARS: usize = 400;
+/// The time for a server to publish the findings in a configuration file that it has loaded.
+const CONFIGURATION_FINDINGS_TIMEOUT: Duration = Duration::from_secs(3);
 /// LSP 3.17, *DiagnosticSeverity*.
 const ERROR: u64 = 1;
 
@@ -45,6 +50,33 @@ impl Session {
             said.replace(&format!("{root}/"), "").replace(&format!("file://{root}"), ".").replace(&root, ".");
         let said: String = said.chars().take(MAX_COMPLAINT_CHARS).collect();
         Some(format!("{} does not accept the project's configuration: {said}", self.server()))
+    }
+
+    /// Waits for the findings in the configuration of `path`, for a server that publishes them after its first answer.
+    pub(crate) async fn await_configuration_findings(&self, path: &WorkspacePath, deadline: Instant) {
+        let names = &self.state.spec.configuration_findings;
+        let is_there = |file: &WorkspacePath| self.workspace.absolute(file).exists();
+        let mut files = self.folders_above(path).filter_map(|folder| {
+            names.iter().filter_map(|name| folder.join(name).ok()).find(|file| is_there(file))
+        });
+        let Some(file) = (!names.is_empty()).then(|| files.next()).flatten() else { return };
+        let mut words = self.state.listen();
+        let published = async { while self.state.push_count(&file) == 0 && words.changed().await.is_ok() {} };
+        let deadline = deadline.min(Instant::now() + CONFIGURATION_FINDINGS_TIMEOUT);
+        if timeout_at(deadline, published).await.is_err() {
+            // A file that belongs to another configuration would wait each time.
+            self.state.assume_no_findings(&file);
+        }
+    }
+
+    /// Forgets the findings in configuration files that changed: the server publishes them again.
+    pub(super) fn forget_configuration_findings(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+        let names = &self.state.spec.configuration_findings;
+        for (path, _) in
+            changes.iter().filter(|(path, _)| names.iter().any(|name| *name == path.name_lossy()))
+        {
+            self.state.forget_pushes(path);
+        }
     }
 
     /// Whether a changed file may have removed the reason of a message, which the server does not take back.

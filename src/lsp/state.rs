@@ -142,6 +142,13 @@ impl SessionState {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
 
+    /// Takes a document for which nothing was published for one without findings.
+    pub(super) fn assume_no_findings(&self, path: &WorkspacePath) {
+        let mut inner = self.inner.lock();
+        let pushes = inner.pushes.entry(path.clone()).or_default();
+        pushes.count = pushes.count.max(1);
+    }
+
     /// Forgets what was pushed for a document that is closed. What a background check found is not pushed again when it is opened.
     pub(crate) fn forget_pushes(&self, path: &WorkspacePath) {
         if self.spec.diagnostics.background_check.is_none() {

@@ -90,6 +90,7 @@ impl Session {
                 self.decode_all(raw, deadline)
             }
         };
+        self.await_configuration_findings(path, deadline).await;
         fresh.items.retain(|item| !self.leaves_out(item.source.as_deref(), &item.message));
         if self.state.spec.diagnostics.hints_are_findings {
             for hint in fresh.items.iter_mut().filter(|item| item.severity == Severity::Hint) {
