@@ -5,7 +5,7 @@
 //! [`present_languages`].
 //! May use: `text`, `workspace`. Starts no process and speaks to no server.
 //!
-//! How data passes: a [`Layer`] is one TOML text with its origin. Every layer is checked on its own against the words of
+//! How data passes: a [`Layer`](layer::Layer) is one TOML text with its origin. Every layer is checked on its own against the words of
 //! [`spec`], so that an error can name file, line and key; then the layers are merged key by key, later ones win, and the
 //! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
 //! layer before the merge, and named in [`LoadedCatalogue::left_out`](catalogue::LoadedCatalogue::left_out).

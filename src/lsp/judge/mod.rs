@@ -1,7 +1,7 @@
 //! The version of a compiler, checker or linter that a project pins, and the version that a server runs.
 //!
 //! What lives here: [`pinned_version`] (from installed packages, lock files and ranges; [`npm`] and [`pypi`] read those of each
-//! ecosystem), [`VersionRequirement`](requirement::VersionRequirement) (what admits a version) and [`judging_version`] (the package that a program belongs
+//! ecosystem), [`VersionRequirement`] (what admits a version) and [`judging_version`] (the package that a program belongs
 //! to). May use: `config`, `workspace`, [`python`](super::python). Reads files; runs nothing.
 //!
 //! How data passes: the `judge` table of a server and a folder come in; a [`PinLookup`] goes out, with the files that decided it, so

@@ -6,8 +6,8 @@
 //!
 //! What lives here: the tools ([`requests`], [`sessions`]), what they are made on ([`chat_tool`]: one shape for what is told, what
 //! cannot be told, and what went wrong), what a [`session`] is, and the [`stores`] that sessions come from: VS Code's
-//! ([`vscode`], with [`vscode_log`] for its newer form) and those of Copilot's command line ([`copilot_cli`]); [`timestamp`] reads
-//! and writes times. May use: `context`, `tool`, `config`, `workspace`.
+//! ([`vscode`], with [`vscode_log`] for its newer form) and those of Copilot's command line ([`copilot_cli`]). May use: `context`,
+//! `tool`, `timestamp`, `config`, `workspace`.
 //!
 //! How data passes: a tool is given whoever knows the sessions ([`session::ChatSessionFinder`]) when it is made. A call has that look at
 //! the stores, each through a jail of its own, so that no link in them leads elsewhere; files that are broken or no sessions
