@@ -298,7 +298,7 @@ pub(crate) enum ServerQuestion {
     Declaration,
     /// Where its type is defined.
     TypeDefinition,
-    /// What imports become where a file moves.
+    /// The edits of imports when a file moves.
     Moves,
 }
 
@@ -408,6 +408,12 @@ impl ServerSpec {
     /// Whether it runs beside others, and only for files below one of its root markers.
     pub(crate) fn joins_where_marked(&self) -> bool {
         self.root_required && !self.features.navigation
+    }
+
+    /// Returns true if a file of this name configures it.
+    pub(crate) fn is_configuration_file(&self, name: &str) -> bool {
+        let mut settings = self.project_settings.iter().chain(&self.configured_by);
+        settings.any(|marker| marker.file() == name) || self.root_markers.iter().any(|marker| marker == name)
     }
 
     /// What the project at `root` needs for its answers and does not have.

@@ -22,7 +22,7 @@ const MAX_CALLS_WITHIN: usize = 1_000;
 pub(crate) struct CallWithin {
     /// The last word of what is called; empty for what has no name.
     pub(crate) name: String,
-    /// Where that word, or else the called value, begins.
+    /// The start of that word, or else of the called value.
     pub(crate) position: Position,
 }
 
@@ -61,7 +61,7 @@ pub(crate) fn calls_within(
     found
 }
 
-/// What `node` calls, where it is a call.
+/// The callee of `node`, if that is a call.
 fn callee<'t>(source: &ParsedSource, node: Node<'t>) -> Option<Node<'t>> {
     let (_, field) = source.grammar.calls.iter().find(|(kind, _)| *kind == node.kind())?;
     node.child_by_field_name((*field)?)

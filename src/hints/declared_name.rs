@@ -19,13 +19,13 @@ pub(crate) struct DeclaredName {
     pub namespaces: Vec<String>,
     /// The names of the types and functions around it, the outermost first.
     pub containers: Vec<String>,
-    /// It is itself a namespace or a module.
+    /// True for a namespace or a module.
     pub is_namespace: bool,
-    /// It is defined elsewhere: a prototype, an `extern` variable, a type without a body.
+    /// True for a declaration without a body: a prototype, an `extern` variable, an incomplete type.
     pub is_only_declared: bool,
 }
 
-/// Whether what is defined in a file of `language` may be declared in another one, as in headers.
+/// Returns true if a symbol of a file in `language` may be declared in another file, such as a header.
 pub(crate) fn has_headers(language: &str) -> bool {
     matches!(language, "c" | "cpp")
 }

@@ -111,7 +111,7 @@ fn javascript(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option
     })
 }
 
-/// What is read of a `package.json`.
+/// The part of a `package.json` that is read.
 #[derive(Deserialize)]
 struct PackageManifest {
     name: String,

@@ -1,4 +1,4 @@
-//! What is asked about a name, and which of its places in a file count for that.
+//! The senses in which a name is looked up, and the occurrences in a file that match each sense.
 
 use super::definition::{DefinitionRole, SourceDefinition};
 use super::occurrence_use::{OccurrenceUse, occurrence_use};
@@ -40,7 +40,7 @@ pub(super) fn counts(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) 
     !source.is_comment_or_string(at) && matches_sense(source, asked, at)
 }
 
-/// Whether `source` defines something called `name` itself.
+/// Returns true if `source` defines something called `name` itself.
 pub(super) fn is_own_definition(source: &ParsedSource, name: &str) -> bool {
     let own = |index: usize| {
         !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
@@ -58,7 +58,7 @@ pub(super) fn is_member(source: &ParsedSource, at: usize) -> bool {
     !source.imports.iter().any(|import| import.local == owner)
 }
 
-/// Whether the occurrence at a byte counts in the sense that was asked for.
+/// Returns true if the occurrence at a byte counts in the requested sense.
 fn matches_sense(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
     let defined = || {
         source.definitions_named(&asked.name).find(|&index| source.definitions[index].selection.start == at)
@@ -88,7 +88,7 @@ fn matches_sense(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> b
     }
 }
 
-/// Whether a byte lies where a type names what it derives from.
+/// Returns true if a byte lies in the list of a type's bases.
 fn is_base(source: &ParsedSource, at: usize) -> bool {
     source.definitions.iter().any(|definition| definition.bases.iter().any(|base| base.contains(&at)))
 }

@@ -3,16 +3,12 @@
 //! Objections are messages, findings in a configuration file that is not open, and a configuration file that extends a missing
 //! one. The server goes on with defaults, so its answers are partial.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-
 use std::time::Duration;
 
-use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::session::Session;
-use crate::config::spec::ServerSpec;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
 /// The most configuration files that are followed from one to the next.
@@ -23,16 +19,6 @@ const LOG_LEVELS: [&str; 5] = [" ERROR ", " WARN ", " INFO ", " DEBUG ", " TRACE
 const MAX_COMPLAINT_CHARS: usize = 400;
 /// The time for a server to publish the findings in a configuration file that it has loaded.
 const CONFIGURATION_FINDINGS_TIMEOUT: Duration = Duration::from_secs(3);
-/// LSP 3.17, *DiagnosticSeverity*.
-const ERROR: u64 = 1;
-
-impl ServerSpec {
-    /// The names of the files that configure it.
-    fn configuration_files(&self) -> BTreeSet<&str> {
-        let settings = self.project_settings.iter().chain(&self.configured_by).map(|marker| marker.file());
-        settings.chain(self.root_markers.iter().map(String::as_str)).collect()
-    }
-}
 
 impl Session {
     /// The reason why answers about `path` are partial: the server does not accept the configuration of its project.
@@ -55,13 +41,17 @@ impl Session {
     /// Waits for the findings in the configuration of `path`, for a server that publishes them after its first answer.
     pub(crate) async fn await_configuration_findings(&self, path: &WorkspacePath, deadline: Instant) {
         let names = &self.state.spec.configuration_findings;
-        let is_there = |file: &WorkspacePath| self.workspace.absolute(file).exists();
+        if names.is_empty() {
+            return;
+        }
+        let is_known = |file: &WorkspacePath| self.state.push_count(file) > 0;
         let mut files = self.folders_above(path).filter_map(|folder| {
-            names.iter().filter_map(|name| folder.join(name).ok()).find(|file| is_there(file))
+            let mut files = names.iter().filter_map(|name| folder.join(name).ok());
+            files.find(|file| is_known(file) || self.workspace.absolute(file).exists())
         });
-        let Some(file) = (!names.is_empty()).then(|| files.next()).flatten() else { return };
+        let Some(file) = files.next().filter(|file| !is_known(file)) else { return };
         let mut words = self.state.listen();
-        let published = async { while self.state.push_count(&file) == 0 && words.changed().await.is_ok() {} };
+        let published = async { while !is_known(&file) && words.changed().await.is_ok() {} };
         let deadline = deadline.min(Instant::now() + CONFIGURATION_FINDINGS_TIMEOUT);
         if timeout_at(deadline, published).await.is_err() {
             // A file that belongs to another configuration would wait each time.
@@ -69,8 +59,9 @@ impl Session {
         }
     }
 
-    /// Forgets the findings in configuration files that changed: the server publishes them again.
-    pub(super) fn forget_configuration_findings(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+    /// Forgets the state of configuration files that changed: the server publishes its findings again.
+    pub(super) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+        self.missing_extended_files.lock().clear();
         let names = &self.state.spec.configuration_findings;
         for (path, _) in
             changes.iter().filter(|(path, _)| names.iter().any(|name| *name == path.name_lossy()))
@@ -79,10 +70,10 @@ impl Session {
         }
     }
 
-    /// Whether a changed file may have removed the reason of a message, which the server does not take back.
+    /// Returns true if a changed file may have removed the reason of a message, which the server does not take back.
     pub(super) fn may_have_settled_complaint(&self, changes: &ChangeBatch) -> bool {
-        let files = self.state.spec.configuration_files();
-        let is_configuration = |path: &WorkspacePath| files.contains(&*path.name_lossy());
+        let is_configuration =
+            |path: &WorkspacePath| self.state.spec.is_configuration_file(&path.name_lossy());
         self.state.complaint().is_some()
             && (changes.overflowed || changes.changes.iter().any(|(path, _)| is_configuration(path)))
     }
@@ -102,20 +93,28 @@ impl Session {
 
     /// The first error that it has published for a configuration file above `path` which is not open.
     fn configuration_finding(&self, path: &WorkspacePath) -> Option<String> {
-        let files = self.state.spec.configuration_files();
+        let errors = self.state.configuration_errors();
+        if errors.is_empty() {
+            return None;
+        }
         self.folders_above(path).find_map(|folder| {
-            files.iter().filter_map(|name| folder.join(name).ok()).find_map(|file| {
-                let pushes = self.state.pushes(&file);
-                let is_error =
-                    |item: &&Value| item["severity"].as_u64().is_none_or(|severity| severity == ERROR);
-                let found = pushes.items.iter().find(is_error).filter(|_| !self.has_open(&file))?;
-                Some(format!("{}: {}", file.display(), found["message"].as_str()?))
-            })
+            let mut own = errors.iter().filter(|(file, _)| file.parent().as_ref() == Some(&folder));
+            let (file, error) = own.find(|(file, _)| !self.has_open(file))?;
+            Some(format!("{}: {error}", file.display()))
         })
     }
 
-    /// A file that the configuration of `path` extends, and that is not there.
+    /// A file that the configuration of `path` extends, and that is not there; looked up once for each folder, until files change.
     fn missing_extended_file(&self, path: &WorkspacePath) -> Option<String> {
+        if self.state.spec.extends.is_empty() {
+            return None;
+        }
+        let folder = self.folders_above(path).next()?;
+        let mut known = self.missing_extended_files.lock();
+        known.entry(folder).or_insert_with(|| self.find_missing_extended_file(path)).clone()
+    }
+
+    fn find_missing_extended_file(&self, path: &WorkspacePath) -> Option<String> {
         self.state.spec.extends.iter().find_map(|marker| {
             let exists = |folder: &WorkspacePath| {
                 let file = folder.join(marker.file()).ok()?;

@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::interpreters;
-use super::judge::{self, PinnedVersion};
+use super::judge::{PinLookup, PinLookups};
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::process::{ProgramPath, Spawner, is_program};
@@ -82,6 +83,7 @@ pub(crate) struct ProgramSearchPlaces<'a> {
     pub(crate) pin: &'a dyn Fn(&Path) -> Option<FilePin>,
     /// The user's PATH.
     path: ProgramPath,
+    pins: PinLookups,
 }
 
 impl<'a> ProgramSearchPlaces<'a> {
@@ -94,7 +96,14 @@ impl<'a> ProgramSearchPlaces<'a> {
         pin: &'a dyn Fn(&Path) -> Option<FilePin>,
         path: ProgramPath,
     ) -> Self {
-        Self { workspace, root, data, pin, path }
+        Self { workspace, root, data, pin, path, pins: PinLookups::default() }
+    }
+}
+
+impl ProgramSearchPlaces<'_> {
+    /// The version that the project pins for `server`; `None` for a server without a judge.
+    pub(super) fn pin_lookup(&self, server: &ServerSpec) -> Option<Rc<PinLookup>> {
+        Some(self.pins.find(self.workspace, self.root, server.judge.as_ref()?))
     }
 }
 
@@ -148,9 +157,8 @@ pub(crate) fn locate(
     server: &ServerSpec,
     places: &ProgramSearchPlaces<'_>,
 ) -> Result<LocatedProgram, NotFound> {
-    let pinned = judge::pinned_for(places.workspace, places.root, server);
-    let exact = pinned.as_ref().and_then(PinnedVersion::exact);
-    let versioned = exact.map(|version| judge::versioned_key(key, version));
+    let pin = places.pin_lookup(server);
+    let versioned = pin.and_then(|pin| pin.versioned_key(key));
     let versioned = versioned.filter(|key| prefix(places.data, key).is_dir());
     let mut located = locate_program(versioned.as_deref(), key, server, places)?;
     if !located.path_folders.is_empty() {

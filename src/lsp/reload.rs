@@ -26,7 +26,7 @@ impl Session {
     /// brings its open documents in step.
     pub(crate) async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         let before = self.state.epoch();
-        self.forget_configuration_findings(changes);
+        self.forget_configuration_state(changes);
         // First, so that documents synced below count as checked after these changes.
         if changes.iter().any(|(path, _)| self.is_affected_by(path)) {
             self.disk_changed();

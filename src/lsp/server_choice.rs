@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use super::judge::{self, PinnedVersion};
 use super::locate::{self, ProgramSearchPlaces};
 use super::package_folders::package_folders;
 use crate::config::spec::{Language, ServerSpec};
@@ -64,12 +63,9 @@ impl<'a> ServerChoice<'a> {
         for key in keys {
             let Some(server) = catalogue.servers.get(key) else { continue };
             watched.insert(locate::prefix(places.data, key));
-            if let Some(rule) = &server.judge {
-                let found = judge::pinned_version(places.workspace, &WorkspacePath::root(), rule);
-                let exact = found.pinned.as_ref().and_then(PinnedVersion::exact);
-                let versioned = exact.map(|version| judge::versioned_key(key, version));
-                watched.extend(versioned.map(|key| locate::prefix(places.data, &key)));
-                watched.extend(found.inspected_paths);
+            if let Some(pin) = places.pin_lookup(server) {
+                watched.extend(pin.versioned_key(key).map(|key| locate::prefix(places.data, &key)));
+                watched.extend(pin.inspected_paths.iter().cloned());
             }
             let signs = server.configured_by.iter().map(ConfigMarker::file);
             let markers = server.root_markers.iter().filter(|_| server.root_required);
@@ -116,11 +112,11 @@ impl<'a> ServerChoice<'a> {
         server.configured_by.iter().any(|sign| sign.is_in(self.places.workspace, &root))
     }
 
-    /// Whether a server works with the version that the workspace pins of the compiler or checker that it runs.
+    /// Returns true if a server works with the pinned version of the compiler or checker that it runs.
     fn works_with_pinned(&self, server: &ServerSpec) -> bool {
-        let pinned = judge::pinned_for(self.places.workspace, &WorkspacePath::root(), server);
-        let rule = server.judge.as_ref();
-        pinned.zip(rule).is_none_or(|(pinned, rule)| pinned.is_served_by(rule))
+        let pin = self.places.pin_lookup(server);
+        let pinned = pin.as_ref().and_then(|pin| pin.pinned.as_ref());
+        pinned.zip(server.judge.as_ref()).is_none_or(|(pinned, rule)| pinned.is_served_by(rule))
     }
 
     fn is_wanted(&self, server: &ServerSpec) -> bool {

@@ -3,6 +3,7 @@
 //! It holds the data of all that is done with it, and imports only that: `ask`, `document_sync`, `view_switch`, `reload` and others import
 //! this file, and add their methods.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -108,6 +109,8 @@ pub(crate) struct Session {
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// The compiler, checker or linter that it runs.
     pub(super) judge: OnceLock<SessionJudge>,
+    /// For each folder, the file that its configuration extends and that is missing, in words.
+    pub(super) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
     /// How it was started.
     pub(super) spawn: OnceLock<Spawn>,
     /// What files of the project decided about that.
@@ -193,6 +196,7 @@ impl Session {
             contention: Mutex::default(),
             shortfall: Mutex::default(),
             judge: OnceLock::new(),
+            missing_extended_files: Mutex::default(),
             spawn: OnceLock::new(),
             launch_inputs: OnceLock::new(),
             disk: AtomicU64::default(),

@@ -1,7 +1,7 @@
 //! The state of a session beside its documents. The connection's task writes it as messages of the server arrive; waiting tasks
 //! read it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use lsp_types::WorkspaceFolder;
@@ -21,6 +21,8 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 /// How many of the server's own messages are kept for explanations.
 const MAX_KEPT_SERVER_MESSAGES: usize = 8;
+/// LSP 3.17, `DiagnosticSeverity`.
+const ERROR: u64 = 1;
 
 /// Everything the server said of one document's diagnostics.
 #[derive(Debug, Clone, Default)]
@@ -72,6 +74,8 @@ struct SessionStateInner {
     messages: VecDeque<String>,
     /// The first message by which the server objects to the project's configuration.
     complaint: Option<String>,
+    /// The first error in each configuration file, as published last.
+    configuration_errors: BTreeMap<WorkspacePath, String>,
     stopping: bool,
     /// Edits that the server asks for while a command of ours runs there; `None` while none does.
     collected: Option<Vec<Value>>,
@@ -152,7 +156,9 @@ impl SessionState {
     /// Forgets what was pushed for a document that is closed. What a background check found is not pushed again when it is opened.
     pub(crate) fn forget_pushes(&self, path: &WorkspacePath) {
         if self.spec.diagnostics.background_check.is_none() {
-            self.inner.lock().pushes.remove(path);
+            let mut inner = self.inner.lock();
+            inner.pushes.remove(path);
+            inner.configuration_errors.remove(path);
         }
     }
 
@@ -207,6 +213,11 @@ impl SessionState {
         self.inner.lock().complaint.clone()
     }
 
+    /// The first error in each configuration file that has one.
+    pub(super) fn configuration_errors(&self) -> BTreeMap<WorkspacePath, String> {
+        self.inner.lock().configuration_errors.clone()
+    }
+
     /// The settings under a dotted `section`; everything for none.
     pub(super) fn configuration(&self, section: Option<&str>) -> Value {
         let mut value = &self.settings;
@@ -251,6 +262,12 @@ impl SessionState {
         };
         {
             let mut inner = self.inner.lock();
+            if self.spec.is_configuration_file(&path.name_lossy()) {
+                match first_error(&publish.diagnostics) {
+                    Some(error) => inner.configuration_errors.insert(path.clone(), error),
+                    None => inner.configuration_errors.remove(&path),
+                };
+            }
             let pushes = inner.pushes.entry(path).or_default();
             pushes.count += 1;
             pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
@@ -425,4 +442,10 @@ pub(super) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) ->
     let absolute = workspace.absolute(folder);
     let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
     WorkspaceFolder { uri: uri::from_path(&absolute), name }
+}
+
+/// The message of the first error among published findings (LSP 3.17, *Diagnostic*).
+fn first_error(findings: &[Value]) -> Option<String> {
+    let is_error = |item: &&Value| item["severity"].as_u64().is_none_or(|severity| severity == ERROR);
+    findings.iter().find(is_error)?["message"].as_str().map(str::to_owned)
 }

@@ -14,14 +14,14 @@ const MAX_LISTED_CANDIDATES: usize = 10;
 /// The most candidates that are compared.
 const MAX_COMPARED_CANDIDATES: usize = 50;
 
-/// How far a declaration is from what a name says. The nearest is meant.
+/// The distance of a declaration from the words of a name. The nearest declaration is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NameDistance {
-    /// It is called exactly so.
+    /// The declaration has exactly this name.
     Exact,
     /// Nothing but namespaces and modules is around it.
     InNamespace,
-    /// It lies in a type or a function that the name does not say.
+    /// The declaration lies in a type or a function that the name does not mention.
     Nested,
 }
 
@@ -93,7 +93,7 @@ impl Context {
         }
     }
 
-    /// What is declared as `name` at a place, by the text that the caller sees.
+    /// The declaration of `name` at a place, by the text that the caller sees.
     pub(crate) fn declared_at(
         &self,
         path: &WorkspacePath,

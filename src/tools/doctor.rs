@@ -192,7 +192,7 @@ fn sandbox_status(context: &Context) -> String {
     }
 }
 
-/// What is known of a server without running anything, and its program.
+/// The report on a server before anything is run, and the path of its program.
 fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Option<LocatedProgram>) {
     let PresentServer { key, spec, .. } = *server;
     let mut report = DoctorServer {

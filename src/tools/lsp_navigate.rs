@@ -299,7 +299,7 @@ async fn definition_by_text(
     defined.next().is_none().then_some(only)
 }
 
-/// Whether all of `found` are declarations of what is defined elsewhere.
+/// Returns true if all of `found` are declarations of a symbol that is defined elsewhere.
 fn are_declarations(context: &Context, place: &ResolvedPosition, found: &[Location]) -> bool {
     let is_declaration = |location: &Location| match &location.file {
         FileRef::Inside(path) => declares(context, place, path, location.range.start) == Some(true),

@@ -108,7 +108,7 @@ pub(crate) async fn run(context: &Context) -> ServersOutput {
     ServersOutput { ok: true, servers, notes: notes(context, &languages) }
 }
 
-/// What is to be known of the servers of `languages`, beside their states.
+/// Notes on the servers of `languages`, beside their states.
 pub(crate) fn notes(context: &Context, languages: &[PresentLanguage]) -> Vec<String> {
     let subjects = languages.iter().cloned().map(LanguageFile::from);
     let mut notes: Vec<String> = subjects.flat_map(|subject| context.server_notes(&subject)).collect();

@@ -76,7 +76,7 @@ fn check_line(check: &Result<Vec<String>, String>) -> String {
     }
 }
 
-/// What has to change for `init`, all of it worked out before the first file is written.
+/// The changes that `init` makes, computed before the first file is written.
 fn changes(
     init: &InitCommandArgs,
     request: &HostSetupRequest,

@@ -11,8 +11,10 @@ mod npm;
 mod pypi;
 mod requirement;
 
-use std::collections::BTreeSet;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use self::requirement::VersionRequirement;
 use super::package_folders::package_folders;
@@ -43,6 +45,13 @@ pub(crate) struct PinLookup {
     pub(crate) pinned: Option<PinnedVersion>,
     /// The files, there or not, whose change may lead to another version.
     pub(crate) inspected_paths: BTreeSet<PathBuf>,
+}
+
+impl PinLookup {
+    /// The name of the installation of `server` with the version, if that is one and no range.
+    pub(super) fn versioned_key(&self, server: &str) -> Option<String> {
+        Some(versioned_key(server, self.pinned.as_ref()?.exact()?))
+    }
 }
 
 /// Reads manifests and lock files, and notes which.
@@ -81,6 +90,27 @@ pub(crate) fn pinned_version(workspace: &Workspace, root: &WorkspacePath, rule: 
     PinLookup { pinned, inspected_paths: reader.inspected_paths }
 }
 
+/// The versions that a project pins at one root. Several servers run the same package, which is looked up once.
+#[derive(Debug, Default)]
+pub(crate) struct PinLookups(RefCell<BTreeMap<JudgeRule, Rc<PinLookup>>>);
+
+impl PinLookups {
+    /// The version of the package of `rule`, as [`pinned_version`] finds it.
+    pub(super) fn find(
+        &self,
+        workspace: &Workspace,
+        root: &WorkspacePath,
+        rule: &JudgeRule,
+    ) -> Rc<PinLookup> {
+        // The versions that a server works with do not matter for what is pinned.
+        let package = JudgeRule { from_major: None, before_major: None, ..rule.clone() };
+        let mut known = self.0.borrow_mut();
+        let found =
+            known.entry(package).or_insert_with_key(|rule| pinned_version(workspace, root, rule).into());
+        found.clone()
+    }
+}
+
 /// The version that the project at `root` pins for `server`; `None` for a server without a judge.
 pub(crate) fn pinned_for(
     workspace: &Workspace,
@@ -105,7 +135,8 @@ pub(crate) fn project_pins(
     // Where one session serves the whole root, a package may have a version of its own.
     let installed = rule.npm.iter().filter(|_| !server.root_workspaces.is_empty());
     for package in installed {
-        for folder in package_folders(&workspace.absolute(root)).into_iter().skip(1) {
+        let folders = package_folders(&workspace.absolute(root)).into_iter().skip(1);
+        for folder in folders.filter(|folder| folder.join(npm::MANIFEST).exists()) {
             let own = folder.join("node_modules").join(package);
             let is_own = own.exists();
             inspected.insert(own);
@@ -170,7 +201,7 @@ impl JudgeRule {
         format!("{} {version}", self.package())
     }
 
-    /// Whether the server works with `version`.
+    /// Returns true if the server works with `version`.
     pub(crate) fn works_with(&self, version: &str) -> bool {
         let major = version.split('.').next().and_then(|major| major.parse::<u64>().ok());
         major.is_none_or(|major| {
@@ -179,7 +210,7 @@ impl JudgeRule {
         })
     }
 
-    /// Whether `program` is of a version with which the server works, or of an unknown one.
+    /// Returns true if `program` is of a version with which the server works, or of an unknown one.
     pub(crate) fn admits_program(&self, program: &Path) -> bool {
         judging_version(self, program).is_none_or(|version| self.works_with(&version))
     }
@@ -198,7 +229,7 @@ impl PinnedVersion {
         }
     }
 
-    /// Whether a server with `rule` works with a version that the project admits.
+    /// Returns true if a server with `rule` works with a version that the project admits.
     pub(crate) fn is_served_by(&self, rule: &JudgeRule) -> bool {
         match self.exact() {
             Some(version) => rule.works_with(version),
@@ -245,7 +276,7 @@ fn alternatives_of<'a>(catalogue: &'a Catalogue, server: &str) -> impl Iterator<
     languages.flat_map(|language| language.alternatives.iter().map(String::as_str))
 }
 
-/// Whether `lsp-tools install` can bring `server` with `version` of `package`.
+/// Returns true if `lsp-tools install` can install `server` with `version` of `package`.
 fn is_installable_at(catalogue: &Catalogue, server: &str, package: &str, version: &str) -> bool {
     let Some(spec) = catalogue.servers.get(server).filter(|spec| !spec.disabled) else { return false };
     let Some(rule) = spec.judge.as_ref().filter(|rule| rule.package() == package) else { return false };

@@ -9,6 +9,8 @@ use super::requirement::{VersionRequirement, is_version};
 use super::{MAX_LOCK_BYTES, MAX_MANIFEST_BYTES, ManifestReader, PinnedVersion};
 use crate::workspace::{Workspace, WorkspacePath};
 
+/// The file that makes a folder a package.
+pub(super) const MANIFEST: &str = "package.json";
 /// Lock files in npm's own format.
 const NPM_LOCKS: [&str; 2] = ["package-lock.json", "npm-shrinkwrap.json"];
 /// Lock files in which an entry is found by its text.
@@ -60,7 +62,7 @@ pub(super) fn pinned(
 pub(super) fn installed_around(real: &Path, package: &str) -> Option<String> {
     let modules = real.ancestors().filter(|folder| folder.ends_with("node_modules"));
     modules.into_iter().find_map(|folder| {
-        let manifest = folder.join(package).join("package.json");
+        let manifest = folder.join(package).join(MANIFEST);
         let text = Workspace::read_outside(&manifest, MAX_MANIFEST_BYTES).ok()?;
         serde_json::from_str::<NpmManifest>(&text).ok()?.version
     })
@@ -71,7 +73,7 @@ fn installed(
     folder: &WorkspacePath,
     package: &str,
 ) -> Option<(VersionRequirement, String)> {
-    let file = format!("node_modules/{package}/package.json");
+    let file = format!("node_modules/{package}/{MANIFEST}");
     let text = reader.text(folder, &file, MAX_MANIFEST_BYTES)?;
     let version = text.and_then(|text| {
         let manifest: NpmManifest =
@@ -126,7 +128,7 @@ fn asked_for(
     folder: &WorkspacePath,
     package: &str,
 ) -> Option<(VersionRequirement, String)> {
-    let file = "package.json".to_owned();
+    let file = MANIFEST.to_owned();
     let text = match reader.text(folder, &file, MAX_MANIFEST_BYTES)? {
         Ok(text) => text,
         Err(reason) => return Some((VersionRequirement::Unreadable(reason), file)),

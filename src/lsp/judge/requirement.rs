@@ -41,7 +41,7 @@ impl VersionRequirement {
         }
     }
 
-    /// Whether `version` is among them.
+    /// Returns true if `version` is among them.
     pub(super) fn admits(&self, version: &str) -> bool {
         match self {
             Self::Exact(wanted) => wanted == version || same_version(wanted, version),
@@ -55,7 +55,7 @@ impl VersionRequirement {
         }
     }
 
-    /// Whether some version from the major version `from` on, and before `before`, is among them.
+    /// Returns true if some version from the major version `from` on, and before `before`, is among them.
     pub(super) fn allows_majors(&self, from: Option<u64>, before: Option<u64>) -> bool {
         let Self::Range(range) = self else { return true };
         let bounds = format!(
@@ -78,13 +78,13 @@ impl fmt::Display for VersionRequirement {
     }
 }
 
-/// Whether two texts are one version of PEP 440 ("1.0" and "1.0.0").
+/// Returns true if two texts are one version of PEP 440 ("1.0" and "1.0.0").
 fn same_version(one: &str, other: &str) -> bool {
     let parse = |text: &str| pep440_rs::Version::from_str(text).ok();
     parse(one).is_some_and(|one| parse(other) == Some(one))
 }
 
-/// Whether `text` is a version of npm or PyPI, and nothing else that a package manager would follow.
+/// Returns true if `text` is a version of npm or PyPI, and nothing else that a package manager would follow.
 pub(super) fn is_version(text: &str) -> bool {
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+".contains(&byte));
     plain

@@ -56,7 +56,7 @@ struct RestartInputs {
     settings: toml::Table,
     left_out: Vec<RegexPattern>,
     pins: ProjectPins,
-    /// Whether the pinned version is installed beside the usual one.
+    /// True if the pinned version is installed beside the usual one.
     is_version_installed: bool,
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Needle<'h> {
 struct LineNumbers<'t> {
     ids: Vec<u32>,
     numbers: HashMap<Cow<'t, str>, u32>,
-    /// Where the lines of each number begin in `places`.
+    /// The index in `places` at which the lines of each number begin.
     starts: Vec<u32>,
     /// Lines by number, ascending.
     places: Vec<u32>,

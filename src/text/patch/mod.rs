@@ -257,7 +257,7 @@ impl std::fmt::Display for Repair {
     }
 }
 
-/// Whether `text` has more than [`MAX_PATCH_LINES`].
+/// Returns true if `text` has more than [`MAX_PATCH_LINES`].
 pub(crate) fn has_too_many_lines(text: &str) -> bool {
     memchr::memchr_iter(b'\n', text.as_bytes()).nth(MAX_PATCH_LINES).is_some()
 }

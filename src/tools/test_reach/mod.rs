@@ -48,7 +48,7 @@ const NAMES_SHARE: u32 = 5;
 const MAX_WAY_LINKS: usize = 12;
 /// The most changed files that are named where nothing is known of them.
 const MAX_NAMED_UNFOLLOWED: usize = 3;
-/// How many tests are listed where the caller says nothing.
+/// The default number of listed tests.
 pub(crate) const DEFAULT_TEST_LIMIT: usize = 200;
 /// What an answer has beside its lists, in bytes.
 const ANSWER_OVERHEAD_BYTES: usize = 500;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::tools::budget::json_size;
 use crate::tools::short_range::ShortRange;
 
-/// What a file adds to an answer beside its path and the names of its tests.
+/// The bytes that a file adds to an answer beside its path and the names of its tests.
 const FILE_OVERHEAD_BYTES: usize = 24;
 
 /// How a test is connected with what changed: by the weakest link of its way. The stronger come first.

@@ -47,7 +47,7 @@ pub(crate) trait ProjectFolder {
 pub(crate) struct ProjectPython {
     /// The program, for a shell in the project's folder.
     pub(crate) program: String,
-    /// Whether pip is installed there.
+    /// True if pip is installed there.
     pub(crate) has_pip: bool,
 }
 

@@ -38,7 +38,7 @@ impl fmt::Display for SearchStopped {
 impl std::error::Error for SearchStopped {}
 
 impl LineMatcher {
-    /// Whether something in `line` matches; false if `until` is over before that is known.
+    /// Returns true if something in `line` matches; false if `until` is over before that is known.
     pub(crate) fn is_match(&self, line: &str, until: &WorkDeadline) -> bool {
         BoundedMatcher::new(self, until).is_match(line.as_bytes()).unwrap_or(false)
     }
@@ -64,7 +64,7 @@ impl<'a> BoundedMatcher<'a> {
         Self { pattern, until, cache: RefCell::default(), timed_out: Cell::new(false), skipped: Cell::new(0) }
     }
 
-    /// Whether the deadline ended the search.
+    /// Returns true if the deadline ended the search.
     pub(in crate::workspace) fn timed_out(&self) -> bool {
         self.timed_out.get()
     }
@@ -74,7 +74,7 @@ impl<'a> BoundedMatcher<'a> {
         self.skipped.get()
     }
 
-    /// Whether the engine may search `haystack` from `at` in one call.
+    /// Returns true if the engine may search `haystack` from `at` in one call.
     fn admits(&self, haystack: &[u8], at: usize) -> Result<bool, SearchStopped> {
         if self.until.is_over() {
             self.timed_out.set(true);

@@ -173,7 +173,7 @@ impl GrepFileSearcher {
     }
 }
 
-/// Whether the first bytes of `file` are the byte order mark of UTF-16. Its position stays.
+/// Returns true if `file` begins with the byte order mark of UTF-16. The position in the file stays.
 fn starts_as_utf16(file: &File) -> bool {
     let mut start = [0; 4];
     file.read_exact_at(&mut start, 0).is_ok() && decode_utf16(&start).is_some()
