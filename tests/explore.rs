@@ -149,7 +149,7 @@ async fn explore_typescript_interface_lists_implementations() {
 #[tokio::test(flavor = "multi_thread")]
 async fn explore_without_server_gives_source_and_users_as_hints() {
     let project = python();
-    let runtime = project.opening().timeout(None).finding_supervisor().open();
+    let runtime = project.opening().finding_supervisor().open();
     let answer = explore(&runtime, "shop/cart.py", "add_up", 4_000).await;
     assert_eq!(answer.verdict, Verdict::Hints);
     let found = answer.output;

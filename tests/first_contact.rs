@@ -15,7 +15,8 @@ const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    asse
 
 /// What a command answers as JSON.
 pub fn json(mut command: Command, words: &[&str]) -> Value {
-    let output = command.args(["--format", "json"]).args(words).output().expect("lsp-tools");
+    let output =
+        command.args(["--format", "json", "--timeout", "90"]).args(words).output().expect("lsp-tools");
     let text = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
     serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\n{error}"))
@@ -199,7 +200,7 @@ fn pyright_src_layout_diagnostics_match_its_command_line() {
 fn references(project: &Project, server: &str) -> Vec<String> {
     let target = || Target::NameInFile { path: "src/acme/core.py".into(), name: "fetch".to_owned() };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
-        let opening = project.opening().servers(&[server]).timeout(None);
+        let opening = project.opening().servers(&[server]);
         let runtime = opening.finding_workspace().finding_supervisor().open();
         runtime.diagnose(Vec::new(), None, 100).await.unwrap();
         let found = runtime.references(target(), 100).await.unwrap();
@@ -241,7 +242,7 @@ async fn server_installed_or_configured_later_is_used_by_next_request() {
     fs::create_dir(&data).unwrap();
     let install = |server: &str| symlink(all.join("servers").join(server), data.join(server)).unwrap();
     install("pylsp");
-    let opening = project.opening().timeout(None).finding_workspace().finding_supervisor();
+    let opening = project.opening().finding_workspace().finding_supervisor();
     let mut runtime = opening.open().runtime;
     assert!(runtime.reopen_if_changed().unwrap().is_none(), "nothing has changed");
     let mut leads_after = async |change: &dyn Fn()| {

@@ -94,7 +94,7 @@ async fn missing_server_name_in_file_resolves_to_its_definition() {
                    def close(self): ...\n\n\nclass Session:\n    def close(self):\n        \
                    close(\"Session\")  # Session\n";
     let project = Project::new([("session.py", session), ("other.py", "def close(what): ...\n")]);
-    let runtime = project.opening().timeout(None).finding_supervisor().open();
+    let runtime = project.opening().finding_supervisor().open();
     let named = |name: &str| Target::NameInFile { path: "session.py".into(), name: name.to_owned() };
     for (name, line) in [("Session", 9), ("Session.close", 10), ("Pool.close", 6)] {
         let answer = runtime.definition(named(name)).await.expect("an answer");

@@ -114,8 +114,7 @@ async fn code_too_complex_for_pyright_makes_its_diagnostics_partial() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pyright_diagnostics_follow_changes_of_other_files() {
     let project = Project::of_fixture("python");
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
-        .expect("settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     let runtime = project.opening().servers(&["pyright"]).open();
     let hover = complete(runtime.hover(on_line("greet/app.py", 9, "compose")).await.expect("an answer"));
     assert!(hover.contents.contains("def compose"), "{}", hover.contents);

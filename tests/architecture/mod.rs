@@ -86,7 +86,6 @@ fn type_names_are_unique() {
 }
 
 #[test]
-#[ignore = "slow: just slow"]
 fn glossary_named_types_all_exist_in_source() {
     let page = std::fs::read_to_string("docs/glossary.md").expect("the glossary");
     let code = page.split('`').skip(1).step_by(2);

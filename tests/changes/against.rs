@@ -162,7 +162,7 @@ async fn commits_that_are_not_there_are_named_with_what_to_do() {
     let origin = format!("file://{}", repository.project.root().display());
     let to = clone.path("clone");
     git(&clone.root(), &["clone", "-q", "--depth", "1", &origin, &to.display().to_string()]);
-    let shallow = clone.opening().workspace(to).timeout(None).finding_supervisor().at_shell().open();
+    let shallow = clone.opening().workspace(to).finding_supervisor().at_shell().open();
     let answer = shallow.answer("lsp_changes", json!({"against": "HEAD~1"})).await;
     let hint = answer["hint"].as_str().unwrap_or_default();
     assert!(answer["error"].as_str().is_some_and(|error| error.contains("shallow")), "{answer}");
@@ -201,7 +201,7 @@ async fn workspace_within_a_repository_sees_its_own_part() {
     repository.project.write("app/rates.py", RATES.replace("def rate", "def rates"));
     repository.project.write("other/x.py", "x = undefined\n");
     let project = &repository.project;
-    let app = project.opening().servers(&["pyright"]).workspace(project.path("app")).timeout(None);
+    let app = project.opening().servers(&["pyright"]).workspace(project.path("app"));
     let app = app.finding_supervisor().at_shell().open();
     let answer = app.answer("lsp_changes", json!({"against": "HEAD"})).await;
     let found = findings(&answer);

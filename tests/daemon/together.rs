@@ -22,7 +22,7 @@ fn workshop() -> House {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     copy_folder(&fixtures.join("typescript"), &project.path("web"));
     let settings = "prefer.python = [\"pyright\"]\nprefer.typescript = [\"typescript-language-server\"]\n";
-    fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("the settings");
+    project.write_settings(settings);
     let prefix = real_servers(&["pyright", "typescript-language-server"]);
     let mut house = House::of(project);
     house.prefix = Some(prefix);

@@ -7,8 +7,7 @@ use crate::support::{Project, start_of};
 fn python(files: &[(&str, &str)]) -> Project {
     let project = Project::new(files.iter().copied());
     std::fs::create_dir_all(project.beside("config")).expect("a folder");
-    let settings = "prefer.python = [\"pyright\"]\n";
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     project
 }
 
@@ -20,7 +19,7 @@ fn places(delta: &Value) -> Vec<(String, u64)> {
 fn python_with_servers(files: &[(&str, &str)], servers: &str) -> Project {
     let project = python(files);
     let settings = format!("prefer.python = {servers}\n");
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project.write_settings(&settings);
     project
 }
 

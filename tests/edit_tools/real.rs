@@ -9,7 +9,7 @@ use crate::support::Project;
 fn prefer(project: &Project, language: &str, server: &str) {
     std::fs::create_dir_all(project.beside("config")).expect("a folder");
     let settings = format!("prefer.{language} = [\"{server}\"]\n");
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project.write_settings(&settings);
 }
 
 fn texts(project: &Project, paths: &[&str]) -> BTreeMap<String, String> {

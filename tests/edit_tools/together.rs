@@ -203,8 +203,7 @@ async fn breaking_edit_is_not_blamed_on_concurrent_edit_of_caller() {
         ("lib.py", "def area(w: int, h: int) -> int:\n    return w * h\n"),
         ("use.py", "from lib import area\n\n\nprint(area(1, 2))\n\n\nX = 1\n"),
     ]);
-    let settings = "prefer.python = [\"pyright\"]\n";
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     let workspace = project.opening().servers(&["pyright"]).open();
     workspace.ok("lsp_diagnostics", json!({"paths": ["lib.py", "use.py"]})).await;
     let breaks = json!({"path": "lib.py", "diagnostics": true,
@@ -223,8 +222,7 @@ async fn breaking_edit_is_not_blamed_on_concurrent_edit_of_caller() {
 async fn concurrent_renames_and_edits_of_one_file_are_all_applied() {
     let text: String = numbers().map(|n| format!("name{n} = {n}\nprint(name{n})\n\n\n\n")).collect();
     let project = Project::new([("a.py", text.as_str())]);
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
-        .expect("settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     let workspace = project.opening().servers(&["pyright"]).open();
     let renames = numbers().take(3).map(|n| {
         let arguments =

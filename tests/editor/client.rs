@@ -38,7 +38,7 @@ struct Heard {
 
 /// A runtime on `project`, with the deadlines of its settings.
 pub fn open(project: &Project) -> Runtime {
-    project.opening().timeout(None).open().runtime
+    project.opening().open().runtime
 }
 
 /// What an editor can do that can do much.

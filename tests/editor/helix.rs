@@ -118,8 +118,7 @@ fn helix_hover_rename_unsaved_diagnostics_and_quit_work() {
     }
     let servers = real_servers(&["pyright"]);
     let project = Project::of_fixture("python");
-    let settings = project.beside("config").join("lsp-tools.toml");
-    fs::write(settings, "prefer.python = [\"pyright\"]\n").expect("the settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     let helix = Helix::open(&project, &servers, "greet/app.py");
     helix.until("Greets everybody", |_| {});
 

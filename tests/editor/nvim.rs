@@ -20,8 +20,7 @@ fn neovim_hover_definition_rename_and_unsaved_diagnostics_work() {
     }
     let servers = real_servers(&["pyright"]);
     let project = Project::of_fixture("python");
-    let settings = project.beside("config").join("lsp-tools.toml");
-    std::fs::write(settings, "prefer.python = [\"pyright\"]\n").expect("the settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     let seen = drive(&project, &servers);
     assert_eq!(seen["problem"], Value::Null, "{}", seen["problem"].as_str().unwrap_or_default());
 

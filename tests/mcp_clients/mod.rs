@@ -20,8 +20,7 @@ const TOKEN: &str = "a-token-of-the-tests-own";
 /// The Python project, which pyright serves.
 fn project() -> Project {
     let project = Project::of_fixture("python");
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
-        .expect("settings");
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     project
 }
 

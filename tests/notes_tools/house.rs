@@ -27,7 +27,7 @@ pub fn within(house: TestWorkspace, folder: &str) -> TestWorkspace {
 }
 
 fn opening(project: &Project) -> TestWorkspaceBuilder {
-    project.opening().timeout(None).answering_within(Duration::from_secs(30))
+    project.opening().timeout(None).answering_within(Duration::from_secs(120))
 }
 
 /// Asserts that a call failed with this code and that its sentence has these words.

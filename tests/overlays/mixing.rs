@@ -104,8 +104,7 @@ async fn overlay_without_server_hints_use_the_client_text() {
 #[ignore = "slow: just slow"]
 async fn pyright_answers_each_client_for_its_own_overlay() {
     let project = Project::new([("a.py", "value = 1\nvalue\n"), ("pyproject.toml", "")]);
-    std::fs::write(project.beside("config").join("lsp-tools.toml"), "prefer.python = [\"pyright\"]\n")
-        .unwrap();
+    project.write_settings("prefer.python = [\"pyright\"]\n");
     let workspace = open(&project, &["pyright"]);
     let ask = async |text: Option<String>, expected: &str, wrong: Option<&str>| {
         let mine = match &text {

@@ -20,7 +20,7 @@ pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
 
 /// A workspace with the deadlines of its settings, where nobody can be asked.
 pub fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
-    project.opening().servers(servers).timeout(None).nobody_to_ask().answering_within(SOON).open()
+    project.opening().servers(servers).nobody_to_ask().answering_within(SOON).open()
 }
 
 /// A view with these texts over the disk.

@@ -21,7 +21,8 @@ const USE: &str = "import acmelib\nimport native\nimport greetings\n\nx: str = a
 /// What a command answers as JSON.
 fn json(project: &Project, servers: &[&str], words: &[&str]) -> Value {
     let mut command = project.command(Some(&real_servers(servers)));
-    let output = command.env_remove("VIRTUAL_ENV").args(["--format", "json"]).args(words).output();
+    let output =
+        command.env_remove("VIRTUAL_ENV").args(["--format", "json", "--timeout", "90"]).args(words).output();
     let output = output.expect("lsp-tools");
     let text = String::from_utf8_lossy(&output.stdout);
     let error = String::from_utf8_lossy(&output.stderr);
@@ -123,7 +124,7 @@ async fn codes(runtime: &Runtime, file: &str) -> (Vec<String>, Verdict) {
 
 /// A runtime that is told nothing but where it is.
 fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
-    let opening = project.opening().servers(servers).timeout(None);
+    let opening = project.opening().servers(servers);
     opening.finding_workspace().finding_supervisor().open()
 }
 
@@ -172,7 +173,8 @@ async fn npm_install_counts_from_next_answer() {
     run(Command::new("npm")
         .args(["install", "--no-audit", "--no-fund", "--silent"])
         .current_dir(project.root()));
-    assert_eq!(codes(&runtime, "a.ts").await, (Vec::new(), Verdict::Complete));
+    let found = runtime.diagnose(vec!["a.ts".into()], None, 100).await.expect("an answer");
+    assert_eq!((found.output.diagnostics.len(), found.verdict), (0, Verdict::Complete), "{found:?}");
     runtime.shutdown().await;
 }
 
@@ -256,7 +258,7 @@ fn python_on_user_path_determines_resolved_packages() {
     for server in ["pyright", "basedpyright", "ty", "pyrefly"] {
         let mut command = project.command(Some(&real_servers(&[server])));
         command.env_remove("VIRTUAL_ENV").env("PATH", path.as_ref().unwrap());
-        let ask = ["--no-daemon", "--format", "json", "definition", "a.py:3:answer"];
+        let ask = ["--no-daemon", "--timeout", "90", "--format", "json", "definition", "a.py:3:answer"];
         let mut output = command.args(ask).output().expect("lsp-tools");
         if server == "pyrefly" {
             let text = String::from_utf8_lossy(&output.stdout);

@@ -176,6 +176,17 @@ impl Project {
         command
     }
 
+    /// Writes the user's settings, with deadlines that a busy machine keeps.
+    ///
+    /// # Panics
+    /// When that fails.
+    pub fn write_settings(&self, settings: &str) {
+        let names = ["hover", "definition", "references", "symbols", "diagnostics", "edit"];
+        let deadlines: String = names.iter().map(|name| format!("{name} = 90_000\n")).collect();
+        let text = format!("{settings}\n[deadlines]\n{deadlines}");
+        fs::write(self.beside("config").join("lsp-tools.toml"), text).expect("the settings");
+    }
+
     /// Trusts the project where `server` would not start otherwise.
     ///
     /// # Panics
