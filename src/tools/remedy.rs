@@ -59,6 +59,19 @@ pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], vie
     }
 }
 
+/// Copies the help of `remedied` to the same findings in `added`.
+pub(crate) fn copy_remedies(remedied: &[DeltaItem], added: &mut [DeltaItem]) {
+    let is_same = |one: &DeltaItem, other: &DeltaItem| {
+        (&one.path, one.range, &one.code, &one.message)
+            == (&other.path, other.range, &other.code, &other.message)
+    };
+    for item in added {
+        if let Some(known) = remedied.iter().find(|known| is_same(known, item)) {
+            item.help.clone_from(&known.help);
+        }
+    }
+}
+
 /// Where to ask for the signature of the call that an error is about.
 fn in_call(text: &Buffer, item: &DeltaItem) -> Option<Position> {
     let before = text.slice(item.range);

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::context::{Context, LanguageFile};
 use super::declaration_changes::{Declaration, DeclarationChanges, is_declared, is_type, visible_symbols};
-use super::impact::{navigating_session, occurrences};
+use super::impact::{Occurrence, navigating_session, occurrences};
 use crate::hints;
 use crate::lsp::model::Symbol;
 use crate::lsp::view::View;
@@ -51,13 +51,24 @@ pub(crate) enum SpreadOutcome {
 #[derive(Debug)]
 pub(crate) struct Spread<'a> {
     context: &'a Context,
-    language: &'a str,
+    language: String,
     changed: DeclarationChanges,
     known: BTreeSet<Declaration>,
     comparison: AppearanceComparison,
 }
 
-/// How it is told whether a definition looks different to others now.
+/// A step of a spread whose definitions were shown as they are after the edit. The server is asked about the text before it
+/// later, since each change of the text makes it analyse again.
+#[derive(Debug)]
+pub(crate) struct SpreadStep {
+    doubtful: BTreeSet<Declaration>,
+    /// The other files that use a name of `doubtful`.
+    users: BTreeMap<WorkspacePath, Vec<Occurrence>>,
+    /// The appearance of each of `doubtful`; empty if none is asked for.
+    appearances: Vec<Option<String>>,
+}
+
+/// Compares the public interface of a definition before and after an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AppearanceComparison {
     /// The server is asked what it shows of it, before and after.
@@ -70,60 +81,78 @@ impl<'a> Spread<'a> {
     /// Begins with what the edits themselves change.
     pub(crate) fn new(
         context: &'a Context,
-        language: &'a str,
+        language: String,
         changed: &DeclarationChanges,
         comparison: AppearanceComparison,
     ) -> Self {
         Self { context, language, changed: changed.clone(), known: BTreeSet::new(), comparison }
     }
 
-    /// One step beyond `checked`: what in them looks different now, and which other files use that.
-    pub(crate) async fn spread_step(
+    /// Finds the definitions in `checked` that may look different now, and asks for their appearance after the edit.
+    pub(crate) async fn begin_step(
         &mut self,
         checked: &BTreeMap<WorkspacePath, FileTextPair>,
-        views: (&View, &View),
+        view_after: &View,
         deadline: Instant,
-    ) -> SpreadOutcome {
+    ) -> Result<SpreadStep, SpreadOutcome> {
         let mut doubtful = self.changed.doubtful.clone();
-        if let Err(why) = self.add_dependents(checked, &mut doubtful) {
-            return SpreadOutcome::Unknown(why);
-        }
+        self.add_dependents(checked, &mut doubtful).map_err(SpreadOutcome::Unknown)?;
         if let Some(why) = self.changed.wide_reason.clone() {
-            return SpreadOutcome::Unknown(why);
+            return Err(SpreadOutcome::Unknown(why));
         }
         let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
         let names: BTreeSet<String> = doubtful.iter().map(|one| one.name.clone()).collect();
         let new: BTreeSet<String> = names.difference(&self.changed.names).cloned().collect();
         if new.is_empty() {
-            return SpreadOutcome::Same;
+            return Err(SpreadOutcome::Same);
         }
-        let (outside, cut) = occurrences(self.context, self.language, new, &paths).await;
+        let (users, cut) = occurrences(self.context, &self.language, new, &paths).await;
         if cut {
-            return SpreadOutcome::Unknown(SEARCH_CUT.to_owned());
+            return Err(SpreadOutcome::Unknown(SEARCH_CUT.to_owned()));
         }
-        if outside.is_empty() {
-            return SpreadOutcome::Same;
+        if users.is_empty() {
+            return Err(SpreadOutcome::Same);
         }
         doubtful.retain(|one| !self.known.contains(one));
-        let different = match self.comparison {
-            AppearanceComparison::Assumed => doubtful.iter().map(|one| one.name.clone()).collect(),
+        let appearances = match self.comparison {
+            AppearanceComparison::Assumed => Vec::new(),
             AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
-                return SpreadOutcome::Unknown(format!("{} definitions use what changed", doubtful.len()));
+                let why = format!("{} definitions use what changed", doubtful.len());
+                return Err(SpreadOutcome::Unknown(why));
             }
-            AppearanceComparison::Asked => match self.changed_appearance(&doubtful, views, deadline).await {
-                Some(different) => different,
-                None => {
-                    let why = "what uses the change could not be compared in time";
-                    return SpreadOutcome::Unknown(why.to_owned());
-                }
-            },
+            AppearanceComparison::Asked => {
+                let asked = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
+                asked.ok_or_else(late)?
+            }
+        };
+        Ok(SpreadStep { doubtful, users, appearances })
+    }
+
+    /// Compares the definitions of `step` with their appearance before the edit, and returns the files that use different ones.
+    pub(crate) async fn end_step(
+        &mut self,
+        step: SpreadStep,
+        view_before: &View,
+        deadline: Instant,
+    ) -> SpreadOutcome {
+        let SpreadStep { doubtful, users, appearances } = step;
+        let different: BTreeSet<String> = match self.comparison {
+            AppearanceComparison::Assumed => doubtful.iter().map(|one| one.name.clone()).collect(),
+            AppearanceComparison::Asked => {
+                let asked = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
+                let Some(before) = asked else { return late() };
+                let compared = doubtful.iter().zip(appearances.into_iter().zip(before));
+                compared
+                    .filter(|(_, (after, before))| after != before)
+                    .map(|(one, _)| one.name.clone())
+                    .collect()
+            }
         };
         self.known.extend(doubtful);
         self.changed.names.extend(different.iter().cloned());
-        let uses =
-            |hits: &Vec<super::impact::Occurrence>| hits.iter().any(|hit| different.contains(&hit.name));
+        let uses = |hits: &Vec<Occurrence>| hits.iter().any(|hit| different.contains(&hit.name));
         let files: BTreeSet<WorkspacePath> =
-            outside.into_iter().filter(|(_, hits)| uses(hits)).map(|(path, _)| path).collect();
+            users.into_iter().filter(|(_, hits)| uses(hits)).map(|(path, _)| path).collect();
         if files.is_empty() { SpreadOutcome::Same } else { SpreadOutcome::Files(files) }
     }
 
@@ -136,7 +165,12 @@ impl<'a> Spread<'a> {
         let mut files = Vec::new();
         for (path, texts) in checked {
             let outline = |text| {
-                hints::symbols_in(self.language, path, text, std::time::Instant::now() + SPREAD_PARSE_TIMEOUT)
+                hints::symbols_in(
+                    &self.language,
+                    path,
+                    text,
+                    std::time::Instant::now() + SPREAD_PARSE_TIMEOUT,
+                )
             };
             if let (Some(before), Some(after)) = (outline(&texts.before), outline(&texts.after)) {
                 files.push((path, texts, before, after));
@@ -199,7 +233,7 @@ impl<'a> Spread<'a> {
                 }
                 continue;
             }
-            if !in_head && is_declared(self.language, symbol) {
+            if !in_head && is_declared(&self.language, symbol) {
                 continue;
             }
             let Some(was) = old.get(key) else { continue };
@@ -219,21 +253,6 @@ impl<'a> Spread<'a> {
         self.changed.names.extend(alias);
     }
 
-    /// The names of those that look different; `None` where the server does not tell in time.
-    async fn changed_appearance(
-        &self,
-        doubtful: &BTreeSet<Declaration>,
-        (old, new): (&View, &View),
-        deadline: Instant,
-    ) -> Option<BTreeSet<String>> {
-        // First as it is after the edit: that is what the server has just been shown.
-        let after = self.appearances(doubtful, new, |one| one.after, deadline).await?;
-        let before = self.appearances(doubtful, old, |one| one.before, deadline).await?;
-        let differ =
-            doubtful.iter().zip(after.into_iter().zip(before)).filter(|(_, (after, before))| after != before);
-        Some(differ.map(|(one, _)| one.name.clone()).collect())
-    }
-
     /// What the server shows of each.
     async fn appearances(
         &self,
@@ -244,7 +263,7 @@ impl<'a> Spread<'a> {
     ) -> Option<Vec<Option<String>>> {
         let mut looks = Vec::with_capacity(doubtful.len());
         for one in doubtful {
-            let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.to_owned()) };
+            let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.clone()) };
             let session = navigating_session(self.context, &subject, deadline).await?;
             let _viewing = session.enter_view(view, deadline).await.ok()?;
             let hover = session.hover(&one.path, position(one), deadline).await.ok()?;
@@ -252,6 +271,10 @@ impl<'a> Spread<'a> {
         }
         Some(looks)
     }
+}
+
+fn late() -> SpreadOutcome {
+    SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned())
 }
 
 /// Of a hover, what it says of the type: its first block of code.

@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Baseline, RenamedSymbol, is_gone};
 use crate::config::spec::{ServerSpec, UncheckedAspect};
 use crate::lsp::model::Severity;
-use crate::text::{LineMap, replace_word};
+use crate::text::{LineMap, replace_word, words_in};
 use crate::tools::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
 use crate::tools::context::Context;
 use crate::tools::delta::{
     DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone,
 };
+use crate::tools::delta_item::DeltaItem;
 use crate::tools::edited_text::EditedText;
 use crate::tools::file_report::FileReport;
 use crate::tools::transitive_impact::SEARCH_CUT;
@@ -129,6 +130,20 @@ impl Baseline {
             files,
             notes,
         }
+    }
+
+    /// The findings after the edit that may be new, the likely ones first: the findings before it are not all known yet.
+    pub(super) fn likely_new(
+        &self,
+        edits: &[EditedText],
+        after: &BTreeMap<WorkspacePath, FileReport>,
+    ) -> Vec<DeltaItem> {
+        let mut added = self.delta(edits, after, None).added;
+        let known: BTreeSet<String> = self.before.keys().map(WorkspacePath::display).collect();
+        let is_changed =
+            |word: &str| self.impact.changed.values().any(|changed| changed.names.contains(word));
+        added.sort_by_key(|item| !known.contains(&item.path) && !words_in(&item.message).any(is_changed));
+        added
     }
 
     /// What was not looked at though the edit may concern it, in sentences.

@@ -235,10 +235,14 @@ impl Baseline {
         let is_left = |subject: &&LanguageFile| !is_gone(edits, &subject.path);
         let left: Vec<LanguageFile> = self.subjects.iter().filter(is_left).cloned().collect();
         let mut after = check_files_until(context, left, view, self.mode, until).await;
+        // The servers analyse again after each change of the text, so questions about the text after the edit come first.
+        let mut remedied = self.likely_new(edits, &after);
+        remedy::add_remedies(context, &mut remedied, view).await;
+        let spreads = self.begin_spread(context, edits, view, &after, until).await;
         self.look_back(context, edits, &mut after, until).await;
-        let unknown = self.check_transitive(context, edits, view, &mut after, until).await;
+        let unknown = self.check_transitive(context, edits, spreads, view, &mut after, until).await;
         let mut delta = self.delta(edits, &after, unknown);
-        remedy::add_remedies(context, &mut delta.added, view).await;
+        remedy::copy_remedies(&remedied, &mut delta.added);
         comparison::add_unchecked_notes(context, edits, &after, &mut delta);
         if edits.iter().any(|edit| view.unsaved(&edit.path).is_some()) {
             self.add_dry_run_notes(context, edits, &mut delta);

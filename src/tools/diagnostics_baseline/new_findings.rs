@@ -67,7 +67,9 @@ impl BreakageWatch {
         let mut found = NewFindings { reports: Vec::new(), unjudged: Vec::new(), gaps: Vec::new() };
         let mut after = baseline.check_subjects(context, edits, &mut found).await;
         let late = Instant::now() + DIFFERENCE_CHECK_TIMEOUT;
-        let unknown = baseline.check_transitive(context, edits, &View::disk(), &mut after, late).await;
+        let spreads = baseline.begin_spread(context, edits, &View::disk(), &after, late).await;
+        let unknown =
+            baseline.check_transitive(context, edits, spreads, &View::disk(), &mut after, late).await;
         found.gaps.extend(baseline.search_gap(unknown));
         found.gaps.extend(baseline.unchecked_gap(context, edits, &after));
         found.unjudged.append(&mut baseline.impact.unreadable);

@@ -14,7 +14,9 @@ use crate::tools::declaration_changes::DeclarationChanges;
 use crate::tools::edited_text::EditedText;
 use crate::tools::file_report::FileReport;
 use crate::tools::impact::{occurrences, related_endings};
-use crate::tools::transitive_impact::{AppearanceComparison, FileTextPair, Spread, SpreadOutcome};
+use crate::tools::transitive_impact::{
+    AppearanceComparison, FileTextPair, Spread, SpreadOutcome, SpreadStep,
+};
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// How long it looks beyond the files that use what is edited, where it was asked to.
@@ -26,62 +28,106 @@ const MAX_TRANSITIVE_CHECK_DEPTH: usize = 4;
 /// The time limit for listing the files of the workspace.
 const BREAKAGE_WALK_TIMEOUT: Duration = Duration::from_secs(1);
 
+/// The spread of the edits of one language, with its first step begun.
+#[derive(Debug)]
+pub(super) struct LanguageSpread<'c> {
+    language: String,
+    changed: DeclarationChanges,
+    spread: Spread<'c>,
+    step: Result<SpreadStep, SpreadOutcome>,
+}
+
 impl Baseline {
-    /// Looks at more files while something in those that were looked at looks different to others. Why that may not be all.
+    /// Begins the search for files beyond `after` that the edit reaches, while the servers have the text after it.
+    pub(super) async fn begin_spread<'c>(
+        &mut self,
+        context: &'c Context,
+        edits: &[EditedText],
+        view: &View,
+        after: &BTreeMap<WorkspacePath, FileReport>,
+        until: Instant,
+    ) -> Vec<LanguageSpread<'c>> {
+        let until = until.min(Instant::now() + self.transitive_timeout());
+        let checked = text_pairs(context, edits, after.keys());
+        let mut spreads = Vec::new();
+        for (language, changed) in std::mem::take(&mut self.impact.changed) {
+            let Some(comparison) = self.comparison_across_files(context, &language, after) else { continue };
+            let mut spread = Spread::new(context, language.clone(), &changed, comparison);
+            let step = spread.begin_step(&checked, view, until).await;
+            spreads.push(LanguageSpread { language, changed, spread, step });
+        }
+        spreads
+    }
+
+    /// Checks more files while definitions in the checked ones look different to others. Returns the reason why that may not be
+    /// all.
     pub(super) async fn check_transitive(
         &mut self,
         context: &Context,
         edits: &[EditedText],
+        spreads: Vec<LanguageSpread<'_>>,
         view: &View,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
         until: Instant,
     ) -> Option<String> {
-        let most = match self.mode {
-            BreakageMode::Difference(_) => DIFFERENCE_TRANSITIVE_TIMEOUT,
-            _ => TRANSITIVE_CHECK_TIMEOUT,
-        };
-        let until = until.min(Instant::now() + most);
+        let until = until.min(Instant::now() + self.transitive_timeout());
         // What a trial shows over the disk is what is there before it.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
         let old = if is_trial { context.view.clone() } else { self.earlier.view.clone() };
-        let most_files = self.mode.most_files();
         let mut unknown = None;
-        for (language, changed) in std::mem::take(&mut self.impact.changed) {
-            let Some(comparison) = self.comparison_across_files(context, &language, after) else { continue };
-            let mut spread = Spread::new(context, &language, &changed, comparison);
-            for step in 0.. {
-                let checked = text_pairs(context, edits, after.keys());
-                let beyond = match spread.spread_step(&checked, (&old, view), until).await {
-                    SpreadOutcome::Same => break,
-                    SpreadOutcome::Files(files) => files,
-                    SpreadOutcome::Unknown(why) => {
-                        tracing::debug!("all files of {language} are looked at: {why}");
-                        let (rest, all) =
-                            remaining_files(context, &language, after, &changed, self.mode).await;
-                        let is_wanted =
-                            self.mode != BreakageMode::Unsaid || rest.len() + after.len() <= most_files;
-                        let subjects = if is_wanted { rest } else { Vec::new() };
-                        let told =
-                            self.check_more_files(context, edits, subjects, (&old, view), until, after).await;
-                        if !(is_wanted && all && told) {
-                            unknown.get_or_insert(why);
-                        }
-                        break;
-                    }
-                };
-                let subjects: Vec<LanguageFile> =
-                    beyond.into_iter().filter_map(|path| context.language_file(path).ok()).collect();
-                let too_many =
-                    subjects.len() + after.len() > most_files || step == MAX_TRANSITIVE_CHECK_DEPTH;
-                if too_many
-                    || !self.check_more_files(context, edits, subjects, (&old, view), until, after).await
-                {
-                    unknown.get_or_insert("more files use what looks different now".to_owned());
-                    break;
-                }
-            }
+        for spread in spreads {
+            let gap = self.follow_spread(context, edits, spread, (&old, view), until, after).await;
+            unknown = unknown.or(gap);
         }
         unknown
+    }
+
+    async fn follow_spread(
+        &mut self,
+        context: &Context,
+        edits: &[EditedText],
+        spread: LanguageSpread<'_>,
+        (old, view): (&View, &View),
+        until: Instant,
+        after: &mut BTreeMap<WorkspacePath, FileReport>,
+    ) -> Option<String> {
+        let LanguageSpread { language, changed, mut spread, mut step } = spread;
+        let most_files = self.mode.most_files();
+        for depth in 0.. {
+            let outcome = match step {
+                Ok(step) => spread.end_step(step, old, until).await,
+                Err(outcome) => outcome,
+            };
+            let beyond = match outcome {
+                SpreadOutcome::Same => return None,
+                SpreadOutcome::Files(files) => files,
+                SpreadOutcome::Unknown(why) => {
+                    tracing::debug!("all files of {language} are looked at: {why}");
+                    let (rest, all) = remaining_files(context, &language, after, &changed, self.mode).await;
+                    let is_wanted =
+                        self.mode != BreakageMode::Unsaid || rest.len() + after.len() <= most_files;
+                    let subjects = if is_wanted { rest } else { Vec::new() };
+                    let told =
+                        self.check_more_files(context, edits, subjects, (old, view), until, after).await;
+                    return (!(is_wanted && all && told)).then_some(why);
+                }
+            };
+            let subjects: Vec<LanguageFile> =
+                beyond.into_iter().filter_map(|path| context.language_file(path).ok()).collect();
+            let too_many = subjects.len() + after.len() > most_files || depth == MAX_TRANSITIVE_CHECK_DEPTH;
+            if too_many || !self.check_more_files(context, edits, subjects, (old, view), until, after).await {
+                break;
+            }
+            step = spread.begin_step(&text_pairs(context, edits, after.keys()), view, until).await;
+        }
+        Some("more files use what looks different now".to_owned())
+    }
+
+    fn transitive_timeout(&self) -> Duration {
+        match self.mode {
+            BreakageMode::Difference(_) => DIFFERENCE_TRANSITIVE_TIMEOUT,
+            _ => TRANSITIVE_CHECK_TIMEOUT,
+        }
     }
 
     /// How it is told what an edit of one file changes in the view of others; `None` where the servers that answered do not check files
