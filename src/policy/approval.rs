@@ -6,32 +6,32 @@ use serde_json::{Map, Value};
 
 use super::request::Effect;
 
-/// What someone is asked to agree to.
+/// A request for a person's approval of one call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ApprovalRequest {
     /// The tool's name.
     pub tool: String,
-    /// Its title, for people.
+    /// The tool's title, for people.
     pub title: String,
-    /// What it does to the world.
+    /// The effect of the call.
     pub effect: Effect,
-    /// Why it is asked, in one sentence.
+    /// The reason for the request, in one sentence.
     pub why: String,
-    /// Relative paths of the files and folders it would read or change.
+    /// Relative paths of the files and folders that the call would read or change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<String>,
-    /// The commands it would run.
+    /// The commands that the call would run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<String>,
-    /// The addresses it would fetch.
+    /// The addresses that the call would fetch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub urls: Vec<String>,
-    /// Its arguments.
+    /// The arguments of the call.
     pub arguments: Value,
 }
 
 impl ApprovalRequest {
-    /// The rule that would allow just this call, and where it is written.
+    /// The rule that would allow just this call, and the file to write it to.
     pub(crate) fn allow_hint(&self) -> String {
         format!(
             "to allow it, put `allow = [\"{}\"]` under [permissions] in lsp-tools.toml",
@@ -55,52 +55,54 @@ impl ApprovalRequest {
     }
 }
 
-/// What became of the question.
+/// The answer to an approval request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Approval {
-    /// Yes, this time.
+    /// Approved for this call.
     Once,
-    /// Yes, and again for the same tool and subjects until the caller's session ends.
+    /// Approved for this call and for later calls of the same tool and subjects until the caller's
+    /// session ends.
     ForSession,
-    /// No.
+    /// Refused.
     Refused {
-        /// In the words of whoever refused, if they said any.
+        /// The reason in the approver's own words, if one was given.
         why: Option<String>,
     },
-    /// There is nobody who could answer.
+    /// No approver is available.
     Nobody,
 }
 
-/// What a program that works on a call wants to know of a person.
+/// A form that a program behind a call asks a person to fill in.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FormRequest {
-    /// Who asks: the name of a mounted server.
+    /// The name of the mounted server that asks.
     pub from: String,
     /// The tool that was called.
     pub tool: String,
-    /// What it says, in its own words; hidden characters are shown by their numbers.
+    /// The server's own message; hidden characters are shown by their numbers.
     pub message: String,
-    /// The fields: a JSON schema of one object with plain properties, as MCP's elicitation has it.
+    /// The fields: a JSON schema of one object with plain properties, as in MCP elicitation.
     pub schema: Value,
-    /// The call may be made a second time with the answer; otherwise only an answer while it runs is one.
+    /// True if the call may be retried with the answer. Otherwise the answer counts only while the
+    /// call runs.
     pub again: bool,
 }
 
-/// What became of a form.
+/// The outcome of a form request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum FormAnswer {
-    /// The values of its fields.
+    /// The values of the form's fields.
     Filled(Map<String, Value>),
-    /// No.
+    /// Declined.
     Declined,
-    /// It was put away.
+    /// Dismissed without an answer.
     Dismissed,
-    /// There is nobody who could answer now.
+    /// No person is available to answer now.
     Nobody,
 }
 
 impl FormAnswer {
-    /// What became of it, without what was filled in.
+    /// The outcome as text, without the values that were filled in.
     pub(crate) fn outcome_text(&self) -> &'static str {
         match self {
             Self::Filled(_) => "filled in",
@@ -111,12 +113,13 @@ impl FormAnswer {
     }
 }
 
-/// Someone who can be asked: each door has its own.
+/// Asks a person for approval. Each entry point has its own implementation.
 pub trait Approver: Send + Sync {
-    /// Asks, and waits for the answer; whoever calls sets the deadline.
+    /// Asks, and waits for the answer. The caller sets the deadline.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
 
-    /// Has a form filled in, and waits for that; where a door cannot show one, there is nobody.
+    /// Has a form filled in, and waits for the answer. The default for entry points without forms
+    /// returns [`FormAnswer::Nobody`].
     fn fill_form<'a>(&'a self, _form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
         Box::pin(std::future::ready(FormAnswer::Nobody))
     }
@@ -128,7 +131,7 @@ impl std::fmt::Debug for dyn Approver + '_ {
     }
 }
 
-/// Where nobody can be asked.
+/// The approver of entry points without a person: every request is unanswered.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NobodyToAsk;
 
@@ -138,7 +141,7 @@ impl Approver for NobodyToAsk {
     }
 }
 
-/// Where leave was given before: what only had to be asked for runs, what is denied does not.
+/// The approver of calls that were approved in advance: `ask` becomes `allow`, `deny` stays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct LeaveGiven;
 

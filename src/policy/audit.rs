@@ -1,5 +1,6 @@
-//! The audit log of calls: caller, decision, subjects and outcome. It is one JSON object per line in `audit.jsonl` of the
-//! user's state folder, without contents, and without arguments beside paths, commands and hosts.
+//! The audit log of calls: caller, decision, subjects and outcome. It is one JSON object per line
+//! in `audit.jsonl` of the user's state folder, without contents, and without arguments beside
+//! paths, commands and hosts.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -22,34 +23,34 @@ const LOCK: &str = "audit.lock";
 /// The longest text of one entry, in characters.
 const MAX_AUDIT_TEXT_CHARS: usize = 2_000;
 
-/// What is written of one call.
+/// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct AuditEntry {
-    /// When it came in, in UTC.
+    /// The time the call came in, in UTC.
     pub(crate) time: String,
     /// The caller's session.
     pub(crate) session: String,
-    /// The agent on whose behalf it was made.
+    /// The agent on whose behalf the call was made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
     /// The `traceparent` of the trace that the call belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<String>,
-    /// The tool, as it was called.
+    /// The tool, under the name that was called.
     pub(crate) tool: String,
-    /// What the tool does to the world; `None` where there is no such tool.
+    /// The tool's effect; `None` if the tool does not exist.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) effect: Option<Effect>,
-    /// What the rules said; `None` where it did not come to that.
+    /// The verdict of the rules; `None` if the call failed before they were applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<PolicyVerdict>,
-    /// The rule that said so.
+    /// The rule that decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<String>,
-    /// What whoever was asked said.
+    /// The outcome of the approval request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) approval: Option<AuditedApproval>,
-    /// The hook that forbade it or failed, by its program's name.
+    /// The program name of the hook that denied the call or failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hook: Option<String>,
     /// Paths in the workspace.
@@ -58,36 +59,36 @@ pub(crate) struct AuditEntry {
     /// Shell commands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) commands: Vec<String>,
-    /// Hosts; what else is in an address may be secret.
+    /// Hosts only; the rest of an address may be secret.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) hosts: Vec<String>,
-    /// How long it took, with all waiting.
+    /// The duration of the call in milliseconds, including all waiting.
     pub(crate) duration_ms: u64,
     /// The size of the arguments as JSON.
     pub(crate) bytes_in: usize,
-    /// The size of what the model reads.
+    /// The size of the text for the model.
     pub(crate) bytes_out: usize,
     /// `ok`, `failure`, or the code of the failure.
     pub(crate) outcome: String,
 }
 
-/// What became of asking.
+/// The outcome of an approval request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum AuditedApproval {
-    /// Yes, this time.
+    /// Approved for this call.
     Once,
-    /// Yes, for the session.
+    /// Approved for the session.
     Session,
-    /// There was a yes for the session.
+    /// Approved earlier for the session.
     Before,
-    /// No.
+    /// Refused.
     Refused,
-    /// Nobody could be asked, or nobody answered in time.
+    /// No approver was available, or the answer came too late.
     Nobody,
 }
 
-/// The time now, as entries have it.
+/// The current time in the format of entries.
 pub(crate) fn timestamp() -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
@@ -95,12 +96,12 @@ pub(crate) fn timestamp() -> String {
     text
 }
 
-/// At most so much of a text as an entry holds.
+/// Truncates a text to the limit of an entry.
 pub(crate) fn truncate_text(text: &str) -> String {
     truncate_chars(text, MAX_AUDIT_TEXT_CHARS).into_owned()
 }
 
-/// The file that entries are added to. Several processes may add to it at once.
+/// The file that entries are appended to. Several processes may append to it at once.
 #[derive(Debug)]
 pub(crate) struct AuditLog {
     folder: PathBuf,
@@ -109,13 +110,13 @@ pub(crate) struct AuditLog {
 }
 
 impl AuditLog {
-    /// The record in `folder`, which is put aside as `audit.jsonl.1` when it has `max_bytes`. Nothing is made before the first
-    /// entry.
+    /// The log in `folder`, which is renamed to `audit.jsonl.1` when it reaches `max_bytes`.
+    /// Nothing is created before the first entry.
     pub(crate) fn new(folder: &Path, max_bytes: u64) -> Self {
         Self { folder: folder.to_owned(), max_bytes, file: Mutex::new(None) }
     }
 
-    /// Adds an entry. What keeps it from being written goes to the log: a call is not failed for it.
+    /// Appends an entry. Failures are logged and do not fail the call.
     pub(crate) fn add(&self, entry: &AuditEntry) {
         if let Err(error) = self.try_add(entry) {
             tracing::error!("a call of {} is missing in {FILE}: {error}", entry.tool);
@@ -143,8 +144,9 @@ impl AuditLog {
         if file.metadata()?.len() < self.max_bytes { Ok(file) } else { self.rotate(file) }
     }
 
-    /// Puts `full` aside, unless another process has done that already, and opens a new file. Where somebody holds the lock, which may be
-    /// for ever, it is written on in the full one.
+    /// Renames `full` to its backup name, unless another process did so already, and opens a new
+    /// file. If another process holds the lock, which may last forever, entries continue in the
+    /// full file.
     fn rotate(&self, full: File) -> io::Result<File> {
         let mut options = private::open_options();
         let lock = private::open(options.write(true).create(true).truncate(false), &self.folder.join(LOCK))?;

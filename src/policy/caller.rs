@@ -4,33 +4,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Profile;
 
-/// What a caller may be offered, and what it has agreed to. The default leaves all to the settings.
+/// The tools offered to a caller, and its consent. The default leaves both to the settings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallerAccess {
-    /// Instead of the settings' profile: which tools there are for this caller.
+    /// The profile of tools for this caller, instead of the settings' profile.
     pub profile: Option<Profile>,
-    /// Names of tools (`lsp_*`); none but these are offered.
+    /// Names of tools (`lsp_*`); only these are offered.
     pub available: Option<Vec<String>>,
-    /// Names of tools that are not offered; goes after `available`.
+    /// Names of tools that are not offered; takes precedence over `available`.
     pub excluded: Vec<String>,
-    /// Whether calling is consenting. Nobody can say so of a call that it passes on.
+    /// The caller's consent. It is not serialized, so a forwarded call cannot claim it.
     #[serde(skip)]
     pub consent: Consent,
 }
 
-/// Whether calling is consenting.
+/// The consent that a call itself expresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Consent {
-    /// Where rules say `ask`, someone has to be asked.
+    /// Rules with `ask` need a person's approval.
     #[default]
     Asked,
-    /// The call was typed by whoever would be asked: a person or script with a shell needs no tool of ours to run a
-    /// command. `ask` is `allow`; `deny` stays.
+    /// The call was typed by the person or script that would be asked and has a shell anyway. `ask`
+    /// becomes `allow`; `deny` stays.
     Typed,
 }
 
 impl CallerAccess {
-    /// For a tool that was typed at a shell.
+    /// The access of a call that was typed at a shell.
     pub(crate) fn typed() -> Self {
         Self { consent: Consent::Typed, ..Self::default() }
     }

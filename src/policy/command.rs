@@ -4,8 +4,8 @@ use super::name;
 use super::shell::{Script, SimpleCommand};
 use super::shell_words::ShellWord;
 
-/// What a shell takes for more than the name of a program, and what makes other words into commands: as no text of theirs
-/// says what will run, no pattern allows them.
+/// Words that a shell treats as more than a program name, and programs that run other words as
+/// commands. No pattern allows them, because their text does not determine the command that runs.
 const NEVER_BY_PATTERN: &[&str] = &[
     ".",
     ":",
@@ -77,7 +77,7 @@ const NEVER_BY_PATTERN: &[&str] = &[
     "zsh",
 ];
 
-/// Programs that run what their arguments say.
+/// Programs that run commands given in their arguments.
 const RUNNERS: &[&str] = &[
     "ash", "bash", "builtin", "busybox", "chroot", "chrt", "command", "coproc", "csh", "dash", "doas", "env",
     "eval", "exec", "fakeroot", "find", "fish", "flock", "ionice", "ksh", "nice", "nohup", "nsenter",
@@ -85,14 +85,15 @@ const RUNNERS: &[&str] = &[
     "time", "timeout", "trap", "unshare", "watch", "xargs", "zsh",
 ];
 
-/// Scripts within scripts within scripts are read to this depth.
+/// The depth to which scripts nested in scripts are read.
 const MAX_NESTED_SCRIPT_DEPTH: usize = 4;
 
 /// The words of one simple command: `git status`, `npm run *`, `cargo test **`.
 ///
-/// In a word, `*` is any part of a name or path (not `/`, not `..`). A last word that is only `*` is any number of words
-/// that are no options; `**` is any number of words of any kind. Elsewhere a `*` by itself is one word. That is how a
-/// pattern allows; where it forbids, it means every command that has its words in their order, whatever else it has.
+/// In a word, `*` matches any part of a name or path (not `/`, not `..`). A last word `*` matches
+/// any number of words that are no options; `**` matches any number of words of any kind. Elsewhere
+/// a word `*` matches one word. These rules hold for patterns that allow. A pattern that forbids
+/// matches every command that contains its words in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     words: Vec<String>,
@@ -104,7 +105,8 @@ impl CommandPattern {
         Self { words: text.split_whitespace().map(str::to_owned).collect() }
     }
 
-    /// Whether the pattern is exactly `command`, each word of which is certain.
+    /// Returns true if the pattern matches all of `command` and each word of the command is
+    /// certain.
     fn allows_command(&self, command: &SimpleCommand) -> bool {
         let Some(ShellWord::Plain(name)) = command.words.first() else { return false };
         if is_never_allowed(name) || name.starts_with(['~', '-']) || name.contains(char::is_whitespace) {
@@ -120,8 +122,8 @@ impl CommandPattern {
         fixed.iter().zip(matched).all(|(pattern, word)| allows_word(pattern, word)) && more.iter().all(rest)
     }
 
-    /// Whether `words` begin with the name that the pattern begins with, and have its other words after it in their order,
-    /// whatever stands between them: options do not hide a command.
+    /// Returns true if `words` begin with the pattern's first word and contain its other words in
+    /// order. Words in between, such as options, are ignored.
     fn forbids_words(&self, words: &[Option<&str>]) -> bool {
         let Some((name, rest)) = self.words.split_first() else { return false };
         let Some(Some(first)) = words.first() else { return false };
@@ -134,10 +136,10 @@ impl CommandPattern {
     }
 }
 
-/// Which of `patterns` allow `text` together, by their places; or why none does.
+/// The indexes of the `patterns` that together allow all commands in `text`.
 ///
 /// # Errors
-/// Why the text is not allowed, as the end of a sentence.
+/// The reason that the text is not allowed, as the end of a sentence.
 pub(crate) fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>, String> {
     let script = Script::read(text);
     if let Some(unknown) = script.unknown {
@@ -154,7 +156,7 @@ pub(crate) fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec
     Ok(used)
 }
 
-/// Whether `pattern` means any command in `text`, wherever it stands and however it is spelled.
+/// Returns true if `pattern` matches any command in `text`, at any nesting and in any spelling.
 pub(crate) fn forbids(pattern: &CommandPattern, text: &str) -> bool {
     forbids_script(pattern, text, 0)
 }
@@ -190,7 +192,7 @@ fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usi
         || forbids_script(pattern, &words[1..].iter().flatten().copied().collect::<Vec<_>>().join(" "), depth + 1)
 }
 
-/// Whether a character can stand in a word without a meaning of its own.
+/// Returns true if a character has no special meaning in a shell word.
 fn is_plain(character: char) -> bool {
     character.is_alphanumeric()
         || matches!(character, '-' | '_' | '.' | '/' | '=' | ':' | ',' | '+' | '@' | '%')
@@ -224,7 +226,7 @@ fn allows_word(pattern: &str, word: &ShellWord) -> bool {
     }
 }
 
-/// Whether `pattern` means `text`, where `*` is anything but `/`.
+/// Returns true if `pattern` matches `text`, where `*` matches any text without `/`.
 fn part_matches(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(start) else { return false };

@@ -9,15 +9,16 @@ use url::Url;
 use super::request::{CallSubjects, PolicyRequest};
 use crate::workspace::WorkspacePath;
 
-/// More than these are not remembered; it is asked again.
+/// The most remembered approvals. Beyond them the approver is asked again.
 const MAX_REMEMBERED_GRANTS: usize = 10_000;
 
-/// What was agreed to, by session.
+/// The approvals given for sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Grants(Mutex<HashSet<Grant>>);
 
-/// What a yes for the session covers: the same session, agent and tool; exactly the same paths and commands, and any
-/// address of the same hosts. Where a call touches nothing that its tool can name, exactly the same arguments.
+/// The scope of an approval for the session: the same session, agent and tool, exactly the same
+/// paths and commands, and any address of the same hosts. If the tool names no subjects of a call,
+/// exactly the same arguments.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Grant {
     session: String,
@@ -30,7 +31,7 @@ pub(crate) struct Grant {
 }
 
 impl Grant {
-    /// What a yes to this call would cover.
+    /// The scope that an approval of this call would have.
     pub(crate) fn new(
         session: &str,
         agent: Option<&str>,
@@ -52,12 +53,11 @@ impl Grant {
 }
 
 impl Grants {
-    /// Whether it was agreed to.
+    /// Returns true if the scope was approved.
     pub(crate) fn contains(&self, grant: &Grant) -> bool {
         self.0.lock().contains(grant)
     }
 
-    /// Remembers it.
     pub(crate) fn add(&self, grant: Grant) {
         let mut grants = self.0.lock();
         if grants.len() < MAX_REMEMBERED_GRANTS {
@@ -65,13 +65,13 @@ impl Grants {
         }
     }
 
-    /// Forgets all that was agreed to in a session.
+    /// Removes all approvals of a session.
     pub(crate) fn clear_session(&self, session: &str) {
         self.0.lock().retain(|grant| grant.session != session);
     }
 }
 
-/// Scheme, host and port of an address; of what is none, all of it.
+/// The scheme, host and port of an address; the whole text if it is not a valid address.
 pub(crate) fn origin(address: &str) -> String {
     match Url::parse(address) {
         Ok(url) if url.has_host() => url.origin().ascii_serialization(),

@@ -1,11 +1,13 @@
-//! Hooks: programs of the user that may change or forbid a call before it, and change its result after it.
+//! Hooks: programs of the user that may change or forbid a call before it, and change its result
+//! after it.
 //!
-//! A hook gets one JSON object on its standard input and answers with one on its standard output; no output is no
-//! objection. It runs without a shell, in the workspace's root, under a supervisor that ends whatever it leaves behind.
-//! Whatever goes wrong with a hook before a call forbids the call.
+//! A hook reads one JSON object from its standard input and writes one to its standard output; no
+//! output is no objection. It runs without a shell, in the workspace's root, under a supervisor
+//! that ends its leftover processes. Any failure of a hook before a call forbids the call.
 //!
-//! Repositories bring hooks of other programs' making ([`files`]), which run once their owner has trusted them: in a shell, and
-//! with words of their own ([`protocol`]).
+//! Hooks files of a repository ([`files`]) follow the formats of other programs. Their hooks run
+//! only if the user trusts the files. They run in a shell and use their own protocol
+//! ([`protocol`]).
 
 pub(crate) mod files;
 mod protocol;
@@ -31,24 +33,24 @@ use crate::config::{
 use crate::process::{Exit, ProgramPath, Spawn, SpawnError, Spawner, is_program};
 use crate::workspace::Workspace;
 
-/// More output than this, in bytes, is no answer.
+/// The largest output of a hook, in bytes. Larger outputs are errors.
 const MAX_HOOK_OUTPUT_BYTES: u64 = 4 << 20;
-/// So much of a hook's reason is passed on, in characters.
+/// The longest reason of a hook that is passed on, in characters.
 const MAX_HOOK_TEXT_CHARS: usize = 1_000;
 
 /// All hooks, in the order in which they run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Hooks {
-    /// Before a call.
+    /// Hooks that run before a call.
     pub(crate) pre: Vec<CallHook>,
-    /// After it.
+    /// Hooks that run after a call.
     pub(crate) post: Vec<CallHook>,
 }
 
 /// One hook.
 #[derive(Debug, Clone)]
 pub(crate) struct CallHook {
-    /// What people know it by: its program's file name, or its file's.
+    /// The name shown to people: the file name of its program or hooks file.
     name: String,
     does: HookAction,
     tools: HookToolFilter,
@@ -57,23 +59,23 @@ pub(crate) struct CallHook {
     protocol: HookProtocol,
 }
 
-/// What a hook runs.
+/// The program or shell command of a hook.
 #[derive(Debug, Clone)]
 enum HookAction {
     Program { program: String, args: Vec<String> },
     Shell { command: String, cwd: Option<String>, env: BTreeMap<String, String> },
 }
 
-/// The tools that a hook is told of.
+/// The tools whose calls a hook receives.
 #[derive(Debug, Clone)]
 enum HookToolFilter {
-    /// These; all where there are none.
+    /// Tools with these names; all tools if empty.
     Named(Vec<NamePattern>),
-    /// Those whose name is one of these; all where there is no pattern.
+    /// Tools whose name matches; all tools if there is no pattern.
     Matching(Option<Regex>),
 }
 
-/// The calls that a hook is told of.
+/// The outcomes of calls that a hook receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HookOutcomeFilter {
     All,
@@ -81,7 +83,7 @@ enum HookOutcomeFilter {
     Failures,
 }
 
-/// The words in which a hook is spoken to.
+/// The format of a hook's input and output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HookProtocol {
     Ours,
@@ -89,7 +91,7 @@ enum HookProtocol {
     Claude,
 }
 
-/// How a hook ended, and what it wrote.
+/// The exit status and output of a hook.
 #[derive(Debug)]
 struct HookRunResult {
     exit: Exit,
@@ -98,61 +100,62 @@ struct HookRunResult {
     errors: Vec<String>,
 }
 
-/// What a hook is told.
+/// The input of a hook.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct HookInput<'a> {
     /// `pre` or `post`.
     pub(crate) event: &'static str,
     /// The tool's name.
     pub(crate) tool: &'a str,
-    /// What it does to the world.
+    /// The effect of the call.
     pub(crate) effect: Effect,
-    /// Its arguments, as they are now.
+    /// The current arguments of the call.
     pub(crate) arguments: &'a Value,
     /// The caller's session.
     pub(crate) session: &'a str,
-    /// The agent on whose behalf it is called.
+    /// The agent on whose behalf the tool is called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<&'a str>,
     /// The workspace's root.
     pub(crate) workspace: &'a Path,
-    /// After the call: its answer.
+    /// The result, after the call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) result: Option<&'a Value>,
 }
 
-/// What a hook before a call answers.
+/// The answer of a hook before a call.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PreAnswer {
-    /// `deny` forbids the call, `ask` has someone asked; `allow` says no more than silence does.
+    /// `deny` forbids the call, `ask` requests approval; `allow` has no more effect than no
+    /// decision.
     pub(crate) decision: Option<PolicyVerdict>,
-    /// Why, for whoever called.
+    /// The reason, shown to the caller.
     pub(crate) why: Option<String>,
-    /// Instead of the arguments; they are checked and decided on anew.
+    /// Replacement arguments. They are validated and checked against the rules again.
     pub(crate) arguments: Option<Value>,
 }
 
-/// What a hook after a call answers.
+/// The answer of a hook after a call.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PostAnswer {
-    /// Instead of the answer.
+    /// The replacement of the result.
     pub(crate) result: Option<Value>,
-    /// Words for the model beside the answer: hooks of hooks files have them.
+    /// Text for the model beside the result. Only hooks from hooks files set it.
     #[serde(skip)]
     pub(crate) context: Option<String>,
 }
 
-/// Why a hook gave no answer. The machine's paths and the hook's own words are in the log.
+/// An error of a hook. Paths of the machine and the hook's own output are only in the log.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HookError {
-    /// There is no such program.
+    /// The program does not exist.
     #[error(
         "the hook `{0}` is not a program on PATH outside the workspace, nor one at that path; correct its `command`"
     )]
     NotFound(String),
-    /// It, or a file among its arguments, belongs to the project.
+    /// The program or a file among its arguments belongs to the project and is not trusted.
     #[error(
         "the hook `{hook}` runs `{file}` of this project, which is not trusted as it is now; look at it, then: lsp-tools trust"
     )]
@@ -162,57 +165,57 @@ pub(crate) enum HookError {
         /// The file.
         file: String,
     },
-    /// It was not started.
+    /// The hook could not be started.
     #[error("the hook `{hook}` cannot be started; the log says why")]
     Start {
         /// The hook.
         hook: String,
-        /// What the system says.
+        /// The error of the operating system.
         source: SpawnError,
     },
-    /// Its time was up.
+    /// The hook timed out.
     #[error("the hook `{hook}` did not answer within {} ms and was ended; `timeout-ms`, in a hooks file `timeoutSec`, sets how long it may take", timeout.as_millis())]
     TooLong {
         /// The hook.
         hook: String,
-        /// What it had.
+        /// The timeout of the hook.
         timeout: Duration,
     },
-    /// It failed.
+    /// The hook exited with a failure.
     #[error("the hook `{hook}` failed with {exit}; the log has its last words")]
     Failed {
         /// The hook.
         hook: String,
-        /// How it ended.
+        /// The exit status.
         exit: Exit,
     },
-    /// It says too much.
+    /// The output is too large.
     #[error(
         "the hook `{0}` wrote more than {MAX_HOOK_OUTPUT_BYTES} bytes; it must write one JSON object, or nothing"
     )]
     TooMuch(String),
-    /// It says nothing that can be understood.
+    /// The output cannot be parsed.
     #[error(
         "the hook `{hook}` wrote what is no answer ({problem}); it must write one JSON object, or nothing"
     )]
     NoAnswer {
         /// The hook.
         hook: String,
-        /// What is wrong.
+        /// The problem of the output.
         problem: String,
     },
 }
 
-/// With what hooks run.
+/// The environment in which hooks run.
 #[derive(Clone, Copy)]
 pub(crate) struct HookRunner<'a> {
     /// Starts programs.
     pub(crate) spawner: &'a Spawner,
-    /// Where they run.
+    /// The workspace in whose root they run.
     pub(crate) workspace: &'a Workspace,
-    /// Which files of the project were trusted.
+    /// The store of trusted project files.
     pub(crate) trust: &'a TrustStore,
-    /// What a file of the project must be when it runs; `None` where it may not.
+    /// The expected content of a trusted file of the project; `None` if the file may not run.
     pub(crate) pin: &'a (dyn Fn(&Path) -> Option<FilePin> + Sync),
 }
 
@@ -226,7 +229,8 @@ impl Hooks {
     /// The hooks of all layers; those of the weakest layer run first.
     ///
     /// # Errors
-    /// [`ConfigError::Invalid`] with every hook that names no program, or one that a project could put there.
+    /// [`ConfigError::Invalid`] with every hook that names no program, or one that a project could
+    /// provide.
     pub(crate) fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
         let (mut hooks, mut problems) = (Self::default(), Vec::new());
         for layer in layers {
@@ -274,7 +278,7 @@ impl CallHook {
         })
     }
 
-    /// Whether it is told of calls of `tool`.
+    /// Returns true if the hook receives calls of `tool`.
     pub(crate) fn applies_to(&self, tool: &str) -> bool {
         match &self.tools {
             HookToolFilter::Named(names) => names.is_empty() || names.iter().any(|name| name.matches(tool)),
@@ -284,7 +288,7 @@ impl CallHook {
         }
     }
 
-    /// Whether it is told of a call that ended so.
+    /// Returns true if the hook receives calls with this outcome.
     pub(crate) fn wants_outcome(&self, ok: bool) -> bool {
         match self.outcomes {
             HookOutcomeFilter::All => true,
@@ -293,15 +297,15 @@ impl CallHook {
         }
     }
 
-    /// What people know it by.
+    /// The name shown to people.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Asks a hook before a call.
+    /// Runs the hook before a call.
     ///
     /// # Errors
-    /// [`HookError`] where it gave no answer.
+    /// [`HookError`] if the hook gave no answer.
     pub(crate) async fn run_before(
         &self,
         runner: HookRunner<'_>,
@@ -316,10 +320,10 @@ impl CallHook {
         Ok(answer)
     }
 
-    /// Asks a hook after a call.
+    /// Runs the hook after a call.
     ///
     /// # Errors
-    /// [`HookError`] where it gave no answer.
+    /// [`HookError`] if the hook gave no answer.
     pub(crate) async fn run_after(
         &self,
         runner: HookRunner<'_>,
@@ -345,7 +349,7 @@ impl CallHook {
             .map_err(|error| HookError::NoAnswer { hook: self.name.clone(), problem: error.to_string() })
     }
 
-    /// What the hook writes when it is told `input`.
+    /// Runs the hook with `input` and returns its exit status and output.
     async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<HookRunResult, HookError> {
         let hook = || self.name.clone();
         let spawn = self.spawn(runner)?;
@@ -399,7 +403,8 @@ impl CallHook {
         outcome.map(|(exit, output)| HookRunResult { exit, output, errors: process.stderr_tail() })
     }
 
-    /// What is started, unless it or a file that it is given belongs to the project and is not trusted.
+    /// The program to start. Returns an error if it or a file among its arguments belongs to the
+    /// project and is not trusted.
     fn spawn(&self, runner: HookRunner<'_>) -> Result<Spawn, HookError> {
         let name = format!("hook {}", self.name);
         let root = runner.workspace.root();
@@ -435,8 +440,8 @@ impl CallHook {
         }
     }
 
-    /// What the files of the project must be that the `words` which `program` is given name from the folder `base`; refused where their owner has not trusted one as it
-    /// is now.
+    /// The pins of project files among the `words` of `program`, resolved from the folder `base`.
+    /// Returns an error if the user has not trusted a file in its present state.
     fn pins<'a>(
         &self,
         runner: HookRunner<'_>,
@@ -472,7 +477,8 @@ impl CallHook {
         found.ok_or_else(|| HookError::NotFound(self.name.clone()))
     }
 
-    /// The shell command of a hook of a hooks file, which may name files of the project, and the folder that it runs in.
+    /// The shell command of a hook from a hooks file, which may name files of the project, and its
+    /// working folder.
     pub(crate) fn shell_command(&self) -> Option<(&str, &str)> {
         match &self.does {
             HookAction::Program { .. } => None,

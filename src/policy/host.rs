@@ -2,7 +2,7 @@
 
 use url::Url;
 
-/// A host (`docs.rs`), or with `*.` before it, all hosts below it.
+/// A host (`docs.rs`), or with a leading `*.` all hosts below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {
     host: String,
@@ -10,7 +10,7 @@ pub(crate) struct HostPattern {
 }
 
 impl HostPattern {
-    /// Reads a pattern; anything can be one, if only of no host at all.
+    /// Parses a pattern. Any text is a valid pattern, but it may match no host.
     pub(crate) fn new(text: &str) -> Self {
         let text = text.trim().trim_end_matches('.').to_ascii_lowercase();
         match text.strip_prefix("*.") {
@@ -19,7 +19,8 @@ impl HostPattern {
         }
     }
 
-    /// Whether exactly the host of `address` is meant, for an address of the web.
+    /// Returns true if `address` is an `http` or `https` address whose host the pattern matches
+    /// exactly.
     pub(crate) fn allows(&self, address: &str) -> bool {
         let Some(url) = read(address).filter(|url| matches!(url.scheme(), "http" | "https")) else {
             return false;
@@ -30,7 +31,7 @@ impl HostPattern {
             && host_of(&url).is_some_and(|host| self.is_all() || self.matches_host(&host, self.below))
     }
 
-    /// Whether the host of `address` is meant or lies below what is meant.
+    /// Returns true if the pattern matches the host of `address` or a domain above it.
     pub(crate) fn forbids(&self, address: &str) -> bool {
         self.is_all()
             || read(address)

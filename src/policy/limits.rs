@@ -16,7 +16,7 @@ struct PathLimitsInner {
     tool: String,
     effect: Effect,
     rules: Vec<Arc<Rule>>,
-    /// Of an edit that was not typed: the paths that were decided on before it ran.
+    /// The paths that were approved before the call ran, for an edit that was not typed.
     decided: Option<Vec<WorkspacePath>>,
 }
 
@@ -33,17 +33,17 @@ impl PathLimits {
         Self(Some(Arc::new(PathLimitsInner { tool: tool.to_owned(), effect, rules, decided })))
     }
 
-    /// Whether every path is open to the call.
+    /// Returns true if the call may access every path.
     pub(crate) fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether there may be paths that the call does not see.
+    /// Returns true if some paths may be hidden from the call.
     pub(crate) fn may_hide(&self) -> bool {
         self.0.as_ref().is_some_and(|inner| !inner.rules.is_empty())
     }
 
-    /// Whether the call may not see what is at `path`.
+    /// Returns true if `path` is hidden from the call.
     pub(crate) fn is_hidden(&self, path: &WorkspacePath) -> bool {
         self.0.as_ref().is_some_and(|inner| {
             let subjects = CallSubjects::default();
@@ -52,7 +52,7 @@ impl PathLimits {
         })
     }
 
-    /// Why the call may not change what is at `paths`, in one sentence; `None` where it may.
+    /// The reason that the call may not change `paths`, in one sentence; `None` if it may.
     pub(crate) fn denial_reason(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
         if let Some(decided) = &inner.decided {
@@ -71,7 +71,8 @@ impl PathLimits {
         self.forbids_by_rule(paths)
     }
 
-    /// The same of what lies in a folder that somebody has agreed to, or nobody needed to: only rules speak of it.
+    /// Like [`Self::denial_reason`] for files below a folder that was already approved: only rules
+    /// are checked.
     pub(crate) fn forbids_by_rule(&self, paths: Vec<WorkspacePath>) -> Option<String> {
         let inner = self.0.as_ref()?;
         let subjects = CallSubjects { paths, ..CallSubjects::default() };

@@ -1,17 +1,20 @@
 //! Access control of calls: rules, agents, hooks, approval, the audit log.
 //!
-//! What lives here: what a call asks for ([`request`]), what its caller brings along ([`caller`]), one rule ([`rule`]) with
-//! its patterns for names ([`name`]), paths ([`path`]), hosts ([`host`]) and shell commands ([`command`], read with a
-//! grammar by [`shell`]), all rules together ([`rules`]), what they leave to a call that runs ([`limits`]), who is asked when they leave it open ([`approval`]) and what
-//! was agreed to for a session ([`grants`]), programs that look on ([`hooks`]), and the record ([`audit`]). May use
-//! `process` (hooks are run as servers are, under a supervisor) and everything below; knows no tool: a tool says what
-//! it touches, this module says whether it may.
+//! The module contains the subjects of a call ([`request`]), the access of its caller ([`caller`]),
+//! one rule ([`rule`]) with its patterns for names ([`name`]), paths ([`path`]), hosts ([`host`])
+//! and shell commands ([`command`], parsed with a grammar by [`shell`]), all rules together
+//! ([`rules`]), limits on the paths of a running call ([`limits`]), approval requests
+//! ([`approval`]), approvals for a session ([`grants`]), hooks ([`hooks`]), and the audit log
+//! ([`audit`]). The module may use `process` (hooks run under a supervisor, like servers) and
+//! everything below. It knows no tool: a tool names the subjects of a call, and this module
+//! decides.
 //!
-//! How data passes: a [`request::PolicyRequest`] comes in with the tool's name, effect, paths, commands and addresses; a
-//! [`request::PolicyDecision`] goes out, and where that is `ask`, an [`approval::Approver`] turns it into yes or no. The order
-//! is fixed: what is not offered is denied; a `deny` rule beats an `ask` rule, which beats an `allow` rule, which beats the
-//! default of the effect. Whoever calls may narrow that, never widen it, with one exception: what someone typed at a
-//! shell needs no second yes.
+//! The input is a [`request::PolicyRequest`] with the tool's name, effect, paths, commands and
+//! addresses. The output is a [`request::PolicyDecision`]; if that is `ask`, an
+//! [`approval::Approver`] turns it into yes or no. The order is fixed: tools that are not offered
+//! are denied; a `deny` rule beats an `ask` rule, which beats an `allow` rule, which beats the
+//! default of the effect. A caller may narrow that, never widen it, with one exception: a command
+//! that a person typed at a shell needs no second approval.
 
 pub(crate) mod approval;
 pub(crate) mod audit;

@@ -1,8 +1,10 @@
-//! Names of tools: patterns with `*` for any part, and the names by which models of other programs know a tool.
+//! Names of tools: patterns with `*` for any part, and the names by which models of other programs
+//! know a tool.
 
 use std::borrow::Cow;
 
-/// Names of other programs for a tool of ours, as [`folded`] writes them. Callers and rules may use either.
+/// Names of other programs for tools of this crate, as [`folded`] writes them. Callers and rules
+/// may use either.
 const ALIASES: [(&str, &str); 33] = [
     ("apply_patch", "patch"),
     ("create_directory", "mkdir"),
@@ -39,7 +41,7 @@ const ALIASES: [(&str, &str); 33] = [
     ("write_file", "write"),
 ];
 
-/// `name` in lower case, with `_` for `-`: the spelling of our tools.
+/// `name` in lower case, with `_` for `-`: the spelling of this crate's tools.
 fn folded(name: &str) -> Cow<'_, str> {
     let differs = |byte: u8| byte.is_ascii_uppercase() || byte == b'-';
     match name.bytes().any(differs) {
@@ -48,7 +50,8 @@ fn folded(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// The name that a built-in tool called `name` elsewhere has here: the folded name itself if it is no alias.
+/// The name here of a built-in tool that other programs call `name`; the folded name itself if it
+/// is no alias.
 pub(crate) fn canonical_name(name: &str) -> Cow<'_, str> {
     let name = folded(name);
     match ALIASES.iter().find(|(alias, _)| *alias == name) {
@@ -57,25 +60,25 @@ pub(crate) fn canonical_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A tool's name, or with `*` in it, many.
+/// A tool's name, or a pattern for several names if it contains `*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern(String);
 
 impl NamePattern {
-    /// The pattern, if it is made of what names are made of and `*`.
+    /// The pattern; `None` if it contains characters other than those of names and `*`.
     pub(crate) fn new(text: &str) -> Option<Self> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'/' | b'*');
         (!text.is_empty() && text.bytes().all(fits)).then(|| Self(text.to_owned()))
     }
 
-    /// Whether `name` is meant.
+    /// Returns true if the pattern matches `name`.
     pub(crate) fn matches(&self, name: &str) -> bool {
         matches(&self.0, name)
     }
 }
 
-/// Whether `pattern` (`lsp_*`, `*`, `read`) means `name`. Upper and lower case are the same, as no two tools differ in that. A name of another
-/// program means our tool as well.
+/// Returns true if `pattern` (`lsp_*`, `*`, `read`) matches `name`. Case is ignored, because no two
+/// tools differ only in case. Another program's name for a tool matches that tool too.
 pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.to_ascii_lowercase(), name.to_ascii_lowercase());
     let Some((start, rest)) = pattern.split_once('*') else {

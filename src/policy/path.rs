@@ -7,31 +7,32 @@ use globset::{Glob, GlobSet};
 use crate::text::{build_glob_set, read_glob};
 use crate::workspace::WorkspacePath;
 
-/// A glob as `.gitignore` has them: from the workspace's root where a `/` stands in it, else at any depth; `*` stays
-/// within one name, `**` does not; whatever lies beneath a path that matches, matches as well.
+/// A glob in the syntax of `.gitignore`. A pattern with a `/` starts at the workspace's root,
+/// others match at any depth. `*` stays within one name, `**` does not. A path below a matching
+/// path matches too.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
     globs: GlobSet,
-    /// What stands before the first name that is no plain one.
+    /// The leading names of the pattern that contain no wildcard.
     fixed: PathBuf,
-    /// It begins at the root.
+    /// True if the pattern starts at the root.
     anchored: bool,
 }
 
-/// How letters are compared.
+/// The case sensitivity of path patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathCaseSensitivity {
-    /// As they are.
+    /// Case matters.
     Exact,
-    /// Upper and lower case are the same: a file system may think so too.
+    /// Upper and lower case are equal, as in case-insensitive file systems.
     Folded,
 }
 
 impl PathPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// The problem of the pattern, in words.
     pub(crate) fn new(text: &str, letters: PathCaseSensitivity) -> Result<Self, String> {
         let anchored = text.trim_end_matches('/').contains('/');
         let inner = text.trim_start_matches("./").trim_matches('/');
@@ -50,12 +51,13 @@ impl PathPattern {
         Ok(Self { globs, fixed, anchored: anchored || whole })
     }
 
-    /// Whether the pattern means `path`, or a folder that it lies in.
+    /// Returns true if the pattern matches `path` or a folder that contains it.
     pub(crate) fn matches(&self, path: &WorkspacePath) -> bool {
         self.globs.is_match(path.as_path())
     }
 
-    /// Whether what the pattern means may lie beneath the folder `path`: whoever moves or deletes that, touches it.
+    /// Returns true if a matching path may lie below the folder `path`, so that moving or deleting
+    /// the folder affects it.
     pub(crate) fn may_lie_beneath(&self, path: &WorkspacePath) -> bool {
         path.is_root() || (self.anchored && is_above(path.as_path(), &self.fixed))
     }

@@ -20,10 +20,10 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// All of them, from the mildest.
+    /// All effects, from the mildest.
     pub const ALL: [Self; 4] = [Self::Read, Self::Edit, Self::Execute, Self::Network];
 
-    /// The word of settings and answers.
+    /// The keyword in settings and answers.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -34,26 +34,26 @@ impl Effect {
     }
 }
 
-/// What a call will touch, as its tool reads its arguments.
+/// The subjects of a call, as its tool derives them from the arguments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallSubjects {
-    /// Files and folders it reads or changes.
+    /// The files and folders that the call reads or changes.
     pub paths: Vec<WorkspacePath>,
-    /// Shell commands it runs.
+    /// The shell commands that the call runs.
     pub commands: Vec<String>,
-    /// Whether `bash` could be given just these commands, so that rules about `bash` hold for them as well.
+    /// True if `bash` could run just these commands, so that rules about `bash` hold for them too.
     pub in_shell: bool,
-    /// Addresses it fetches.
+    /// The addresses that the call fetches.
     pub urls: Vec<String>,
-    /// What this call does to the world, where that is less than its tool can do.
+    /// The effect of this call, if it is milder than the tool's effect.
     pub effect: Option<Effect>,
-    /// Why someone has to agree to changing one of the paths, as a whole sentence without a full stop, unless a rule allows
-    /// just this path.
+    /// The reason that changing one of the paths needs approval, as a whole sentence without a full
+    /// stop. A rule that allows just this path overrides it.
     pub governs: Option<String>,
 }
 
 impl CallSubjects {
-    /// What the call does to the world, by a tool that can do what `of_tool` says.
+    /// The effect of the call, at most `of_tool`, the effect of its tool.
     pub(crate) fn effect(&self, of_tool: Effect) -> Effect {
         self.effect.map_or(of_tool, |own| own.min(of_tool))
     }
@@ -64,26 +64,26 @@ impl CallSubjects {
 pub(crate) struct PolicyRequest<'a> {
     /// The tool's name.
     pub(crate) tool: &'a str,
-    /// What it does to the world.
+    /// The effect of the call.
     pub(crate) effect: Effect,
-    /// What it will touch.
+    /// The paths, commands and addresses of the call.
     pub(crate) subjects: &'a CallSubjects,
 }
 
-/// What may become of a call.
+/// The possible decisions on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PolicyVerdict {
-    /// It runs.
+    /// The call runs.
     Allow,
-    /// Someone has to say yes first.
+    /// The call needs approval first.
     Ask,
-    /// It does not run.
+    /// The call does not run.
     Deny,
 }
 
 impl PolicyVerdict {
-    /// The word of settings and answers.
+    /// The keyword in settings and answers.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -93,16 +93,17 @@ impl PolicyVerdict {
     }
 }
 
-/// What the rules say of a call.
+/// A decision on a call, and its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PolicyDecision {
-    /// What becomes of it.
+    /// The verdict.
     #[serde(rename = "decision")]
     pub verdict: PolicyVerdict,
-    /// The rule that says so, as it is written; `None` where it is a default or a list.
+    /// The rule that decided, as written; `None` if a default or a list of tools decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Why, in one sentence without a full stop; of a denial, how to change that as well.
+    /// The reason, in one sentence without a full stop. For a denial, it also says how to change
+    /// that.
     pub(crate) why: String,
 }
 

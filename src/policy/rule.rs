@@ -7,17 +7,18 @@ use super::path::{PathCaseSensitivity, PathPattern};
 use super::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::workspace::WorkspacePath;
 
-/// A rule: which tools it means, and what they touch.
+/// A rule: a set of tools, and optionally the subjects of their calls.
 ///
-/// `read`, `lsp_*`, `effect:edit` mean every call of those tools. `write(src/**)`, `*(.env)`, `bash(git status)`,
-/// `fetch_web_page(docs.rs)`, `effect:network(*.example)` mean the calls that touch such a path, run such a command or
-/// fetch from such a host. In lists that forbid or ask, `read(.env)` holds for every tool that reads or edits, since all
-/// of them show what stands in files.
+/// `read`, `lsp_*`, `effect:edit` match every call of those tools. `write(src/**)`, `*(.env)`,
+/// `bash(git status)`, `fetch_web_page(docs.rs)`, `effect:network(*.example)` match the calls that
+/// touch such a path, run such a command or fetch from such a host. In lists that forbid or ask,
+/// `read(.env)` holds for every tool that reads or edits, because all of them show contents of
+/// files.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
-    /// As it is written.
+    /// The text of the rule.
     pub(crate) text: String,
-    /// Whose it is, in words that tell nothing of the machine.
+    /// The origin of the rule, in words without paths of the machine.
     pub(crate) whose: String,
     tools: RuleTools,
     subject: Option<RuleSubject>,
@@ -29,7 +30,8 @@ enum RuleTools {
     With(Effect),
 }
 
-/// The three readings of what stands in parentheses; which one counts depends on what a call touches.
+/// The text in parentheses as a path, a command and a host pattern. The subjects of a call
+/// determine the one that applies.
 #[derive(Debug, Clone)]
 struct RuleSubject {
     path: PathPattern,
@@ -38,10 +40,10 @@ struct RuleSubject {
 }
 
 impl Rule {
-    /// Reads a rule of the list for `verdict`.
+    /// Parses a rule of the list for `verdict`.
     ///
     /// # Errors
-    /// What is wrong with it and what would be right, in words.
+    /// The problem of the rule and a correct form, in words.
     pub(crate) fn read(text: &str, verdict: PolicyVerdict, whose: &str) -> Result<Self, String> {
         let (tools, subject) = match text.split_once('(') {
             None => (text, None),
@@ -67,35 +69,37 @@ impl Rule {
         })
     }
 
-    /// Whether the rule speaks of reading some paths: for `read` itself, or for a reading tool by its name. What is kept
-    /// from `read` is kept from everything that shows what stands in files.
+    /// Returns true if the rule is about reading some paths: for `read` itself, or for a reading
+    /// tool by its name. Paths kept from `read` are kept from every tool that shows contents of
+    /// files.
     fn covers_reading(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_some()
             && match effect {
                 Effect::Read => self.covers_tool("read", Effect::Read) || self.covers_tool(tool, effect),
-                // An edit answers with what stood there before, and a moved file is another one to the rule.
+                // An edit answers with what stood there before, and a moved file is another one to
+                // the rule.
                 Effect::Edit => self.covers_tool("read", Effect::Read),
                 Effect::Execute | Effect::Network => false,
             }
     }
 
-    /// Whether the rule keeps the call from seeing what is at `path`.
+    /// Returns true if the rule hides `path` from the call.
     pub(crate) fn hides(&self, request: &PolicyRequest<'_>, path: &WorkspacePath) -> bool {
         self.covers_reading(request.tool, request.effect)
             && self.subject.as_ref().is_some_and(|subject| subject.path.matches(path))
     }
 
-    /// Whether the rule may hide something from such a tool, or forbid it some paths.
+    /// Returns true if the rule may hide or forbid some paths to the tool.
     pub(crate) fn speaks_of_paths(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_some() && (self.covers_tool(tool, effect) || self.covers_reading(tool, effect))
     }
 
-    /// Whether every call of such a tool is meant.
+    /// Returns true if the rule matches every call of the tool.
     pub(crate) fn covers_all_calls(&self, tool: &str, effect: Effect) -> bool {
         self.subject.is_none() && self.covers_tool(tool, effect)
     }
 
-    /// Whether the call touches anything that the rule means, for rules that forbid or ask.
+    /// Returns true if the call touches a subject of the rule, for rules that forbid or ask.
     pub(crate) fn applies_to(&self, request: &PolicyRequest<'_>) -> bool {
         if !self.covers_tool(request.tool, request.effect)
             && !self.covers_reading(request.tool, request.effect)
@@ -110,7 +114,7 @@ impl Rule {
             || urls.iter().any(|url| subject.host.forbids(url))
     }
 
-    /// Whether such a tool is meant, whatever it touches.
+    /// Returns true if the rule matches the tool, regardless of the call's subjects.
     fn covers_tool(&self, tool: &str, effect: Effect) -> bool {
         match &self.tools {
             RuleTools::Named(name) => name.matches(tool),
@@ -119,10 +123,10 @@ impl Rule {
     }
 }
 
-/// The rules of an allow list that together allow everything that the call touches, by their places; or why they do not.
+/// The indexes of the rules of an allow list that together allow all subjects of the call.
 ///
 /// # Errors
-/// Why, as the end of a sentence; `None` where no rule speaks of such a tool at all.
+/// The reason, as the end of a sentence; `None` if no rule is about the tool at all.
 pub(crate) fn allowed_by(rules: &[Rule], request: &PolicyRequest<'_>) -> Result<Vec<usize>, Option<String>> {
     // What starts programs is not allowed along with everything else.
     let governs = request.effect == Effect::Edit && request.subjects.governs.is_some();
@@ -174,7 +178,8 @@ fn subject_of(inner: &str, letters: PathCaseSensitivity) -> Result<RuleSubject, 
     if inner.is_empty() {
         return Err("there is nothing between `(` and `)`; leave them out to mean every call".to_owned());
     }
-    // A pattern with these in it would never match a command, and a deny rule that never matches is worse than none.
+    // A pattern with these in it would never match a command, and a deny rule that never matches is
+    // worse than none.
     let odd = |character: char| character.is_control() || ";|&$<>`\"'\\()".contains(character);
     if let Some(odd) = inner.chars().find(|character| odd(*character)) {
         return Err(format!(

@@ -11,32 +11,35 @@ use super::rule::{self, Rule};
 use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
 
-/// The rules in force, and the agents that may have less.
+/// The rules in force, and the agents with narrower rules.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Policy {
     profile: Option<Profile>,
     scope: PolicyRestrictions,
     allow: Vec<Rule>,
     agents: BTreeMap<String, AgentRules>,
-    /// Tools that there are only where the user has switched them on, and what a call is told where not.
+    /// Tools that need to be switched on by the user, and the reason shown for calls while they are
+    /// off.
     switched_off: Vec<(&'static str, &'static str)>,
-    /// Tools that are not in the list of the profile `core`, which every model reads before each answer; they can be called all the same.
+    /// Tools that the profile `core` does not list. They can still be called; a model reads the
+    /// list before each answer.
     beyond_core: BTreeSet<String>,
-    /// The tools in the list of the profile `lsp`. Others are not in it, whatever they call themselves.
+    /// The tools that the profile `lsp` lists. Other tools are never in it, regardless of their
+    /// names.
     in_lsp: BTreeSet<String>,
 }
 
-/// What narrows.
+/// Lists that narrow the tools of a caller.
 #[derive(Debug, Clone, Default)]
 struct PolicyRestrictions {
-    /// Each list by itself must have the tool in it.
+    /// A tool must be in each of these lists.
     available: Vec<ToolNameList>,
     excluded: Vec<ToolNameList>,
     ask: Vec<Arc<Rule>>,
     deny: Vec<Arc<Rule>>,
 }
 
-/// A list of tools' names, and whose it is.
+/// A list of tools' names, and its origin.
 #[derive(Debug, Clone)]
 struct ToolNameList {
     names: Vec<NamePattern>,
@@ -49,12 +52,12 @@ impl ToolNameList {
     }
 }
 
-/// What is known of an agent.
+/// The rules and settings of an agent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct AgentRules {
-    /// What it is for.
+    /// The purpose of the agent.
     pub(crate) description: Option<String>,
-    /// The program that does a task as this agent, and its arguments.
+    /// The program that runs a task as this agent, and its arguments.
     pub(crate) runner: Option<Vec<String>>,
     scope: PolicyRestrictions,
 }
@@ -63,7 +66,7 @@ impl Policy {
     /// The rules of all layers, given from the weakest to the strongest.
     ///
     /// # Errors
-    /// [`ConfigError::Invalid`] with every rule and name that cannot be read.
+    /// [`ConfigError::Invalid`] with every rule and name that cannot be parsed.
     pub(crate) fn new(layers: &[AccessLayer]) -> Result<Self, ConfigError> {
         let (mut policy, mut problems) = (Self::default(), Vec::new());
         for layer in layers {
@@ -90,13 +93,15 @@ impl Policy {
         if problems.is_empty() { Ok(policy) } else { Err(ConfigError::Invalid(problems)) }
     }
 
-    /// The same without `tools`, which the user has not switched on; `why` is what a call is told.
+    /// The policy without `tools`, which the user has not switched on; `why` is the reason shown to
+    /// callers.
     pub(crate) fn without_tools(mut self, tools: &[&'static str], why: &'static str) -> Self {
         self.switched_off.extend(tools.iter().map(|tool| (*tool, why)));
         self
     }
 
-    /// Records which of the profiles `core` and `lsp` list `tool`. A tool that is not recorded is in `core` alone.
+    /// Records which of the profiles `core` and `lsp` list `tool`. A tool that is not recorded is
+    /// in `core` alone.
     pub(crate) fn place_in_profiles(&mut self, tool: &str, core: bool, lsp: bool) {
         for (names, contains) in [(&mut self.beyond_core, !core), (&mut self.in_lsp, lsp)] {
             if contains {
@@ -121,8 +126,8 @@ impl Policy {
         &self.agents
     }
 
-    /// The rules for a caller with `access`, on behalf of `agent`: its name, or those of the agents from the first to the one
-    /// that work was handed on to, with `/` between them. Each of them narrows.
+    /// The rules for a caller with `access`, on behalf of `agent`: its name, or the chain of agents
+    /// that delegated the work, separated by `/`. Each agent narrows the rules.
     pub(crate) fn for_caller<'a>(
         &'a self,
         access: &'a CallerAccess,
@@ -148,13 +153,14 @@ impl Policy {
 pub(crate) struct CallerPolicy<'a> {
     policy: &'a Policy,
     access: &'a CallerAccess,
-    /// On whose behalf it calls. An agent that is not known may do nothing.
+    /// The agents on whose behalf the caller calls. An unknown agent may do nothing.
     agents: Result<Vec<&'a AgentRules>, String>,
 }
 
 impl<'a> CallerPolicy<'a> {
-    /// Returns true if a tool is in the list that the caller gets: it is offered, and in the list of the profile. Without a profile the list is
-    /// that of [`Profile::Core`], or all available tools if some were named.
+    /// Returns true if the caller's list of tools has the tool: it is offered, and in the list of
+    /// the profile. Without a profile the list is that of [`Profile::Core`], or all available tools
+    /// if some were named.
     pub(crate) fn lists(&self, tool: &str, effect: Effect) -> bool {
         let usual = if self.names_available() { Profile::All } else { Profile::Core };
         self.offers(tool, effect) && self.policy.profile_lists(self.profile().unwrap_or(usual), tool, effect)
@@ -170,12 +176,12 @@ impl<'a> CallerPolicy<'a> {
         self.access.profile.or(self.policy.profile)
     }
 
-    /// Whether a tool is offered at all.
+    /// Returns true if a tool is offered at all.
     pub(crate) fn offers(&self, tool: &str, effect: Effect) -> bool {
         self.not_offered(tool, effect).is_none()
     }
 
-    /// Why a tool is not offered, in one sentence; `None` where it is.
+    /// The reason that a tool is not offered, in one sentence; `None` if it is offered.
     pub(crate) fn not_offered(&self, tool: &str, effect: Effect) -> Option<PolicyDecision> {
         let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
         if let Some((_, why)) = self.policy.switched_off.iter().find(|(off, _)| *off == tool) {
@@ -218,7 +224,7 @@ impl<'a> CallerPolicy<'a> {
         None
     }
 
-    /// Why `tool` is excluded by its name, if it is.
+    /// The reason that `tool` is excluded by its name; `None` if it is not.
     pub(crate) fn excluded(&self, tool: &str) -> Option<PolicyDecision> {
         let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
         if self.access.excluded.iter().any(|list| name::matches(list, tool)) {
@@ -231,7 +237,7 @@ impl<'a> CallerPolicy<'a> {
         deny(format!("{tool} is in the list `excluded` of {}; it can be taken out there", list.whose))
     }
 
-    /// Whether a call may run.
+    /// Decides on a call.
     pub(crate) fn decide(&self, request: &PolicyRequest<'_>) -> PolicyDecision {
         if let Some(denied) = self.not_offered(request.tool, request.effect) {
             return denied;
@@ -247,8 +253,9 @@ impl<'a> CallerPolicy<'a> {
         }
     }
 
-    /// What rules say of single paths that the call comes upon only while it runs: what it found, and what a language
-    /// server wants changed. What someone has to agree to first, and was not asked about, is as good as forbidden.
+    /// The rules for paths that a call discovers only while it runs, such as search results and
+    /// edits that a language server proposes. A path that needs approval but was not part of the
+    /// request is forbidden.
     pub(crate) fn limits(&self, request: &PolicyRequest<'_>) -> PathLimits {
         let scopes = self.scopes().unwrap_or_default();
         let typed = self.access.consent == Consent::Typed;
@@ -304,7 +311,7 @@ fn denied_by(rule: &Rule) -> PolicyDecision {
     PolicyDecision { verdict: PolicyVerdict::Deny, rule: Some(rule.text.clone()), why }
 }
 
-/// What becomes of a call that no rule speaks of; `why` no pattern allowed it.
+/// The decision on a call that no rule is about. `why` is the reason that no pattern allowed it.
 fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecision {
     let tool = request.tool;
     let why = why.map(|why| format!(", and {why}")).unwrap_or_default();
@@ -328,7 +335,8 @@ fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecisio
     }
 }
 
-/// Returns true if a tool with that effect may be called under `profile`: [`Profile::Core`] and [`Profile::Lsp`] are lists, and limit nothing.
+/// Returns true if a tool with that effect may be called under `profile`. [`Profile::Core`] and
+/// [`Profile::Lsp`] limit only the list.
 fn profile_offers(profile: Profile, effect: Effect) -> bool {
     match profile {
         Profile::All | Profile::Core | Profile::Lsp => true,
@@ -347,7 +355,7 @@ fn profile_name(profile: Profile) -> &'static str {
     }
 }
 
-/// The lists of one table that narrow.
+/// The narrowing lists of one settings table.
 struct RestrictionLists<'a> {
     available: (Option<&'a [String]>, &'a str),
     excluded: &'a [String],

@@ -1,7 +1,8 @@
-//! The parser of shell commands: the simple commands in a script, and its parts that are unknown before it runs.
+//! The parser of shell commands: the simple commands in a script, and its parts that are unknown
+//! before it runs.
 //!
-//! Nothing here makes a command harmless. It only tells apart what was read completely, where each word is as certain as
-//! it looks, from everything else; a sandbox is what holds a command that runs.
+//! The parser does not make a command harmless. It separates text that was parsed completely, where
+//! each word is certain, from everything else. A sandbox confines the command that runs.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -10,13 +11,13 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::shell_words::{ShellWord, loose_commands, word};
 
-/// Longer texts, in bytes, are not read.
+/// The longest script that is parsed, in bytes.
 const MAX_SHELL_SCRIPT_BYTES: usize = 32 * 1024;
-/// How long reading may take.
+/// The timeout of the parser.
 const SHELL_PARSE_TIMEOUT: Duration = Duration::from_millis(500);
-/// Deeper trees are not read to the bottom.
+/// The depth to which syntax trees are read.
 const MAX_SHELL_SYNTAX_DEPTH: usize = 200;
-/// More simple commands than these are more than anyone looks at.
+/// The most simple commands of a script.
 pub(crate) const MAX_SHELL_COMMANDS: usize = 50;
 
 /// A simple command: its name and arguments.
@@ -26,19 +27,20 @@ pub(crate) struct SimpleCommand {
     pub words: Vec<ShellWord>,
 }
 
-/// What a text says, as a shell would read it.
+/// A script as a shell would parse it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Script {
-    /// Every simple command that was found, wherever it stands.
+    /// All simple commands of the script, at any nesting.
     pub commands: Vec<SimpleCommand>,
-    /// What keeps it from being a plain list of simple commands, in words ("a pipe"); `None` where nothing does.
+    /// The construct that makes the script more than a list of simple commands, in words ("a
+    /// pipe"); `None` if it is a plain list.
     pub unknown: Option<&'static str>,
-    /// The words of a text that was not understood, cut wherever a command could begin.
+    /// The words of a text that could not be parsed, split wherever a command could begin.
     pub(crate) loose: Vec<Vec<String>>,
 }
 
 impl Script {
-    /// Reads `text`.
+    /// Parses `text`.
     pub(crate) fn read(text: &str) -> Self {
         let mut reader = ShellScriptReader { text, script: Self::default(), unparseable: false };
         if text.len() > MAX_SHELL_SCRIPT_BYTES {
@@ -83,7 +85,7 @@ fn parse(text: &str) -> Option<Tree> {
 struct ShellScriptReader<'a> {
     text: &'a str,
     script: Script,
-    /// The tree is not to be relied on for what must be denied either.
+    /// The syntax tree is not reliable enough for `deny` rules either.
     unparseable: bool,
 }
 
@@ -97,7 +99,7 @@ impl ShellScriptReader<'_> {
         self.unparseable = true;
     }
 
-    /// Simple commands, one after another.
+    /// Reads a sequence of simple commands.
     fn read_list(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
             return self.mark_unparseable("too many things within one another");
@@ -117,7 +119,7 @@ impl ShellScriptReader<'_> {
         }
     }
 
-    /// A command with its streams sent elsewhere.
+    /// Reads a command with redirected streams.
     fn read_redirected(&mut self, node: Node<'_>, depth: usize) {
         self.check_gaps(node);
         for child in children(node) {
@@ -129,7 +131,7 @@ impl ShellScriptReader<'_> {
         }
     }
 
-    /// `2>&1` and `>/dev/null` write no file.
+    /// Returns true for redirects that write no file: `2>&1` and `>/dev/null`.
     fn is_harmless_redirect(&self, redirect: Node<'_>) -> bool {
         let parts: Vec<(&str, &str)> =
             children(redirect).map(|part| (part.kind(), self.slice(part))).collect();
@@ -183,7 +185,7 @@ impl ShellScriptReader<'_> {
         word
     }
 
-    /// Everything else: no pattern allows it, and what is in it may be denied.
+    /// Reads any other construct: no pattern allows it, but its commands may be denied.
     fn read_other(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
             return self.mark_unparseable("too many things within one another");
@@ -207,8 +209,8 @@ impl ShellScriptReader<'_> {
         }
     }
 
-    /// What lies between the parts of a node is blank; where the grammar skips more than that, it reads otherwise than
-    /// a shell does.
+    /// Checks that the text between the parts of a node is blank. If the grammar skips other
+    /// text, it parses differently from a shell.
     fn check_gaps(&mut self, node: Node<'_>) {
         let mut at = node.start_byte();
         for child in children(node) {
@@ -235,7 +237,7 @@ impl ShellScriptReader<'_> {
     }
 }
 
-/// The parts of a node. To ask for each by its number would take the library as many steps as parts stand before it.
+/// The children of a node. Access by index would need time linear in the index.
 fn children<'tree>(node: Node<'tree>) -> impl Iterator<Item = Node<'tree>> {
     let mut cursor = node.walk();
     let mut is_next = cursor.goto_first_child();

@@ -2,21 +2,21 @@
 
 use tree_sitter::Node;
 
-/// A word, as far as it is known before the command runs.
+/// A shell word, as far as its value is known before the command runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ShellWord {
-    /// Exactly this.
+    /// Exactly this text.
     Plain(String),
-    /// Names of files that match this; it begins with plain text.
+    /// Names of files that match this glob; it begins with plain text.
     Glob(String),
-    /// This, spelled so that it looks like something else (`r\m`, `$'\x72m'`, `~/rm`).
+    /// This text in a disguising spelling (`r\m`, `$'\x72m'`, `~/rm`).
     Spelled(String),
-    /// Known only when the command runs.
+    /// Known only at run time.
     Unknown,
 }
 
 impl ShellWord {
-    /// Its text, as far as that is known.
+    /// The text of the word, as far as it is known.
     pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Plain(text) | Self::Glob(text) | Self::Spelled(text) => Some(text),
@@ -25,7 +25,7 @@ impl ShellWord {
     }
 }
 
-/// The word at `node` of `text`.
+/// Parses the word at `node` of `text`.
 pub(super) fn word(node: Node<'_>, text: &str) -> ShellWord {
     let raw = text.get(node.byte_range()).unwrap_or_default();
     match node.kind() {
@@ -45,7 +45,7 @@ pub(super) fn word(node: Node<'_>, text: &str) -> ShellWord {
     }
 }
 
-/// Without quotes.
+/// Parses a word without quotes.
 fn parse_bare(raw: &str) -> ShellWord {
     let mut out = String::with_capacity(raw.len());
     let (mut escaped, mut glob) = (false, None);
@@ -77,7 +77,7 @@ fn parse_bare(raw: &str) -> ShellWord {
     }
 }
 
-/// In double quotes.
+/// Parses a word in double quotes.
 fn parse_quoted(node: Node<'_>, raw: &str) -> ShellWord {
     let whole = raw.strip_prefix('"').and_then(|raw| raw.strip_suffix('"'));
     let mut cursor = node.walk();
@@ -101,7 +101,7 @@ fn parse_quoted(node: Node<'_>, raw: &str) -> ShellWord {
     ShellWord::Plain(out)
 }
 
-/// Several parts without a blank between them.
+/// Parses several parts without a blank between them.
 fn parse_concatenated(node: Node<'_>, text: &str) -> ShellWord {
     let mut out = String::new();
     let (mut spelled, mut glob, mut at) = (false, false, node.start_byte());
@@ -132,7 +132,7 @@ fn parse_concatenated(node: Node<'_>, text: &str) -> ShellWord {
     }
 }
 
-/// What stands in `$'…'`, as bash reads it.
+/// Decodes the contents of `$'…'` as bash does.
 fn ansi_c(inner: &str) -> String {
     let mut out = String::with_capacity(inner.len());
     let mut rest = inner.chars().peekable();
@@ -167,8 +167,8 @@ fn ansi_c(inner: &str) -> String {
     out
 }
 
-/// The words of a text that no grammar understood, cut wherever a command could begin; for what must be denied only, since
-/// it takes quoted text for commands as well.
+/// The words of a text that could not be parsed, split wherever a command could begin. It is only
+/// for `deny` rules, since it treats quoted text as commands too.
 pub(super) fn loose_commands(text: &str) -> Vec<Vec<String>> {
     let plain: String = text.chars().filter(|character| !matches!(character, '\'' | '"' | '\\')).collect();
     plain

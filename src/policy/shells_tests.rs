@@ -1,5 +1,5 @@
-//! What the patterns for commands take a text for, against what real shells make of it: texts of random pieces are run where
-//! every program only notes its arguments.
+//! Compares the patterns for commands with real shells: random texts are run where every program
+//! only records its arguments.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -14,7 +14,8 @@ use super::shell::Script;
 use super::shell_words::ShellWord;
 use crate::executable::write_executable;
 
-/// An empty folder, and one with programs that note their names and arguments, ended by NUL and line feed, in `log`.
+/// An empty folder, and a folder of programs that append their names and arguments, ended by NUL
+/// and line feed, to `log`.
 struct Stage {
     folder: tempfile::TempDir,
 }
@@ -121,7 +122,8 @@ fn allowed_shell_text_runs_only_the_parsed_words() {
             .collect();
         for shell in SHELLS {
             let mut expected = read.iter();
-            // What stands behind `||` does not run: each command that ran is one of those read, in their order.
+            // What stands behind `||` does not run: each command that ran is one of those read, in
+            // their order.
             for ran in stage.run(shell, &text) {
                 prop_assert!(expected.any(|words| *words == ran), "{shell} {text:?} ran {ran:?} of {read:?}");
             }

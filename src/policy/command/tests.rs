@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 const BYPASSES: &str = include_str!("../../../fixtures/bash-bypass.txt");
 
-/// What the list of bypasses is held against.
+/// The allow patterns that the list of bypasses is tested against.
 const ALLOWED: &[&str] = &[
     "ls",
     "ls *",
@@ -42,7 +42,7 @@ fn is_forbidden(pattern: &str, command: &str) -> bool {
     forbids(&CommandPattern::new(pattern), command)
 }
 
-/// `\n`, `\r` and `\uXXXX` stand for what a line of a file cannot hold.
+/// Expands `\n`, `\r` and `\uXXXX`, which a line of a file cannot hold literally.
 fn unescaped(line: &str) -> String {
     let mut text = line.to_owned();
     for (escape, character) in [("\\nrm", "\nrm"), ("\\rrm", "\rrm")] {
@@ -213,7 +213,7 @@ fn deeply_nested_and_long_commands_are_judged() {
     assert!(is_forbidden("rm", &long));
 }
 
-/// Pieces of commands, many of them with a meaning of their own.
+/// Random sequences of command fragments, many with a special meaning.
 fn command() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "ls", "rm", "git", "status", "-rf", " ", " ", ";", "&&", "|", "&", "$(", ")", "`", "'", "\"", "\\",
@@ -240,7 +240,8 @@ proptest! {
 
     #[test]
     fn allowed_random_command_has_no_unquoted_shell_metacharacters(text in command()) {
-        // An allowed text has nothing in it that a shell would give a meaning to, outside of quotes.
+        // An allowed text has nothing in it that a shell would give a meaning to, outside of
+        // quotes.
         if allowed(&["ls **", "git **"], &text).is_ok() {
             let mut quote = None;
             for character in text.chars() {

@@ -1,4 +1,5 @@
-//! Hooks files of a repository: `.github/hooks/*.json`, in the shape of the Copilot command line and in Claude's.
+//! Hooks files of a repository: `.github/hooks/*.json`, in the shape of the Copilot command line
+//! and in Claude's.
 //!
 //! ```json
 //! {"version": 1, "hooks": {
@@ -7,9 +8,9 @@
 //! }}
 //! ```
 //!
-//! Only what stands around calls of tools is taken: `preToolUse`, `postToolUse` (after a success) and `postToolUseFailure`. A file
-//! whose owner trusted it and that cannot be understood is no file without hooks: what it should have kept from running must
-//! not run for that.
+//! Only hooks around calls of tools are read: `preToolUse`, `postToolUse` (after a success) and
+//! `postToolUseFailure`. A trusted file that cannot be parsed is an error and not an empty list:
+//! its hooks might have denied a call.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -21,37 +22,38 @@ use serde_json::Value;
 use super::{CallHook, HookAction, HookOutcomeFilter, HookProtocol, Hooks};
 use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace};
 
-/// Where they are.
+/// The folder of hooks files, relative to the workspace's root.
 pub(crate) const FOLDER: &str = ".github/hooks";
-/// The file of `init copilot-cli --hooks`, by which the command line asks us. We need not ask ourselves.
+/// The hooks file that `init copilot-cli --hooks` writes. It calls this program, which therefore
+/// skips it.
 pub(crate) const OWN_FILE: &str = "lsp-tools.json";
-/// The command in it, after the program's name.
+/// The command in that file, after the program's name.
 pub(crate) const OWN_COMMAND: &str = " hook copilot-cli ";
 /// The most files that are read.
 const MAX_HOOK_FILES: usize = 100;
 /// The largest file, in bytes.
 const MAX_HOOK_FILE_BYTES: u64 = 128 << 10;
-/// How long the look into the folder may take.
+/// The timeout of the scan of the folder.
 const HOOK_FOLDER_SCAN_TIMEOUT: Duration = Duration::from_secs(2);
-/// What a hook may take that says nothing of it, as the two programs have it.
+/// The default timeouts of hooks, as in the two programs.
 const DEFAULT_HOOK_TIMEOUT: Duration = Duration::from_secs(30);
 const DEFAULT_CLAUDE_HOOK_TIMEOUT: Duration = Duration::from_secs(60);
-/// No hook may take longer.
+/// The longest timeout of a hook.
 const MAX_HOOK_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// A hooks file of the workspace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HookFile {
-    /// Its path in the workspace.
+    /// The path, relative to the workspace's root.
     pub path: String,
-    /// Its text.
+    /// The content of the file.
     pub text: String,
 }
 
 /// The hooks files of the workspace, by name.
 ///
 /// # Errors
-/// Where the folder or one of them is there and cannot be read.
+/// [`ReadError`] if the folder or one of the files exists but cannot be read.
 pub(crate) fn read(workspace: &Workspace) -> Result<Vec<HookFile>, ReadError> {
     let Ok(folder) = workspace.path(FOLDER.as_ref()) else { return Ok(Vec::new()) };
     // Every call looks here, and few repositories have such a folder.
@@ -91,7 +93,7 @@ struct HookFileDocument {
     hooks: BTreeMap<String, Vec<Value>>,
 }
 
-/// One entry of the Copilot shape, and one of the inner entries of Claude's.
+/// An entry of the Copilot format, and an inner entry of Claude's format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HookFileEntry {
@@ -107,7 +109,7 @@ struct HookFileEntry {
     matcher: Option<String>,
 }
 
-/// A group of Claude's shape.
+/// A group of Claude's format.
 #[derive(Deserialize)]
 struct HookFileGroup {
     matcher: Option<String>,
@@ -115,15 +117,15 @@ struct HookFileGroup {
 }
 
 impl HookFile {
-    /// Its name, for people.
+    /// The file name, for people.
     pub(crate) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
 
-    /// The hooks that it holds.
+    /// The hooks in the file.
     ///
     /// # Errors
-    /// A sentence that says what cannot be understood, or not be run here.
+    /// A sentence that names the entry that cannot be parsed or cannot run here.
     pub(crate) fn hooks(&self) -> Result<Hooks, String> {
         let said = |what: String| format!("{}: {what}", self.path);
         let file: HookFileDocument =
@@ -190,7 +192,8 @@ impl HookFile {
     }
 }
 
-/// A matcher: the names of tools that it means, as a whole, in small letters or large ones; none means all.
+/// Compiles a matcher: a pattern for whole tool names, in either case. An empty matcher matches all
+/// tools.
 fn compile_matcher(matcher: &str) -> Result<Option<Regex>, String> {
     if matcher.is_empty() || matcher == "*" {
         return Ok(None);

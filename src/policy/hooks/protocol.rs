@@ -1,8 +1,8 @@
 //! The input and output of hooks in hooks files: the Copilot command line's words and Claude's.
 //!
-//! Where the two programs go on although a hook did not answer (its time was up, it was not found), we do not: a call that
-//! something was to look at first does not run unlooked at. Words on standard output that are no object are no answer and no
-//! objection, since the status says how it ended.
+//! The two programs continue if a hook gives no answer (timeout, not found). This crate does not: a
+//! call whose hook failed does not run. Output that is not an object is neither an answer nor an
+//! objection; the exit status decides.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,7 +13,7 @@ use super::{HookError, HookInput, HookProtocol, HookRunResult, MAX_HOOK_TEXT_CHA
 use crate::policy::request::PolicyVerdict;
 use crate::process::Exit;
 
-/// What a hook is told on its standard input.
+/// The input of a hook in the format of its protocol.
 pub(super) fn hook_input(speech: HookProtocol, input: &HookInput<'_>) -> Value {
     let failed = input.result.is_some_and(|result| result.get("ok") == Some(&Value::Bool(false)));
     let text = input.result.map(|result| match result.get("text").and_then(Value::as_str) {
@@ -54,7 +54,7 @@ pub(super) fn hook_input(speech: HookProtocol, input: &HookInput<'_>) -> Value {
     }
 }
 
-/// An answer in either shape.
+/// An answer in either format.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HookAnswer {
@@ -71,7 +71,7 @@ struct HookAnswer {
     stop_reason: Option<String>,
 }
 
-/// Claude's inner object.
+/// The `hookSpecificOutput` object of Claude's format.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HookSpecificOutput {
@@ -90,7 +90,8 @@ fn read(hook: &str, output: &[u8]) -> Result<HookAnswer, HookError> {
         .map_err(|error| HookError::NoAnswer { hook: hook.to_owned(), problem: error.to_string() })
 }
 
-/// What a hook before a call means. Any status but 0 forbids it, for the reason that it wrote to standard error.
+/// Parses the answer of a hook before a call. Any status but 0 denies the call, with the hook's
+/// standard error as the reason.
 pub(super) fn parse_before_answer(hook: &str, ran: &HookRunResult) -> Result<PreAnswer, HookError> {
     if ran.exit != Exit::Code(0) {
         let why = ran.errors.join(" ");
@@ -109,7 +110,7 @@ pub(super) fn parse_before_answer(hook: &str, ran: &HookRunResult) -> Result<Pre
     Ok(PreAnswer { decision, why, arguments: answer.modified_args.or(inner.updated_input) })
 }
 
-/// What a hook after a call means.
+/// Parses the answer of a hook after a call.
 pub(super) fn parse_after_answer(hook: &str, ran: &HookRunResult) -> Result<PostAnswer, HookError> {
     if ran.exit != Exit::Code(0) {
         return Err(HookError::Failed { hook: hook.to_owned(), exit: ran.exit });

@@ -278,7 +278,8 @@ fn call() -> impl Strategy<Value = (&'static str, Effect, CallSubjects)> {
 }
 
 proptest! {
-    /// Whatever else is allowed, by whomever: what is denied stays denied, and what is asked is at least asked.
+    /// Regardless of allow rules, a denied call stays denied and a call that needs approval still
+    /// needs it.
     #[test]
     fn denied_call_stays_denied_whatever_allow_rules_say(
         allow in rules(), ask in rules(), deny in rules(), (tool, effect, subjects) in call(), typed in any::<bool>(),
