@@ -118,8 +118,8 @@ pub trait Approver: Send + Sync {
     /// Asks, and waits for the answer. The caller sets the deadline.
     fn ask<'a>(&'a self, request: &'a ApprovalRequest) -> BoxFuture<'a, Approval>;
 
-    /// Has a form filled in, and waits for the answer. The default for entry points without forms
-    /// returns [`FormAnswer::Nobody`].
+    /// Has a form filled in, and waits for the answer. The default implementation, for entry points
+    /// without forms, returns [`FormAnswer::Nobody`].
     fn fill_form<'a>(&'a self, _form: &'a FormRequest) -> BoxFuture<'a, FormAnswer> {
         Box::pin(std::future::ready(FormAnswer::Nobody))
     }

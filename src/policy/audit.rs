@@ -132,7 +132,7 @@ impl AuditLog {
             Some(full) => self.rotate(full)?,
             None => self.open()?,
         };
-        // In one piece, so that lines of several processes do not mix.
+        // A single write, so that lines of several processes do not mix.
         (&file).write_all(&line)?;
         *held = Some(file);
         Ok(())

@@ -164,7 +164,7 @@ pub(crate) fn forbids(pattern: &CommandPattern, text: &str) -> bool {
 fn forbids_script(pattern: &CommandPattern, text: &str, depth: usize) -> bool {
     let script = Script::read(text);
     let loose = script.loose.iter().any(|words| {
-        // Where a command begins is not known here.
+        // The start of a command is unknown here, so every word is tried.
         let words: Vec<Option<&str>> = words.iter().map(|word| Some(word.as_str())).collect();
         (0..words.len()).any(|at| pattern.forbids_words(&words[at..]))
     });
@@ -178,7 +178,7 @@ fn forbids_command(pattern: &CommandPattern, command: &SimpleCommand, depth: usi
     }
     let name = words.first().copied().flatten().unwrap_or_default();
     let name = name.rsplit('/').next().unwrap_or(name);
-    // The grammar takes a word of the shell's own for a name where it stands twice (`! ! rm x`).
+    // The grammar takes a repeated keyword of the shell (`! ! rm x`) for a command name.
     let runs_more = RUNNERS.contains(&name) || is_never_allowed(name);
     if !runs_more || depth == MAX_NESTED_SCRIPT_DEPTH {
         return false;

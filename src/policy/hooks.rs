@@ -369,21 +369,21 @@ impl CallHook {
         let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
         let tell = async {
             if let Some(mut stdin) = stdin {
-                // A hook need not listen.
+                // A hook may ignore its input.
                 let _unheard = stdin.write_all(&told).await;
             }
         };
         let listen = async {
             let mut output = Vec::new();
             if let Some(stdout) = stdout {
-                // A pipe that breaks has ended, and how the hook ended is told by its status.
+                // An error of the pipe counts as its end; the exit status shows how the hook ended.
                 let _ended = stdout.take(MAX_HOOK_OUTPUT_BYTES + 1).read_to_end(&mut output).await;
             }
             output
         };
         let answer = async {
             let ((), output) = tokio::join!(tell, listen);
-            // Who is not listened to any more may never end.
+            // A hook whose output is not read to the end may never exit.
             if output.len() as u64 > MAX_HOOK_OUTPUT_BYTES {
                 return Err(HookError::TooMuch(hook()));
             }
@@ -464,7 +464,7 @@ impl CallHook {
         if !is_program(&path) {
             return Err(HookError::NotFound(self.name.clone()));
         }
-        // Also where it is gone at this very moment: what is there at the next one is not known.
+        // Pinned even if the file is missing now: it may exist a moment later.
         if runner.workspace.workspace_path(&path).is_some() {
             let untrusted = || HookError::Untrusted { hook: self.name.clone(), file: word.to_owned() };
             pins.push((runner.pin)(&path).ok_or_else(untrusted)?);

@@ -88,7 +88,7 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
     let mut parts: Vec<&str> = rest.split('*').collect();
     let end = parts.pop().unwrap_or_default();
     for part in parts {
-        // The first place is as good as any: what follows finds all that is left.
+        // The first match is enough: it leaves the most text for the remaining parts.
         let Some(at) = name.find(part) else { return false };
         name = &name[at + part.len()..];
     }

@@ -76,8 +76,8 @@ impl Rule {
         self.subject.is_some()
             && match effect {
                 Effect::Read => self.covers_tool("read", Effect::Read) || self.covers_tool(tool, effect),
-                // An edit answers with what stood there before, and a moved file is another one to
-                // the rule.
+                // An edit shows the old content in its answer, and a moved file escapes rules for
+                // its path.
                 Effect::Edit => self.covers_tool("read", Effect::Read),
                 Effect::Execute | Effect::Network => false,
             }
@@ -128,7 +128,7 @@ impl Rule {
 /// # Errors
 /// The reason, as the end of a sentence; `None` if no rule is about the tool at all.
 pub(crate) fn allowed_by(rules: &[Rule], request: &PolicyRequest<'_>) -> Result<Vec<usize>, Option<String>> {
-    // What starts programs is not allowed along with everything else.
+    // An edit of a file that needs approval is allowed only by rules with a subject.
     let governs = request.effect == Effect::Edit && request.subjects.governs.is_some();
     let is_enough = |rule: &Rule| !governs || rule.subject.is_some();
     let meant = |rule: &Rule| rule.covers_tool(request.tool, request.effect) && is_enough(rule);
@@ -152,7 +152,7 @@ pub(crate) fn allowed_by(rules: &[Rule], request: &PolicyRequest<'_>) -> Result<
         let found = subjects.iter().find(|(_, subject)| subject.host.allows(url));
         used.push(found.ok_or_else(|| Some("no pattern allows its host".to_owned()))?.0);
     }
-    // What a command runs on is in the command.
+    // The files of a command are named in the command itself.
     for path in paths.iter().filter(|_| commands.is_empty()) {
         let found = subjects.iter().find(|(_, subject)| subject.path.matches(path));
         used.push(found.ok_or_else(|| Some(format!("no pattern allows `{}`", path.display())))?.0);

@@ -378,7 +378,7 @@ impl PolicyLayerReader<'_> {
             deny: &agent.deny,
         };
         self.add_restrictions(&mut into.scope, &["agents", name], lists);
-        // A stranger's words do not stand in for the user's own.
+        // The description of an untrusted project does not replace the user's own.
         let (ours, theirs) = (into.description.take(), agent.description.clone());
         into.description = match self.layer.origin() {
             LayerOrigin::Project { trusted: false } => ours.or(theirs),

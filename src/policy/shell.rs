@@ -136,7 +136,7 @@ impl ShellScriptReader<'_> {
         let parts: Vec<(&str, &str)> =
             children(redirect).map(|part| (part.kind(), self.slice(part))).collect();
         let parts = match parts.split_first() {
-            // Of a longer number, some shells take only the last digit.
+            // Some shells take only the last digit of a longer number.
             Some((("file_descriptor", "1" | "2"), rest)) => rest,
             _ => &parts,
         };
@@ -152,7 +152,7 @@ impl ShellScriptReader<'_> {
         let mut end = None;
         for child in children(node) {
             if end.replace(child.end_byte()) == Some(child.start_byte()) {
-                // One word to a shell, two to the grammar.
+                // A shell reads these two nodes of the grammar as one word.
                 self.mark_unparseable("a word that is not plain");
             }
             match child.kind() {
@@ -194,13 +194,13 @@ impl ShellScriptReader<'_> {
         match node.kind() {
             "command" => return self.command(node, depth + 1),
             "ERROR" => self.unparseable = true,
-            // The grammar gives these no name.
+            // The grammar has no name node for these commands.
             "declaration_command" | "unset_command" | "test_command" => {
                 let words = self.slice(node).split_whitespace();
                 let words = words.map(|word| ShellWord::Spelled(word.to_owned())).collect();
                 self.script.commands.push(SimpleCommand { words });
             }
-            // Its braces may make words that stand nowhere in the text.
+            // Its braces may expand to words that are not in the text.
             "concatenation" => self.unparseable = true,
             _ => {}
         }
@@ -226,7 +226,7 @@ impl ShellScriptReader<'_> {
 
     fn check_blank(&mut self, from: usize, to: usize) {
         let gap = self.text.get(from..to).unwrap_or_default();
-        // Line breaks have been noted as such.
+        // Line breaks were recorded before.
         if !gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')) {
             self.mark_unparseable("what is not a whole command");
         }

@@ -52,7 +52,7 @@ fn parse_bare(raw: &str) -> ShellWord {
     let mut rest = raw.chars();
     while let Some(character) = rest.next() {
         match character {
-            // Someone's home stands there when the command runs.
+            // `~` expands to a home folder at run time.
             '~' if out.is_empty() || out.ends_with(['=', ':']) => escaped = true,
             '\\' => {
                 escaped = true;
@@ -60,7 +60,7 @@ fn parse_bare(raw: &str) -> ShellWord {
                 continue;
             }
             '*' | '?' | '[' if glob.is_none() => glob = Some(out.len()),
-            // The shell makes several words of these, or something else altogether.
+            // The shell expands these to any number of words.
             '{' | '}' | '$' | '`' | '"' | '\'' | '(' | ')' | '<' | '>' | '|' | '&' | ';' => {
                 return ShellWord::Unknown;
             }
@@ -93,7 +93,7 @@ fn parse_quoted(node: Node<'_>, raw: &str) -> ShellWord {
             '\\' if rest.peek() == Some(&'\n') => {
                 rest.next();
             }
-            // Not escaped: an expansion that the grammar did not see as one.
+            // Unescaped: an expansion that the grammar did not recognize.
             '$' | '`' | '"' => return ShellWord::Unknown,
             other => out.push(other),
         }

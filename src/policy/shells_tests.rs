@@ -42,7 +42,7 @@ impl Stage {
         let mut command = Command::new(shell);
         command.args(["-c", text]).env_clear().env("PATH", self.folder.path().join("bin"));
         command.current_dir(self.folder.path().join("here"));
-        // Also what runs in the background has the pipe, so that all has ended when that does.
+        // Background processes hold the pipe too, so `output` returns only after all have ended.
         command.stdin(Stdio::null()).output().expect("a shell");
         let noted = fs::read(&log).expect("a log");
         let lines = String::from_utf8_lossy(&noted).into_owned();
@@ -122,8 +122,8 @@ fn allowed_shell_text_runs_only_the_parsed_words() {
             .collect();
         for shell in SHELLS {
             let mut expected = read.iter();
-            // What stands behind `||` does not run: each command that ran is one of those read, in
-            // their order.
+            // Commands after `||` may not run: the commands that ran are a subsequence of those
+            // read.
             for ran in stage.run(shell, &text) {
                 prop_assert!(expected.any(|words| *words == ran), "{shell} {text:?} ran {ran:?} of {read:?}");
             }

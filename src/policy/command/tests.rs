@@ -87,7 +87,7 @@ fn plain_command_matching_allow_patterns_is_allowed() {
         (&["git * status"], "git repo status"),
     ] {
         let outcome = allowed(patterns, command);
-        // A lone `-` looks like an option and is none; it is asked about all the same.
+        // A lone `-` looks like an option but is none; it still needs approval.
         let expected = if command.ends_with('-') { outcome.is_err() } else { outcome.is_ok() };
         assert!(expected, "{patterns:?} {command:?} {outcome:?}");
     }
@@ -229,7 +229,7 @@ proptest! {
         let all = ["ls **", "git **", "x **"];
         if allowed(&all, &text).is_ok() {
             prop_assert!(!is_forbidden("rm", &text) || text.contains("rm"), "{text:?}");
-            // What was allowed begins with one of the allowed names, each time.
+            // Each command of an allowed text begins with one of the allowed names.
             let script = Script::read(&text);
             for command in &script.commands {
                 let name = command.words[0].text().unwrap_or_default().to_owned();
