@@ -1,4 +1,5 @@
-//! The arguments of language tools that name their subject: a file and a place in it, a name, or both.
+//! The arguments of language tools that name their subject: a file and a place in it, a name, or
+//! both.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -34,7 +35,8 @@ pub(crate) struct Address {
     pub at: Option<String>,
 }
 
-/// A path as text, for hooks and the audit log. One that is no UTF-8 loses what no text can hold; the call itself goes by the path.
+/// Serializes a path as text, for hooks and the audit log. Bytes that are not UTF-8 are replaced;
+/// the call itself uses the path.
 pub(crate) fn shown_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
@@ -62,7 +64,7 @@ impl Address {
         self.path.as_deref().filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// The place or name that is meant; fails, saying what to give, where too little was said.
+    /// The position or name that the arguments mean. Fails with a hint if too little was given.
     pub(crate) fn target(&self, context: &Context) -> Result<Target, ToolError> {
         let path = self.file();
         if let Some(at) = self.at.as_deref().filter(|at| !at.is_empty()) {
@@ -100,7 +102,7 @@ impl Address {
         })
     }
 
-    /// The file, for the rules.
+    /// The file as a subject for the rules.
     pub(crate) fn subjects(&self, context: &Context) -> Result<CallSubjects, ToolError> {
         let at = match &self.at {
             Some(_) => Some(self.target(context)?),
@@ -112,7 +114,8 @@ impl Address {
     }
 }
 
-/// The place that `at` names. Answers print the path once for all places of a file, so `at` may be what follows the `path` beside it.
+/// The place that `at` names. Answers print the path once for all places of a file, so `at` may
+/// continue the `path` beside it.
 pub(crate) fn place_at(context: &Context, path: Option<&Path>, at: &str) -> Result<Target, ToolError> {
     let is_file = |path: &Path| context.path(path).is_ok_and(|path| context.workspace.stamp(&path).is_ok());
     let Some(path) = path else { return place_address::parse_place(OsStr::new(at), is_file) };

@@ -1,4 +1,5 @@
-//! A name that several symbols answer to: the one at the top level is meant, else the error lists them, each with its place.
+//! A name that several symbols share: the one at the top level is chosen, else the error lists
+//! them, each with its place.
 
 use std::time::Instant;
 
@@ -14,12 +15,12 @@ const MAX_LISTED_CANDIDATES: usize = 10;
 /// The most candidates that are compared.
 const MAX_COMPARED_CANDIDATES: usize = 50;
 
-/// The distance of a declaration from the words of a name. The nearest declaration is meant.
+/// The distance of a declaration from the words of a name. The nearest declaration is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NameDistance {
     /// The declaration has exactly this name.
     Exact,
-    /// Nothing but namespaces and modules is around it.
+    /// Only namespaces and modules enclose the declaration.
     InNamespace,
     /// The declaration lies in a type or a function that the name does not mention.
     Nested,
@@ -38,12 +39,12 @@ impl NameDistance {
 }
 
 impl Context {
-    /// The index of the one of `places` (in `file`, or anywhere in the workspace) that `name` means, by the syntax trees of their files, and
-    /// a note that lists the others. A declaration is the same symbol as its definition, and a namespace is one symbol however often
-    /// it is opened.
+    /// The index of the entry of `places` (in `file`, or anywhere in the workspace) that `name`
+    /// means, and a note that lists the others. The syntax trees of the files decide. A declaration
+    /// is the same symbol as its definition, and all openings of a namespace are one symbol.
     ///
     /// # Errors
-    /// `invalid_args` with the candidates where several are equally near.
+    /// `invalid_args` with the candidates if several are equally near.
     pub(crate) async fn choose_named(
         &self,
         name: &str,
@@ -93,7 +94,7 @@ impl Context {
         }
     }
 
-    /// The declaration of `name` at a place, by the text that the caller sees.
+    /// The declaration of `name` at a place, in the text that the caller sees.
     pub(crate) fn declared_at(
         &self,
         path: &WorkspacePath,
@@ -106,7 +107,7 @@ impl Context {
         hints::declared_at(&language, path, &text, name, at, until)
     }
 
-    /// The first of `places`, each with what tells it from the others.
+    /// The first of `places`, each with a description that distinguishes it.
     async fn list_candidates(&self, name: &str, places: &[(WorkspacePath, Position)]) -> String {
         let listed = &places[..places.len().min(MAX_LISTED_CANDIDATES)];
         let paths: Vec<String> = listed.iter().map(|(path, _)| path.display()).collect();
@@ -124,7 +125,8 @@ impl Context {
     }
 }
 
-/// Of `near` no declaration of what one of them defines, no namespace beside something else, and each namespace of a file once.
+/// Removes repetitions from `near`: declarations of a symbol that is also defined there, namespaces
+/// beside other symbols, and further openings of a namespace in the same file.
 fn without_repetitions(
     mut near: Vec<usize>,
     declared: &[Option<DeclaredName>],
@@ -149,7 +151,7 @@ fn without_repetitions(
     near
 }
 
-/// ` (method Cart.total)`; of what has no body, and so is around nothing, ` (in Cart)`.
+/// ` (method Cart.total)`; for a declaration without a body, which encloses nothing, ` (in Cart)`.
 fn described(name: &str, symbol: &EnclosingSymbol) -> String {
     let last = |name: &str| name.rsplit(['.', ':', '#']).next().map(str::to_owned);
     match last(&symbol.name) == last(name) {

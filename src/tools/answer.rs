@@ -26,7 +26,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict on several files together, from those on each.
+    /// The verdict on several files together, from the verdict on each.
     pub(crate) fn of_all(verdicts: impl Iterator<Item = Self> + Clone) -> Self {
         let all = |verdict: Self| verdicts.clone().all(|one| one == verdict);
         if all(Self::Complete) {
@@ -91,17 +91,18 @@ pub struct ServerStatus {
     pub waited_ms: u64,
 }
 
-/// What a position or name was taken to mean. Programs get it as [`ResolvedAddress`].
+/// The symbol that a position or name was resolved to. Programs get it as [`ResolvedAddress`].
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "ResolvedAddress<'_>")]
 pub struct Resolved {
-    /// Where it stands.
+    /// The place of the symbol's name.
     pub place: Place,
-    /// The name asked about.
+    /// The name of the symbol.
     pub symbol: String,
-    /// The position given was beside the name and has been moved to it, or only a file and a name in it were given.
+    /// True if the given position was beside the name and was moved to it, or if only a file and a
+    /// name were given.
     pub moved: bool,
-    /// A name without a file was given, which the workspace was searched for.
+    /// True if a name without a file was given and the workspace was searched for it.
     pub(crate) searched: bool,
 }
 
@@ -117,7 +118,7 @@ pub(crate) struct ResolvedAddress<'a> {
 }
 
 impl Resolved {
-    /// Whether there is nothing to say beside the question: it was about the very place that it gave.
+    /// Returns true if the answer need not report the place: the question gave exactly it.
     fn is_as_asked(resolved: &Option<Self>) -> bool {
         resolved.as_ref().is_none_or(|resolved| !resolved.moved && !resolved.searched)
     }
@@ -175,7 +176,7 @@ pub struct Answer<T> {
     pub notes: Vec<String>,
 }
 
-/// Shorter waits, in milliseconds, are those of any question, and are not told.
+/// The shortest wait that answers report, in milliseconds.
 const MIN_TOLD_WAIT_MS: u64 = 1_000;
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
@@ -184,7 +185,8 @@ fn is_short_wait(milliseconds: &u64) -> bool {
 }
 
 impl ServerStatus {
-    /// That it is not installed, and what keeps the one that the project has from being used, where that is the reason.
+    /// A sentence that the server is not installed. It includes the reason if the project's own
+    /// server may not be used.
     pub(crate) fn absence_sentence(&self) -> String {
         let trust = self.detail.as_deref().filter(|detail| detail.contains("lsp-tools trust"));
         match trust {
@@ -193,7 +195,7 @@ impl ServerStatus {
         }
     }
 
-    /// Both commands that install it, for people.
+    /// Both commands that install the server, for people.
     pub(crate) fn install_commands(&self) -> Option<String> {
         self.install.as_ref().map(|install| hints::commands(install, self.installer.as_ref()))
     }
@@ -211,7 +213,7 @@ impl<T> Answer<T> {
         Self { ok: true, output, resolved, server_status, servers: Vec::new(), verdict, notes }
     }
 
-    /// The same with a reason, if there is one, why it may lack something.
+    /// Adds the reason, if any, that the answer may be incomplete.
     pub(crate) fn with_doubt(mut self, reason: Option<String>) -> Self {
         if reason.is_some() && self.verdict == Verdict::Complete {
             self.verdict = Verdict::Partial;
@@ -304,7 +306,7 @@ pub struct DiagnosticItem {
 }
 
 impl DiagnosticItem {
-    /// The checker, or the server where that is the checker.
+    /// The name of the checker; the server's name if the server is the checker.
     pub(crate) fn checker(&self) -> &str {
         self.source.as_deref().unwrap_or(&self.server)
     }

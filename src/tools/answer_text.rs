@@ -1,21 +1,22 @@
-//! The text of an answer for models, which every door shows.
+//! The text of an answer for models, which every entry point shows.
 //!
 //! | in the answer | in the text |
 //! |---|---|
 //! | `"count": 3` | `count: 3` |
 //! | a text of several lines | its name on a line, and the text as it is |
-//! | a range | `4:2-4:9`; every place in the text is 1-based |
-//! | an object with a path and a place | `src/app.py:4:2` or `src/app.py:4:2-9`, then its other fields |
-//! | the places of a file | its path, and `4:2` and the source line for each; a single one on the line of its path |
+//! | a range | `4:2-4:9`; every position in the text is 1-based |
+//! | an object with a path and a position | `src/app.py:4:2` (or `4:2-9`), then its other fields |
+//! | the places of a file | its path, then `4:2` and the source line of each place |
 //! | a finding | `src/app.py:4:2-9 error E501: Line too long (ruff)` |
 //! | a list | one line for each item |
-//! | what an edit brought | by file, as findings are; `the same` for what has the words of the one above |
-//! | why an edit was not compared | the reason alone |
+//! | new findings of an edit | by file, like findings; `the same` for a repeated message |
+//! | the reason that an edit was not compared | the reason alone |
 //! | Markdown of a hover | as it is, without the fence around the signature |
-//! | a server that is ready, a complete verdict, `ok`, a URI beside its path | nothing, the verdict in one word |
-//! | of an edit what its diff shows, what is as before, and, where it is complete, the files looked at | nothing |
-//! | the number of things of which all are listed | nothing |
-//! | what was asked about | where it was found, if the question did not say that |
+//! | a ready server, `ok`, a URI beside its path | nothing |
+//! | a complete verdict | one word |
+//! | of an edit: fields shown by the diff, unchanged counts, the files if complete | nothing |
+//! | the count of items that are all listed | nothing |
+//! | the symbol asked about | its place, if the question did not give it |
 
 use std::fmt::Write;
 
@@ -52,36 +53,36 @@ fn write_failure(map: &Map<String, Value>, out: &mut String) {
     write_fields(&others, 0, out);
 }
 
-/// Whether a field says nothing that a reader needs.
+/// Returns true if a field adds nothing that a reader needs.
 fn is_needless(map: &Map<String, Value>, key: &str, value: &Value) -> bool {
     match key {
         "ok" => value == &Value::Bool(true),
         "uri" => map.contains_key("path"),
         "server_status" => is_needless_status(map, value),
-        // The diff has its file, and what it adds and takes away.
+        // The diff names the file and shows the changes.
         "path" | "operation" | "size" | "additions" | "deletions" if is_shown_by_diff(map) => true,
         "removed" | "unchanged" if map.contains_key("added") => {
             key == "unchanged" || value == &Value::from(0)
         }
         "files" if map.contains_key("added") => is_complete(map),
-        // That of the whole answer, which stands before.
+        // The verdict of the whole answer precedes it.
         "verdict" if map.contains_key("added") && map.contains_key("removed") => true,
         "name" => map.contains_key("is_dir") && ends_path(map, value),
         // The first of `locations`, which follow.
         "location" => map.contains_key("locations"),
         "has_more" | "truncated" => value == &Value::Bool(false),
         "diff" => value == "",
-        // Whoever sees all of them can count them.
+        // The reader sees all items.
         "count" => lists_all(map) && value != &Value::from(0),
-        // The name that was asked about.
+        // The range of the name that was asked about.
         "range" => map.contains_key("contents"),
-        // A number beside it says that there are none.
+        // A count beside it shows that the list is empty.
         _ if is_empty_list(value) => map.contains_key("count") || map.contains_key("errors"),
         _ => value.is_null(),
     }
 }
 
-/// Whether `name` is the last of the `path` beside it.
+/// Returns true if `name` is the last name of the `path` beside it.
 fn ends_path(map: &Map<String, Value>, name: &Value) -> bool {
     let (Some(path), Some(name)) = (map.get("path").and_then(Value::as_str), name.as_str()) else {
         return false;
@@ -97,7 +98,8 @@ fn is_complete(map: &Map<String, Value>) -> bool {
     map.get("verdict").is_some_and(|verdict| verdict == "complete")
 }
 
-/// A server that loads the project still, and whose answer is complete all the same, is as good as one that is ready.
+/// Returns true if the status needs no mention: the server is ready, or it still loads the project
+/// but its answer is complete.
 fn is_needless_status(map: &Map<String, Value>, status: &Value) -> bool {
     match status.get("state").and_then(Value::as_str) {
         Some("ready") => status.get("detail").is_none(),
@@ -106,13 +108,14 @@ fn is_needless_status(map: &Map<String, Value>, status: &Value) -> bool {
     }
 }
 
-/// Whether an answer is that of an edit of one file, whose diff says which and what became of it.
+/// Returns true for the answer of an edit of one file, whose diff shows the file and the change.
 fn is_shown_by_diff(map: &Map<String, Value>) -> bool {
     map.get("diff").and_then(Value::as_str).is_some_and(|diff| !diff.is_empty())
         && map.get("operation").is_some_and(|operation| operation == "modified")
 }
 
-/// Whether an answer says that its list leaves nothing out; answers of language servers say it by their silence.
+/// Returns true if the list of an answer is complete. Answers of language servers omit `has_more`
+/// in that case.
 fn lists_all(map: &Map<String, Value>) -> bool {
     match map.get("has_more") {
         Some(has_more) => has_more == &Value::Bool(false),
@@ -180,11 +183,11 @@ fn write_fields(map: &Map<String, Value>, indent: usize, out: &mut String) {
     }
 }
 
-/// Markdown that is all of an answer. Of its layout only what a reader of plain text has use for is kept.
+/// Writes Markdown that is the whole answer, and drops layout that plain text does not need.
 fn write_page(page: &str, out: &mut String) {
     let mut lines = page.trim_end().lines().peekable();
     if lines.next_if(|line| line.starts_with("```")).is_some() {
-        // The signature; behind it most servers draw a line.
+        // The signature; most servers draw a line below it.
         for line in lines.by_ref().take_while(|line| !line.starts_with("```")) {
             let _ = writeln!(out, "{}", line.trim_end());
         }
@@ -203,7 +206,8 @@ fn is_finding(item: &Value) -> bool {
     ["path", "at", "severity", "message"].iter().all(|key| item.get(*key).is_some_and(Value::is_string))
 }
 
-/// What an edit brought or took away: the path once per file, and in it the words of several alike once.
+/// Writes the added or removed findings of an edit: the path once per file, and a repeated message
+/// once.
 fn write_delta(findings: &[Value], indent: usize, out: &mut String) {
     let words =
         |finding: &Value| ["severity", "code", "message", "server"].map(|key| finding.get(key).cloned());
@@ -214,7 +218,7 @@ fn write_delta(findings: &[Value], indent: usize, out: &mut String) {
         for finding in file {
             let mut finding = finding.as_object().cloned().unwrap_or_default();
             finding.shift_remove("path");
-            // Where it begins is where to look.
+            // The start position is enough to find it.
             if let Some(Value::String(at)) = finding.get_mut("at") {
                 at.truncate(at.find('-').unwrap_or(at.len()));
             }
@@ -231,7 +235,7 @@ fn write_delta(findings: &[Value], indent: usize, out: &mut String) {
     }
 }
 
-/// An item of a list, on a line of its own; what does not fit on one follows below it.
+/// Writes an item of a list on a line of its own, and its long fields below it.
 fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     let pad = "  ".repeat(indent);
     let Value::Object(map) = item else {
@@ -271,7 +275,7 @@ fn write_list_item(item: &Value, indent: usize, out: &mut String) {
     write_fields(&long, indent + 1, out);
 }
 
-/// The places of one file: its path by itself where there are several.
+/// Writes the places of one file. The path has its own line if there are several places.
 fn write_places(path: &str, places: &[Value], indent: usize, out: &mut String) {
     let share_path = places.len() > 1;
     if share_path {
@@ -291,7 +295,8 @@ fn write_places(path: &str, places: &[Value], indent: usize, out: &mut String) {
     }
 }
 
-/// Writes what `map` says of its place, if it is a finding, with the first line of its message; returns the fields that are said by it.
+/// Writes the position and the first line of the message of `map`, if it is a finding. Returns the
+/// fields that it wrote.
 fn write_finding(map: &Map<String, Value>, out: &mut String) -> &'static [&'static str] {
     let text = |key: &str| map.get(key).and_then(Value::as_str);
     let (Some(severity), Some(message)) = (text("severity"), text("message")) else { return &[] };
@@ -307,7 +312,7 @@ fn write_finding(map: &Map<String, Value>, out: &mut String) -> &'static [&'stat
     &["severity", "message", "code", "server", "source", "in"]
 }
 
-/// An object on the line of its name.
+/// Writes an object on the line of its name.
 fn write_object(map: &Map<String, Value>, out: &mut String) {
     if !map.get("at").is_some_and(Value::is_string) {
         return write_pairs(map, map, out);
@@ -322,7 +327,7 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
 }
 
-/// Writes where `map` is, if it is a place; returns the fields that were said by it.
+/// Writes the position of `map`, if it is a place. Returns the fields that it wrote.
 fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
     let path = map.get("path").and_then(Value::as_str);
     let number = |key: &str| map.get(key).filter(|_| path.is_some()).and_then(Value::as_u64);
@@ -348,7 +353,7 @@ fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static st
     said
 }
 
-/// A range of the protocol in short and 1-based, if it is one.
+/// A protocol range in short 1-based form; `None` for other objects.
 fn range(map: &Map<String, Value>) -> Option<String> {
     let end = |key: &str| {
         let end = map.get(key)?;
@@ -358,12 +363,13 @@ fn range(map: &Map<String, Value>) -> Option<String> {
     Some(format!("{}:{}-{}:{}", line + 1, character + 1, last_line + 1, last_character + 1))
 }
 
-/// Whether a value is written without spaces or names of fields, so that several of them make a list on a line.
+/// Returns true if a value is written without spaces or field names, so that several fit on one
+/// line.
 fn is_word(value: &Value) -> bool {
     !value.is_array() && !value.is_object()
 }
 
-/// Whether a value fits on a line with others.
+/// Returns true if a value fits on a line with others.
 fn fits_inline(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.contains('\n'),
@@ -387,7 +393,7 @@ fn write_pairs(shown: &Map<String, Value>, whole: &Map<String, Value>, out: &mut
             write_inline(value, out);
             continue;
         }
-        // What stands in a source line, and what a message says, need no name.
+        // A source line and a message need no field name.
         if !matches!(key.as_str(), "text" | "message" | "name") {
             let _ = write!(out, "{key}: ");
         }

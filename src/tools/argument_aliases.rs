@@ -1,35 +1,37 @@
-//! Names of arguments in other programs, put into the words of a tool's schema before the schema checks them.
+//! Names of arguments in other programs, put into the words of a tool's schema before the schema
+//! checks them.
 //!
-//! A field that the schema does not know is renamed if it is spelled like one that it knows (`filePath`, `file_path`), or if
-//! [`ALIASES`] has it. Fields that nothing is known of stay, and are refused with the nearest name. Schemas that allow further
-//! fields, as those of mounted servers do, are left alone.
+//! A field unknown to the schema is renamed if its spelling differs only in style (`filePath`,
+//! `file_path`), or if [`ALIASES`] contains it. Other fields stay, and are rejected with a
+//! suggestion of the nearest name. Schemas that allow additional fields, such as those of mounted
+//! servers, are left alone.
 
 use serde_json::{Map, Value, json};
 
 use super::tool::ToolDefinition;
 
-/// The change of a value that comes under another name.
+/// The conversion of a value that has an alias as its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ValueForm {
-    /// Stays as it is.
+    /// Unchanged.
     Same,
-    /// True becomes false, and the other way round.
+    /// Boolean negation.
     Inverted,
-    /// Becomes the only item of a list.
+    /// Wrapped into a list of one item.
     InList,
-    /// A list of one becomes its item.
+    /// The only item of a list.
     OnlyItem,
-    /// Left out: words for people.
+    /// Dropped: text for people.
     Ignored,
 }
 
 use ValueForm::{Ignored, InList, Inverted, OnlyItem, Same};
 
-/// Any tool.
+/// Matches any tool.
 const ANY: &str = "*";
 
-/// Tool, name of the argument elsewhere (in lower case, without `_` and `-`), name here. The first line whose name here the schema has
-/// counts.
+/// Tool, name of the argument elsewhere (in lower case, without `_` and `-`), name here. The first
+/// entry whose name here is in the schema counts.
 const ALIASES: &[(&str, &str, &str, ValueForm)] = &[
     ("bash", "cmd", "command", Same),
     ("bash", "description", "", Ignored),
@@ -104,7 +106,8 @@ const ALIASES: &[(&str, &str, &str, ValueForm)] = &[
     (ANY, "replaceall", "all", Same),
 ];
 
-/// The arguments of a call of `tool`, which the caller knows as `called`, in the words of its schema.
+/// The arguments of a call of `tool`, which the caller named `called`, renamed to the fields of its
+/// schema.
 pub(crate) fn in_own_words(called: &str, tool: &ToolDefinition, arguments: Value) -> Value {
     let (name, schema) = (tool.card.name.as_ref(), tool.input.as_value());
     let Value::Object(fields) = arguments else { return arguments };
@@ -113,11 +116,11 @@ pub(crate) fn in_own_words(called: &str, tool: &ToolDefinition, arguments: Value
         wrap_lone_edit(&mut fields, schema);
     }
     match folded(called).as_str() {
-        // Its query is a text unless it is said to be a pattern.
+        // The query is plain text unless marked as a pattern.
         "grepsearch" => {
             fields.entry("fixed_strings").or_insert(Value::Bool(true));
         }
-        // A name without a folder is a file's name anywhere.
+        // A name without a folder matches files at any depth.
         "filesearch" => {
             if let Some(Value::String(pattern)) = fields.get_mut("pattern")
                 && !pattern.contains('/')
@@ -130,7 +133,7 @@ pub(crate) fn in_own_words(called: &str, tool: &ToolDefinition, arguments: Value
     Value::Object(fields)
 }
 
-/// `fields` by the names that `schema` has for them, at any depth of the schema.
+/// `fields` under the names of `schema`, at any depth of the schema.
 fn rename_fields(tool: &str, fields: Map<String, Value>, schema: &Value) -> Map<String, Value> {
     let Some(known) = schema["properties"].as_object().filter(|_| is_closed(schema)) else { return fields };
     let taken: Vec<String> = fields.keys().cloned().collect();
@@ -182,7 +185,7 @@ fn is_closed(schema: &Value) -> bool {
     schema["additionalProperties"] == Value::Bool(false)
 }
 
-/// `value` in another form; unchanged as an error if it has no such form.
+/// Converts `value`; returns it unchanged as an error if the conversion is impossible.
 fn reshaped(value: Value, form: ValueForm) -> Result<Value, Value> {
     match (form, value) {
         (Inverted, Value::Bool(value)) => Ok(Value::Bool(!value)),
@@ -193,7 +196,7 @@ fn reshaped(value: Value, form: ValueForm) -> Result<Value, Value> {
     }
 }
 
-/// One replacement whose fields stand beside `path`, as an item of `edits`.
+/// Moves a replacement whose fields stand beside `path` into a one-item `edits` list.
 fn wrap_lone_edit(fields: &mut Map<String, Value>, schema: &Value) {
     if fields.contains_key("edits") {
         return;
@@ -212,7 +215,7 @@ fn wrap_lone_edit(fields: &mut Map<String, Value>, schema: &Value) {
     }
 }
 
-/// `filePath` and `file-path` as `file_path`.
+/// Converts `filePath` and `file-path` to `file_path`.
 fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 2);
     for letter in name.chars() {
@@ -224,7 +227,7 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// A name without what spellings differ in.
+/// A name in lower case without separators, for comparison.
 fn folded(name: &str) -> String {
     name.chars()
         .filter(|letter| !matches!(letter, '_' | '-'))
@@ -238,7 +241,7 @@ mod tests {
     use crate::policy::name::canonical_name;
     use crate::tools::built_in;
 
-    /// The arguments of a call by `called`, as the schema of the tool then accepts them.
+    /// The arguments of a call of `called`, as the tool's schema accepts them.
     fn accepted(called: &str, arguments: Value) -> Value {
         let tools = built_in::registry().unwrap();
         let name = canonical_name(called);
@@ -319,7 +322,7 @@ mod tests {
     fn argument_that_no_name_is_known_for_stays() {
         let tools = built_in::registry().unwrap();
         let own = |name: &str, given: Value| in_own_words(name, tools.get(name).unwrap().definition(), given);
-        // Both names at once, two addresses for one, and a name that says nothing.
+        // Both names at once, two aliases of one field, and an unknown name.
         for (name, given) in [
             ("read", json!({"path": "a", "file_path": "b"})),
             ("fetch_web_page", json!({"urls": ["https://a/", "https://b/"]})),

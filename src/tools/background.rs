@@ -5,11 +5,11 @@ use super::error::{ToolError, join_error};
 use crate::workspace::Workspace;
 
 impl Context {
-    /// What `work` makes of the workspace, on a thread of its own. It is not ended when the future is dropped: let it look
-    /// at a [`WorkDeadline`](crate::workspace::WorkDeadline).
+    /// Runs `work` on the workspace on a blocking thread. Dropping the future does not end it, so
+    /// `work` should check a [`WorkDeadline`](crate::workspace::WorkDeadline).
     ///
     /// # Errors
-    /// Only where `work` panics.
+    /// Only if `work` panics.
     pub(crate) async fn run_in_background<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Workspace) -> T + Send + 'static,

@@ -1,11 +1,11 @@
 //! `bash`: a command line, run to its end or in the background.
 //!
-//! The answer's `ok` says whether the command came to its end, not whether it succeeded: that is `exit_code`, which a
-//! caller has to read anyway (`grep` that finds nothing ends with 1). Only a command whose time was up is `ok: false`, with
-//! `exit_code` 124 and all it wrote until then.
+//! The `ok` field of the answer is true if the command ended, whether or not it succeeded. Success
+//! is in `exit_code`, which a caller must read anyway (`grep` without a match ends with 1). Only a
+//! command that timed out has `ok: false`, with `exit_code` 124 and all its output until then.
 //!
-//! The call returns when the shell has ended; what it left running is ended then, wherever it moved to. What shall go on
-//! running is started with `background`.
+//! The call returns when the shell has ended. Processes that it left running are ended then,
+//! including those in other process groups. Long-running commands are started with `background`.
 
 use std::time::Duration;
 
@@ -168,7 +168,7 @@ impl From<ShellOutput> for Written {
     }
 }
 
-/// The tool.
+/// The `bash` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bash;
 
@@ -288,7 +288,7 @@ fn failure(ended: CommandEnd, wanted: Duration, limit: Duration) -> Option<BashF
     })
 }
 
-/// As answers give it.
+/// A duration in milliseconds, for answers.
 pub(crate) fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

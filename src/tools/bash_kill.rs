@@ -14,7 +14,7 @@ pub(crate) struct BashKillArgs {
     pub id: String,
 }
 
-/// The tool.
+/// The `bash_kill` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BashKill;
 
@@ -22,7 +22,8 @@ impl Tool for BashKill {
     type Args = BashKillArgs;
     type Output = RunReport;
 
-    /// Starting a command took leave; to end one's own takes none, hence the effect.
+    /// Ending the caller's own command needs no approval, unlike starting it; the effect reflects
+    /// that.
     fn card(&self) -> Card {
         let description = "Ends a background command of `bash` and all it started; gives its last output.";
         Card::reading("bash_kill", "End a background command", description).beyond_core()

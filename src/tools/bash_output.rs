@@ -11,7 +11,7 @@ use super::error::ToolError;
 use super::shell::run::{CommandEndCause, CommandRun};
 use super::tool::{Call, Card, Tool};
 
-/// The longest that a call waits for output.
+/// The longest wait of a call for output, in milliseconds.
 const MAX_OUTPUT_WAIT_MS: u64 = 60_000;
 
 /// The arguments of `bash_output`.
@@ -56,7 +56,7 @@ pub(crate) struct RunReport {
 }
 
 impl RunReport {
-    /// What there is to say of `run` now; its output is taken.
+    /// The present state of `run` and its new output, which is consumed.
     pub(crate) fn from_run(id: String, run: &CommandRun) -> Self {
         let ended = run.end();
         let state = match ended.map(|ended| ended.how) {
@@ -75,7 +75,7 @@ impl RunReport {
     }
 }
 
-/// The tool.
+/// The `bash_output` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BashOutputTool;
 
@@ -86,7 +86,7 @@ impl Tool for BashOutputTool {
     fn card(&self) -> Card {
         let description = "State of a background command of `bash`, and its output since last asked.";
         let mut card = Card::reading("bash_output", "Output of a background command", description);
-        // What was told once is not told again.
+        // Each part of the output is returned only once.
         card.idempotent = false;
         card.beyond_core()
     }

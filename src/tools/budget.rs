@@ -1,7 +1,8 @@
 //! Limits on the parts of one answer that come from servers, in bytes.
 //!
-//! A text that stands alone (a hover) may fill [`LimitSettings::answer_bytes`]. A list has room by the number of its items, and each
-//! text in it is cut for itself, so that no item takes the place of the others. What is left out is told: in the text, by `count` and
+//! A text that is the whole answer (a hover) may fill [`LimitSettings::answer_bytes`]. The budget
+//! of a list grows with the number of its items, and each text in it is truncated by itself, so
+//! that no item displaces the others. Omissions are reported in the text, by `count` and
 //! `has_more`, or by `cut`.
 
 use std::borrow::Cow;
@@ -13,23 +14,24 @@ use super::context::Context;
 use crate::config::LimitSettings;
 use crate::text::{cut_markdown, truncate_with_note};
 
-/// A name, a label, a title, a type: what is longer is not for reading.
+/// The limit for a name, a label, a title or a type.
 const MAX_ANSWER_NAME_BYTES: usize = 1_000;
-/// What a completion types.
+/// The limit for the text that a completion inserts.
 const MAX_ANSWER_INSERTION_BYTES: usize = 4_000;
-/// A diagnostic's message: those of C++ templates and Rust traits have some thousands.
+/// The limit for a diagnostic's message: messages about C++ templates and Rust traits have some
+/// thousands of bytes.
 const MAX_DIAGNOSTIC_MESSAGE_BYTES: usize = 4_000;
-/// The documentation of one item among several.
+/// The limit for the documentation of one item among several.
 const MAX_ITEM_DOCUMENTATION_BYTES: usize = 2_000;
-/// The places that explain one diagnostic.
+/// The most related places of one diagnostic.
 pub(crate) const MAX_RELATED_PLACES: usize = 10;
-/// The diagnostics that one action cures.
+/// The most diagnostics listed for one code action.
 pub(crate) const MAX_DIAGNOSTICS_PER_ACTION: usize = 10;
-/// The room for as many items as answers have by default, in the size of an answer that is text: a place takes some 250 bytes
-/// as it is shown to programs, and a hundred of them shall fit.
+/// The factor between the budget of a list with the default number of items and that of a text. A
+/// place takes about 250 bytes as JSON, and a hundred places should fit.
 const LIST_BUDGET_FACTOR: usize = 4;
 
-/// The room that a list has left.
+/// The remaining budget of a list.
 #[derive(Debug)]
 pub(crate) struct ListBudget {
     left: usize,
@@ -37,7 +39,7 @@ pub(crate) struct ListBudget {
 }
 
 impl ListBudget {
-    /// For a list of at most `limit` items.
+    /// The budget of a list of at most `limit` items.
     pub(crate) fn for_list(context: &Context, limit: usize) -> Self {
         Self::with_limits(&context.config.settings.limits, limit)
     }
@@ -50,7 +52,8 @@ impl ListBudget {
         }
     }
 
-    /// Whether `item` still fits; from then on it is in. The first one always does: an answer without any would say nothing.
+    /// Returns true and charges the budget if `item` fits. The first item always fits, because an
+    /// empty list would be useless.
     pub(crate) fn try_take(&mut self, item: &impl Serialize) -> bool {
         let size = json_size(item);
         let fits = self.is_empty || size <= self.left;
@@ -65,7 +68,7 @@ impl ListBudget {
     }
 }
 
-/// The bytes of `item` as programs get it.
+/// The size of `item` as JSON, in bytes.
 pub(crate) fn json_size(item: &impl Serialize) -> usize {
     struct JsonByteCounter(usize);
     impl io::Write for JsonByteCounter {
@@ -81,32 +84,32 @@ pub(crate) fn json_size(item: &impl Serialize) -> usize {
     let mut count = JsonByteCounter(0);
     match serde_json::to_writer(&mut count, item) {
         Ok(()) => count.0,
-        // What cannot be written takes no room; whoever writes the answer says so.
+        // An item that cannot be serialized has no size; writing the answer reports the error.
         Err(_) => 0,
     }
 }
 
-/// Markdown that is all of an answer.
+/// Truncates Markdown that is the whole answer.
 pub(crate) fn cut_page(context: &Context, text: String) -> String {
     cut_owned(text, |text| cut_markdown(text, context.config.settings.limits.answer_bytes))
 }
 
-/// A name, label, title or detail.
+/// Truncates a name, label, title or detail.
 pub(crate) fn name(text: String) -> String {
     cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_NAME_BYTES))
 }
 
-/// What a completion types.
+/// Truncates the text that a completion inserts.
 pub(crate) fn insertion(text: String) -> String {
     cut_owned(text, |text| truncate_with_note(text, MAX_ANSWER_INSERTION_BYTES))
 }
 
-/// A diagnostic's message.
+/// Truncates a diagnostic's message.
 pub(crate) fn message(text: &str) -> String {
     truncate_with_note(text, MAX_DIAGNOSTIC_MESSAGE_BYTES).into_owned()
 }
 
-/// Markdown about one item among several.
+/// Truncates Markdown about one item among several.
 pub(crate) fn documentation(text: String) -> String {
     cut_owned(text, |text| cut_markdown(text, MAX_ITEM_DOCUMENTATION_BYTES))
 }

@@ -10,7 +10,7 @@ use super::{
     multi_replace, patch, read, resolve_library_id, run_tests, skill, task, todo, tool_finder, undo, write,
 };
 
-/// All of them.
+/// All built-in tools.
 pub(crate) fn registry() -> Result<Registry, ToolError> {
     let mut tools = Registry::default();
     tools.add(read::ReadTool)?;
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::tools::tool::Card;
 
-    /// What a description says of when another tool, or none, is the right one.
+    /// Returns true if a description says when another tool, or none, is the right one.
     fn says_when_not(description: &str, tool: &str, tools: &Registry) -> bool {
         let quoted = description.split('`').skip(1).step_by(2);
         let names_other = quoted.into_iter().any(|word| word != tool && tools.get(word).is_ok());
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn listed_tool_says_when_not_to_use_it_and_an_example_fits_its_schema() {
         let tools = registry().unwrap();
-        // Those of chats have the words of a document of their own.
+        // The tools of chats follow a document of their own.
         let listed = tools.definitions(|definition| {
             let card = &definition.card;
             (card.core || card.lsp) && !chat::NAMES.contains(&card.name.as_ref())

@@ -15,7 +15,7 @@ use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
-/// How long git may take.
+/// The default timeout of git.
 const DEFAULT_GIT_CHANGES_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The arguments of `changed_files`.
@@ -76,7 +76,7 @@ pub(crate) struct ChangedFilesOutput {
     pub has_more: bool,
 }
 
-/// The tool.
+/// The `changed_files` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChangedFiles;
 
@@ -148,7 +148,7 @@ fn output(
     }
 }
 
-/// A path below the top of the work tree, as answers give paths.
+/// A path below the top of the work tree, in the form of answers.
 fn display_path(context: &Context, repository: &Repository, path: &Path) -> String {
     let inside = context.workspace.path(&repository.top.join(path));
     inside.map_or_else(|_| path.display().to_string().escape_debug().to_string(), |path| path.display())

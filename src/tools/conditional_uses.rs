@@ -1,4 +1,4 @@
-//! Uses and places in conditional code, of which a server that knows one configuration says nothing.
+//! Uses and places in conditional code, which a server that knows only one configuration may omit.
 
 use std::time::Duration;
 
@@ -20,32 +20,33 @@ use crate::workspace::WorkspacePath;
 
 /// The most places that a server is asked about.
 const MAX_PROBED_PLACES: usize = 24;
-/// How long that may take.
+/// The timeout of these requests.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// The most places that a sentence names.
 const MAX_NAMED_PLACES: usize = 4;
 
-/// What is known of the uses in conditional code that a server has not listed.
+/// Possible uses in conditional code that a server has not listed.
 #[derive(Debug, Default)]
 pub(crate) struct ConditionalUses {
-    /// The server knows nothing of these places: it leaves them out in its configuration.
+    /// Places that the server leaves out in its configuration.
     left_out: Vec<ConditionalOccurrence>,
-    /// The server or the text was not asked about all of them.
+    /// True if the server or the text search did not cover all of them.
     is_cut: bool,
 }
 
-/// What a server says of one place.
+/// The response of a server about one place.
 enum ProbeOutcome {
-    /// It knows what stands there, which is something else.
+    /// The server knows another symbol there.
     Known,
-    /// It knows nothing of it.
+    /// The server has no information about the place.
     LeftOut,
-    /// It has not answered.
+    /// The server has not responded.
     Silent,
 }
 
 impl Context {
-    /// What a server that knows one configuration leaves out of `places` beside the lines that it `listed`.
+    /// The entries of `places` that a server with a single configuration leaves out, beside the
+    /// lines that it `listed`.
     pub(crate) async fn conditional_uses(
         &self,
         session: &Session,
@@ -57,7 +58,7 @@ impl Context {
             return ConditionalUses::default();
         }
         places.retain(|place| {
-            // Of other roots their own servers are asked.
+            // Places in other roots are for those roots' servers.
             !listed.contains(&(place.path.clone(), place.position.line))
                 && session.serves_root(&self.manager.root(session.server(), &place.path))
         });
@@ -78,8 +79,9 @@ impl Context {
         ConditionalUses { left_out, is_cut }
     }
 
-    /// Why a server that says nothing at all of a place may know it all the same: the place is no part of its project, or of its
-    /// configuration. The latter is looked at where the answer would be `complete` otherwise.
+    /// The reason that a server without any information about a place may be wrong: the place is
+    /// outside its project or its configuration. The latter is checked only if the answer would be
+    /// `complete` otherwise.
     pub(crate) async fn silence_doubt(
         &self,
         session: &Session,
@@ -92,7 +94,8 @@ impl Context {
         }
     }
 
-    /// The same where it lists nothing for a place. Of a name that it compiles it says something, though it may list nothing.
+    /// Like [`Self::silence_doubt`], for a server that lists nothing for a place. It has hover
+    /// information for each name that it compiles, even if the list is empty.
     pub(crate) async fn empty_list_doubt(
         &self,
         session: &Session,
@@ -112,7 +115,7 @@ impl Context {
         }
     }
 
-    /// Why a `complete` answer may leave a place out: it stands in conditional code.
+    /// The reason that a `complete` answer may miss a place: it is in conditional code.
     async fn left_out_doubt(
         &self,
         session: &Session,
@@ -133,7 +136,7 @@ impl Context {
         })
     }
 
-    /// Whether the server has something to say of a name, as it has of each that it compiles.
+    /// Asks the server for a hover at a name. A server has one for each name that it compiles.
     async fn probe(
         &self,
         session: &Session,
@@ -149,7 +152,7 @@ impl Context {
                 ProbeOutcome::Known
             }
             Ok(_) => ProbeOutcome::LeftOut,
-            // gopls says so of a file that belongs to no package.
+            // gopls returns this error for a file that belongs to no package.
             Err(AskError::Request(RequestError::Refused { .. })) => ProbeOutcome::LeftOut,
             Err(error) => {
                 tracing::debug!(path = %path.display(), "not looked at: {error}");
@@ -160,12 +163,13 @@ impl Context {
 }
 
 impl ConditionalUses {
-    /// Whether there may be uses that the server has not listed.
+    /// Returns true if there may be uses that the server has not listed.
     pub(crate) fn are_doubtful(&self) -> bool {
         self.is_cut || !self.left_out.is_empty()
     }
 
-    /// "stands in code that clangd leaves out in its configuration: a.c:3, b.c:8 and 2 more"
+    /// The sentence for answers, such as "stands in code that clangd leaves out in its
+    /// configuration: a.c:3, b.c:8 and 2 more".
     pub(crate) fn sentence(&self, server: &str) -> Option<String> {
         let code = format!("in code that {server} leaves out in its configuration");
         if self.left_out.is_empty() {

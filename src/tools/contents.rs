@@ -1,4 +1,5 @@
-//! The check of rules for every file in a folder that an edit moves or deletes. The edit names the folder alone.
+//! The check of rules for every file in a folder that an edit moves or deletes. The edit names the
+//! folder alone.
 
 use std::time::{Duration, Instant};
 
@@ -8,23 +9,24 @@ use super::state_files::run_blocking;
 use crate::workspace::edit::EditPlan;
 use crate::workspace::{EntryKind, ListQuery, WorkDeadline, WorkspacePath};
 
-/// How long the folders of an edit may take to be looked through.
+/// The timeout for scanning the folders of an edit.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Fails where a rule is against changing something in a folder that `plan` moves or deletes.
+/// Fails if a rule forbids changing a file in a folder that `plan` moves or deletes.
 ///
 /// # Errors
-/// `denied`, with the first such file; also where not everything could be looked at.
+/// `denied`, with the first such file; also if the scan was incomplete.
 pub(super) async fn check_folder_contents(context: &Context, plan: &EditPlan) -> Result<(), ToolError> {
     let folders =
         plan.moved_and_deleted().map(|(folder, destination)| (folder.clone(), destination.cloned()));
     may_take_folders(context, folders.collect()).await
 }
 
-/// As [`check_folder_contents`], for folders with where they would be moved; those that are gone and what is no folder do not matter.
+/// Like [`check_folder_contents`], for folders and their destinations if they are moved. Missing
+/// paths and files are ignored.
 ///
 /// # Errors
-/// As there.
+/// The errors of [`check_folder_contents`].
 pub(super) async fn may_take_folders(
     context: &Context,
     folders: Vec<(WorkspacePath, Option<WorkspacePath>)>,
@@ -42,7 +44,7 @@ fn check_folders(
 ) -> Result<(), ToolError> {
     let until = WorkDeadline::new(Instant::now() + LOOK_TIMEOUT);
     for (folder, destination) in folders {
-        // A link goes without what it leads to.
+        // A link is moved or deleted without its target.
         let is_folder = context.workspace.absolute(folder).symlink_metadata().is_ok_and(|seen| seen.is_dir());
         if is_folder {
             check_contents(context, folder, destination.as_ref(), &until)?;

@@ -29,62 +29,62 @@ use crate::text::Buffer;
 use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
 
-/// How long the look for languages may take.
+/// The timeout of the scan for languages.
 const LANGUAGE_SCAN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long the look for the source files of a folder may take.
+/// The timeout of the scan for the source files of a folder.
 const SOURCE_FILES_WALK_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest that an answer from the text is given, of the time for a whole call.
+/// The longest part of a call's time that is reserved for an answer from the text.
 const MAX_TEXT_ANSWER_TIME: Duration = Duration::from_secs(1);
 
-/// What every language tool works with.
+/// The shared environment of the language tools.
 #[derive(Debug, Clone)]
 pub struct Context {
     /// The workspace.
     pub workspace: Workspace,
-    /// Where relative paths of the caller begin.
+    /// The folder that relative paths of the caller start from.
     pub cwd: PathBuf,
-    /// Catalogue, settings and trust in force.
+    /// The catalogue, settings and trust in force.
     pub(crate) config: Arc<Config>,
     /// All language servers.
     pub(crate) manager: Arc<Manager>,
-    /// The one way in which files are changed.
+    /// The only way to change files.
     pub(crate) edits: TransactionManager,
-    /// The order in which edits of the same files are made.
+    /// Orders edits of the same files.
     pub(crate) edit_scheduler: Arc<EditScheduler>,
     /// All commands that `bash` runs.
     pub(crate) shells: Arc<ShellCommands>,
     /// Unsaved texts of callers that name them by a handle.
     pub(crate) overlays: Arc<HeldOverlays>,
-    /// What files define, for naming what a place lies in.
+    /// The cache of file outlines, for naming the symbol that encloses a place.
     pub(crate) outlines: Arc<OutlineCache>,
-    /// Who allowed what.
+    /// The store of the user's trust decisions.
     pub(crate) trust: TrustStore,
     /// The user's folders.
     pub(crate) folders: Folders,
-    /// What rules say of paths that a call comes upon only while it runs.
+    /// The rules for paths that a call discovers only while it runs.
     pub(crate) limits: PathLimits,
-    /// The caller's own limit, instead of the settings' deadlines.
+    /// The caller's timeout, which replaces the deadlines of the settings.
     pub(crate) timeout: Option<Duration>,
-    /// Install a missing server before the first question to it.
+    /// True if a missing server is installed before the first request to it.
     pub(crate) install_missing: bool,
-    /// The way of every installation that a question brings about.
+    /// Performs every installation that a request triggers.
     pub(crate) installs: Arc<dyn InstallGate>,
-    /// How the caller can wait longer.
+    /// The way in which the caller can wait longer.
     pub(crate) patience: RetryAdvice,
-    /// The watchers, which are told of slow work.
+    /// The channel for progress events of slow work.
     pub(crate) progress: Option<UnboundedSender<ProgressEvent>>,
-    /// What the caller sees of the files when it asks about code: the disk, and over it its own unsaved texts. Tools for
-    /// files and edits work on the disk.
+    /// The caller's view of the files when it asks about code: the disk, overlaid with its own
+    /// unsaved texts. Tools for files and edits work on the disk.
     pub(crate) view: View,
 }
 
-/// Installs what a question is missing, where the rules allow that, and puts it on record.
+/// Installs missing servers if the rules allow that, and records the installation.
 pub(crate) trait InstallGate: std::fmt::Debug + Send + Sync {
     /// Installs `server`.
     ///
     /// # Errors
-    /// `denied` by a rule. That it could not be installed is an item.
+    /// `denied` by a rule. A failed installation is an item, not an error.
     fn install<'a>(
         &'a self,
         context: &'a Context,
@@ -92,7 +92,7 @@ pub(crate) trait InstallGate: std::fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Result<InstallItem, ToolError>>;
 }
 
-/// A file and the language it is in.
+/// A file and its language.
 #[derive(Debug, Clone)]
 pub(crate) struct LanguageFile {
     /// The file.
@@ -107,12 +107,12 @@ impl From<PresentLanguage> for LanguageFile {
     }
 }
 
-/// A server, and what it speaks of the workspace's languages.
+/// A server, and the languages of the workspace that it supports.
 #[derive(Debug, Clone)]
 pub(crate) struct PresentServer<'a> {
     /// The server's key in the catalogue.
     pub(crate) key: &'a str,
-    /// What the catalogue says of it.
+    /// The server's entry in the catalogue.
     pub(crate) spec: &'a spec::ServerSpec,
     /// The languages, those with the most files first; at least one.
     pub(crate) languages: Vec<PresentLanguage>,
@@ -124,17 +124,17 @@ impl PresentServer<'_> {
         self.languages.iter().map(|language| language.language.clone()).collect()
     }
 
-    /// The one with the most files.
+    /// The language with the most files.
     pub(crate) fn first_language(&self) -> Option<&str> {
         self.languages.first().map(|language| language.language.as_str())
     }
 
-    /// Returns true if it speaks no primary language of the workspace.
+    /// Returns true if the server supports no primary language of the workspace.
     pub(crate) fn is_secondary(&self) -> bool {
         self.languages.iter().all(|language| language.is_secondary)
     }
 
-    /// How many files of these languages the look at the workspace met.
+    /// The number of files of these languages that the scan of the workspace found.
     pub(crate) fn files(&self) -> usize {
         self.languages.iter().map(|language| language.files).sum()
     }
@@ -151,7 +151,8 @@ impl Context {
         &self.config.catalogue
     }
 
-    /// The same for a call with `limits`: what they hide is not to be seen in the workspace.
+    /// The context for a call with `limits`: files that they hide are invisible in its workspace
+    /// and view.
     pub(crate) fn with_limits(&self, limits: PathLimits) -> Self {
         if !limits.may_hide() {
             return Self { limits, ..self.clone() };
@@ -162,7 +163,8 @@ impl Context {
         Self { workspace, limits, view, ..self.clone() }
     }
 
-    /// The workspace with the caller's unsaved texts in the place of files, for what reads code without a server.
+    /// The workspace with the caller's unsaved texts in place of files, for code that reads files
+    /// without a server.
     pub(crate) fn overlaid_workspace(&self) -> Workspace {
         match self.view.is_disk() {
             true => self.workspace.clone(),
@@ -170,8 +172,8 @@ impl Context {
         }
     }
 
-    /// Refuses to edit a file of which the caller sees an unsaved text that is not what is on disk: the edit would be made to
-    /// a text that the caller does not see, and its answers would go on being about the other.
+    /// Refuses to edit a file whose unsaved text differs from the disk. The edit would change a
+    /// text that the caller does not see, and later answers would still be about the unsaved text.
     pub(crate) fn check_saved<'p>(
         &self,
         paths: impl Iterator<Item = &'p WorkspacePath>,
@@ -187,7 +189,7 @@ impl Context {
         Ok(())
     }
 
-    /// Fails where a rule is against changing one of `paths`, by its name or by where it leads.
+    /// Fails if a rule forbids changing one of `paths`, by its name or by the target of its links.
     pub(crate) fn may_change<'p>(
         &self,
         paths: impl Iterator<Item = &'p WorkspacePath>,
@@ -203,20 +205,20 @@ impl Context {
         }
     }
 
-    /// Tells whoever watches.
+    /// Sends a progress event to the watchers.
     pub(crate) fn send_progress(&self, event: ProgressEvent) {
         if let Some(progress) = &self.progress {
-            // Nobody may be watching any more.
+            // The receiver may have been dropped.
             let _unwatched = progress.send(event);
         }
     }
 
-    /// The languages of the workspace, those with the most files first, as far as a short look tells.
+    /// The languages of the workspace, those with the most files first, according to a short scan.
     pub(crate) fn present_languages(&self) -> Vec<PresentLanguage> {
         self.languages_in(&WorkspacePath::root())
     }
 
-    /// The same of a folder.
+    /// The languages of a folder, like [`Self::present_languages`].
     pub(crate) fn languages_in(&self, folder: &WorkspacePath) -> Vec<PresentLanguage> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
@@ -225,10 +227,10 @@ impl Context {
         present_languages(self.catalogue(), &self.workspace, folder, &limits).languages
     }
 
-    /// The files in `folder` that can be read, with their languages.
+    /// The readable files in `folder`, with their languages.
     ///
     /// # Errors
-    /// `too_large` where the folder has more files than are looked at.
+    /// `too_large` if the folder has more files than the limit.
     pub(crate) fn source_files(&self, folder: &WorkspacePath) -> Result<Vec<LanguageFile>, ToolError> {
         let limits = WalkLimits {
             max_files: self.config.settings.limits.walk_files,
@@ -240,17 +242,17 @@ impl Context {
             return Err(ToolError::new(ErrorCode::TooLarge, error)
                 .with_hint("name a folder inside it, or raise limits.walk-files"));
         }
-        // What cannot be read is no source file.
+        // An unreadable file is no source file.
         Ok(walk.files.into_iter().filter_map(|path| self.language_file_unchecked(path).ok()).collect())
     }
 
-    /// The servers of the present languages, each once: those of the language with the most files first, and of one
-    /// language the server that navigates first.
+    /// The servers of the present languages, each once. Servers of the language with the most files
+    /// come first, and within a language the server that navigates.
     pub(crate) fn present_servers(&self) -> Vec<PresentServer<'_>> {
         self.servers_of(&self.present_languages())
     }
 
-    /// As [`present_servers`](Self::present_servers), where the languages are known.
+    /// Like [`present_servers`](Self::present_servers), for known languages.
     pub(crate) fn servers_of(&self, languages: &[PresentLanguage]) -> Vec<PresentServer<'_>> {
         let mut found: Vec<PresentServer<'_>> = Vec::new();
         for language in languages {
@@ -264,37 +266,37 @@ impl Context {
         found
     }
 
-    /// The time for a walk that takes `usual` at most and is a part of the call.
+    /// The time for a walk that is part of the call and takes at most `usual`.
     fn walk_time(&self, usual: Duration) -> Duration {
         self.timeout.map_or(usual, |whole| usual.min(whole / 2))
     }
 
-    /// When an answer that may take `usual` must be there.
+    /// The deadline of an answer that takes `usual` by default.
     pub(crate) fn deadline(&self, usual: Duration) -> Instant {
         Instant::now() + self.timeout.unwrap_or(usual)
     }
 
-    /// Until when servers are waited for by a call that is answered from the text where they are silent: that takes time as well, and the
-    /// whole is to be done in `usual`, or in the time that the caller gave.
+    /// The deadline of requests to servers in a call that falls back to the text. The text search
+    /// needs time too, and both must finish within `usual` or the caller's timeout.
     pub(crate) fn server_deadline(&self, usual: Duration) -> Instant {
         let whole = self.timeout.unwrap_or(usual);
         Instant::now() + (whole - (whole / 10).min(MAX_TEXT_ANSWER_TIME))
     }
 
-    /// A path as the caller gave it, inside the workspace.
+    /// The workspace path of a path that the caller gave.
     pub fn path(&self, given: &Path) -> Result<WorkspacePath, ToolError> {
         self.workspace.path_from(&self.cwd, given).map_err(from_path_error)
     }
 
-    /// The file at `path` and its language; fails where it cannot be read as text.
+    /// The file at `path` and its language; fails if it cannot be read as text.
     pub(crate) fn language_file(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
         let subject = self.language_file_unchecked(path)?;
         self.must_be_text(&subject.path)?;
         Ok(subject)
     }
 
-    /// As [`language_file`](Self::language_file), for a question that compares the file with the disk before it is asked: of one that
-    /// a server has open, only the name is looked at here.
+    /// Like [`language_file`](Self::language_file), for a request that compares the file with the
+    /// disk first. If a server has the file open, only its name is checked here.
     pub(crate) fn question_file(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
         let name = path.name_lossy();
         let is_compared = !self.workspace.is_path_hidden(&path)
@@ -308,8 +310,8 @@ impl Context {
         Ok(LanguageFile { path, language })
     }
 
-    /// Refuses what is no text before any server is started for it. Of a file that a server has open, the server's own
-    /// documents tell, and nothing is read here.
+    /// Rejects a file that is not text before any server is started for it. If a server has the
+    /// file open, its documents decide, and nothing is read here.
     pub(crate) fn must_be_text(&self, path: &WorkspacePath) -> Result<(), ToolError> {
         if self.workspace.is_path_hidden(path) {
             return self.workspace.stamp(path).map(drop).map_err(from_read_error);
@@ -321,14 +323,14 @@ impl Context {
         self.workspace.read_text_up_to(path, limit).map(drop).map_err(from_read_error)
     }
 
-    /// As [`language_file`](Self::language_file), for one of many files of a folder: whether it is text is looked at when it is its
-    /// turn, by [`must_be_text`](Self::must_be_text).
+    /// Like [`language_file`](Self::language_file), for one of many files of a folder. The check
+    /// for text follows in [`must_be_text`](Self::must_be_text).
     pub(crate) fn language_file_unchecked(&self, path: WorkspacePath) -> Result<LanguageFile, ToolError> {
         let language = self.language_of(&path)?.map(str::to_owned);
         Ok(LanguageFile { path, language })
     }
 
-    /// The language of a file as the caller sees it.
+    /// The language of a file in the caller's view.
     pub(crate) fn language_of(&self, path: &WorkspacePath) -> Result<Option<&str>, ToolError> {
         let name = path.name_lossy();
         if let Some(unsaved) = self.view.unsaved(path) {
@@ -342,7 +344,7 @@ impl Context {
         Ok(self.catalogue().language_of(&name, None))
     }
 
-    /// The text of a file as the caller sees it: its own unsaved one, else what is on disk now.
+    /// The text of a file in the caller's view: its unsaved text, else the content on disk.
     pub(crate) fn text(&self, path: &WorkspacePath) -> Result<Buffer, ToolError> {
         match self.view.unsaved(path) {
             Some(unsaved) => Ok(unsaved.buffer().clone()),
@@ -350,13 +352,14 @@ impl Context {
         }
     }
 
-    /// The text of a file as it is on disk now.
+    /// The content of a file on disk.
     pub(crate) fn saved_text(&self, path: &WorkspacePath) -> Result<String, ToolError> {
         let limit = self.config.settings.limits.max_file_bytes;
         Ok(self.workspace.read_text_up_to(path, limit).map_err(from_read_error)?.text)
     }
 
-    /// The servers that speak `subject`'s language and do what `wanted` says, the first one leads.
+    /// The servers for `subject`'s language with the features that `wanted` accepts; the primary
+    /// server is first.
     pub(crate) fn servers_for<'a>(
         &'a self,
         subject: &LanguageFile,
@@ -365,15 +368,15 @@ impl Context {
         let Some(language) = &subject.language else { return Vec::new() };
         let servers = self.catalogue().servers_for(language);
         let is_fixed = self.catalogue().languages.get(language).is_some_and(|language| language.fixed);
-        // Where settings name it, a server that finds no marker says so.
+        // If the settings fix the server, a server without a root marker reports that itself.
         let is_for_file = |(key, server): &(&str, &spec::ServerSpec)| {
             is_fixed || !server.joins_where_marked() || self.manager.finds_root(key, &subject.path)
         };
         servers.into_iter().filter(|(_, server)| wanted(&server.features)).filter(is_for_file).collect()
     }
 
-    /// Installs what `target` needs and is missing, where the caller wants that. Before any deadline is set: fetching a
-    /// server takes as long as it takes.
+    /// Installs the missing servers of `target`, if the caller wants that. It runs before any
+    /// deadline is set, because a download may take long.
     pub(crate) async fn install_for_target(&self, target: &Target) -> Result<(), ToolError> {
         if !self.install_missing {
             return Ok(());
@@ -388,7 +391,7 @@ impl Context {
         self.prepare_for(subjects.iter()).await
     }
 
-    /// As [`install_for_target`](Self::install_for_target), for the servers of these files.
+    /// Like [`install_for_target`](Self::install_for_target), for the servers of these files.
     pub(crate) async fn prepare_for(
         &self,
         subjects: impl Iterator<Item = &LanguageFile>,
@@ -418,7 +421,7 @@ impl Context {
         Ok(())
     }
 
-    /// The session of `server` for `subject`, or the status that says why there is none.
+    /// The session of `server` for `subject`, or a status with the reason that there is no session.
     pub(crate) async fn session(
         &self,
         server: &str,
@@ -457,12 +460,12 @@ impl Context {
         status
     }
 
-    /// What whoever asked can do about an answer that came before its server was ready.
+    /// The caller's options after an answer that came before its server was ready.
     pub(crate) fn retry_advice(&self, status: &ServerStatus, takes_timeout: bool) -> String {
         self.patience.advice(Duration::from_millis(status.waited_ms), takes_timeout)
     }
 
-    /// Notes in `status` that its server was `busy` when it answered, or when the time was up.
+    /// Notes in `status` that its server was `busy` when it answered or timed out.
     pub(crate) fn note_busy(&self, status: &mut ServerStatus, busy: &UnfinishedWork, takes_timeout: bool) {
         status.state = ServerState::Indexing;
         status.detail = Some(busy.sentence(&status.server));
@@ -475,7 +478,7 @@ impl Context {
         hints::advice(server, spec).install
     }
 
-    /// The `lsp-tools install` command for `server`, by the name of `language` if that is enough.
+    /// The `lsp-tools install` command for `server`, with the name of `language` if that is enough.
     pub(crate) fn installer_command(&self, server: &str, language: Option<&str>) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let name = self.catalogue().install_name(server, language);
@@ -502,7 +505,7 @@ impl Context {
         }
     }
 
-    /// The status where the catalogue has no server for a file.
+    /// The status if the catalogue has no server for a file.
     pub(crate) fn no_server(&self, subject: &LanguageFile, started: Instant) -> ServerStatus {
         let mut status = self.status("", subject, ServerState::Missing, started);
         let has_servers = |language: &String| !self.catalogue().servers_supporting(language).is_empty();
@@ -517,7 +520,7 @@ impl Context {
     }
 }
 
-/// What is no path of the workspace, in a tool's words.
+/// The tool error for a path outside the workspace or an invalid path.
 pub(crate) fn from_path_error(error: PathError) -> ToolError {
     let code = match &error {
         PathError::Outside { .. } | PathError::Nul { .. } => ErrorCode::OutsideWorkspace,
@@ -528,7 +531,7 @@ pub(crate) fn from_path_error(error: PathError) -> ToolError {
     ToolError::new(code, error.to_string())
 }
 
-/// A file that cannot be read, in a tool's words.
+/// The tool error for a file that cannot be read.
 pub(crate) fn from_read_error(error: ReadError) -> ToolError {
     let code = match &error {
         ReadError::NotFound { .. } => ErrorCode::NotFound,

@@ -13,10 +13,10 @@ use crate::workspace::WorkspacePath;
 /// The time limit for parsing one text.
 const CHANGED_TEXT_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// Languages whose functions say what they take and give in their heads, or give nothing.
+/// Languages whose functions declare parameter and return types in their heads, or return nothing.
 const TYPED_HEADS: [&str; 9] =
     ["c", "cpp", "csharp", "cuda", "go", "java", "objective-c", "objective-cpp", "rust"];
-/// Languages whose files use nothing of each other by name.
+/// Languages whose files do not refer to each other by name.
 const SELF_CONTAINED: [&str; 12] = [
     "css",
     "dockerfile",
@@ -32,45 +32,46 @@ const SELF_CONTAINED: [&str; 12] = [
     "yaml",
 ];
 
-/// Why a change of a type may show where its name does not stand.
+/// The reason that a change of a type may have effects at places without its name.
 pub(super) const INHERITED: &str = "what a type inherits is seen by all who have one, without its name";
 
-/// A definition that may look different to others after an edit; only the server can tell.
+/// A definition whose interface may have changed in an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Declaration {
     /// Its file.
     pub path: WorkspacePath,
     /// Its name.
     pub name: String,
-    /// Where its name stands before the edit.
+    /// The position of its name before the edit.
     pub before: Position,
-    /// The same after it.
+    /// The position of its name after the edit.
     pub after: Position,
 }
 
-/// What an edit changes.
+/// The declarations that an edit changes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DeclarationChanges {
-    /// Names of definitions that came, went, or are declared otherwise.
+    /// Names of definitions that were added, removed, or declared differently.
     pub names: BTreeSet<String>,
-    /// Where those stand that were there before.
+    /// The positions of those that existed before.
     pub at: Vec<(WorkspacePath, String, Position)>,
-    /// Names that were brought in from elsewhere, and are not any more: who imports them from here names the module as well.
+    /// Names that were re-exported before and are not any more. Files that import them from here
+    /// also name the module.
     pub imported: BTreeSet<String>,
-    /// What importers call the files.
+    /// The module names by which other files import the files.
     pub modules: BTreeSet<String>,
-    /// The modules themselves came or went, so all who import them are concerned.
+    /// True if the modules themselves were added or removed, which affects all importers.
     pub is_module: bool,
-    /// Types that inherit something and lost a member: they may not be whole any more.
+    /// Types with a base type that lost a member, so that they may be incomplete.
     pub reduced_types: BTreeSet<String>,
-    /// Definitions of which only the inside was edited.
+    /// Definitions with changes only in their bodies.
     pub doubtful: BTreeSet<Declaration>,
-    /// Why what is different may show at places that name nothing of it.
+    /// The reason that effects may appear at places without these names.
     pub wide_reason: Option<String>,
 }
 
 impl DeclarationChanges {
-    /// What `edits` change, all of one language.
+    /// The changes of `edits`, all in one language.
     pub(crate) fn from_edits<'a>(language: &str, edits: impl Iterator<Item = &'a EditedText>) -> Self {
         let mut changed = Self::default();
         for edit in edits {
@@ -99,14 +100,14 @@ impl DeclarationChanges {
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let (before, after) = (visible_symbols(&before), visible_symbols(&after));
         if moved {
-            // What a new file declares for all may clash with what another one does.
+            // Global declarations of a new file may conflict with those of another.
             let new = if edit.before.is_none() { &after } else { &before };
             self.names.extend(new.values().map(|known| known.symbol.name.clone()));
             return;
         }
         let (Some(was), Some(is)) = (&edit.before, &edit.after) else { return };
         let (decorated, lines) = (decorator_changed(was, is), LineMap::between(was, is));
-        // A type that went takes its members along: nobody has one any more.
+        // The members of a removed type need no separate entry.
         let is_member_of_none =
             |key: &(String, usize), others: &BTreeMap<(String, usize), SymbolWithOwner<'_>>| {
                 key.0.rsplit_once('.').is_some_and(|(owner, _)| !others.keys().any(|(name, _)| name == owner))
@@ -143,7 +144,7 @@ impl DeclarationChanges {
         }
     }
 
-    /// A definition came, went, or has another head.
+    /// Adds a definition that was added, removed, or has another head.
     fn add_changed_head(&mut self, known: &SymbolWithOwner<'_>, is_other: bool) {
         let symbol = known.symbol;
         self.names.insert(symbol.name.clone());
@@ -170,7 +171,8 @@ impl DeclarationChanges {
         }
     }
 
-    /// A type lost a member that one of its bases may ask for: whoever makes one names the type, or one that inherits from it.
+    /// Adds a type that lost a member which one of its base types may require. Code that
+    /// instantiates the type names it or a subtype.
     fn add_reduced_type(
         &mut self,
         path: &WorkspacePath,
@@ -191,7 +193,7 @@ impl DeclarationChanges {
         }
     }
 
-    /// A definition whose head is the same.
+    /// Adds a definition whose head is unchanged.
     fn add_changed_body(
         &mut self,
         (language, edit): (&str, &EditedText),
@@ -218,7 +220,7 @@ impl DeclarationChanges {
     }
 }
 
-/// Whether the head of a type names another one.
+/// Returns true if the head of a type names a base type.
 fn inherits(owner: &Symbol) -> bool {
     let head = owner.detail.as_deref().unwrap_or_default();
     let behind_name = head.split_once(owner.name.as_str()).map_or("", |(_, rest)| rest);
@@ -236,7 +238,8 @@ pub(crate) struct SymbolWithOwner<'a> {
     pub owner: Option<&'a Symbol>,
 }
 
-/// The definitions that others may see, by their names within the file; which of several of one name is told by their order.
+/// The definitions that other code may see, by their names within the file. Definitions with the
+/// same name are numbered in order.
 pub(crate) fn visible_symbols(symbols: &[Symbol]) -> BTreeMap<(String, usize), SymbolWithOwner<'_>> {
     fn visit<'a>(
         symbols: &'a [Symbol],
@@ -247,7 +250,8 @@ pub(crate) fn visible_symbols(symbols: &[Symbol]) -> BTreeMap<(String, usize), S
         for symbol in symbols {
             let name = format!("{prefix}{}", symbol.name);
             let nth = (0..).find(|nth| !found.contains_key(&(name.clone(), *nth))).unwrap_or_default();
-            // What lies in a function is seen by nobody else, but for the fields that it gives to its object.
+            // Local definitions of a function are invisible elsewhere, except fields that it
+            // assigns to its object.
             let is_local = owner.is_some_and(|owner| !is_type(owner)) && symbol.kind.name() != "field";
             if !is_local {
                 found.insert(
@@ -263,12 +267,13 @@ pub(crate) fn visible_symbols(symbols: &[Symbol]) -> BTreeMap<(String, usize), S
     found
 }
 
-/// Whether it has members.
+/// Returns true for a kind of symbol with members.
 pub(crate) fn is_type(symbol: &Symbol) -> bool {
     ["class", "struct", "interface", "enum", "module", "namespace"].contains(&symbol.kind.name())
 }
 
-/// Whether what it is stands in its head: what is edited inside does not make it another.
+/// Returns true if the head determines the interface, so that changes of the body do not affect
+/// others.
 pub(crate) fn is_declared(language: &str, symbol: &Symbol) -> bool {
     let head = symbol.detail.as_deref().unwrap_or_default();
     let is_function = ["function", "method", "constructor"].contains(&symbol.kind.name());
@@ -276,7 +281,8 @@ pub(crate) fn is_declared(language: &str, symbol: &Symbol) -> bool {
     head.contains("->") || (is_function && TYPED_HEADS.contains(&language) && !infers())
 }
 
-/// What an import calls the file: its stem, or its folder's where that is the module.
+/// The module name by which others import the file: its stem, or its folder's name for files
+/// such as `index`.
 pub(crate) fn module_name(path: &WorkspacePath) -> Option<String> {
     let stem = path.file_name()?.split('.').next()?.to_owned();
     match stem.as_str() {
@@ -287,7 +293,7 @@ pub(crate) fn module_name(path: &WorkspacePath) -> Option<String> {
     }
 }
 
-/// Whether a decorator or attribute of the definition whose name stands somewhere was edited.
+/// A predicate that returns true if a decorator or attribute above the given name was edited.
 fn decorator_changed(was: &str, is: &str) -> impl Fn(Range) -> bool + use<> {
     let lines = LineMap::between(was, is);
     let marked = |text: &str, hunk: &Lines<u32>| {
@@ -301,7 +307,7 @@ fn decorator_changed(was: &str, is: &str) -> impl Fn(Range) -> bool + use<> {
         .collect();
     let marks: Vec<bool> = was.lines().map(|line| line.trim_start().starts_with(['@', '#'])).collect();
     let is_mark = move |line: u32| marks.get(line as usize).copied().unwrap_or_default();
-    // Other marks may stand between.
+    // Other decorators may stand between.
     move |selection| {
         let name = selection.start.line;
         ends.iter().any(|end| *end <= name && (*end..name).all(&is_mark))

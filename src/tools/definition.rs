@@ -12,39 +12,39 @@ use crate::lsp::model::Symbol;
 use crate::text::Range;
 use crate::workspace::WorkspacePath;
 
-/// The most symbols of one outline that are looked through.
+/// The most symbols of one outline that are searched.
 const MAX_OUTLINE_SYMBOLS: usize = 20_000;
 
-/// Where a symbol is defined, and how questions about it name it.
+/// The place of a symbol's definition, and a target for requests about it.
 #[derive(Debug)]
 pub(crate) struct Definition {
-    /// Its name.
+    /// The place of its name.
     pub place: Place,
-    /// The file, where it is one of the workspace.
+    /// The file, if it is in the workspace.
     pub path: Option<WorkspacePath>,
-    /// The definition; outside the workspace the place that was asked about.
+    /// The definition; for one outside the workspace, the place that was asked about.
     pub target: Target,
-    /// The place that was asked about is this definition.
+    /// True if the place that was asked about is this definition.
     pub is_asked: bool,
 }
 
 /// A whole definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DefinitionExtent {
-    /// The symbol with what it lies in (`Class.method`).
+    /// The qualified name of the symbol (`Class.method`).
     pub name: String,
-    /// What it is, in LSP's words.
+    /// The LSP symbol kind.
     pub kind: String,
-    /// From its first to its last character.
+    /// The range from the first to the last character.
     pub range: Range,
 }
 
 impl Definition {
-    /// Of the places that answer where `target` is defined the one that was asked about, else the first; `target` itself where there are
-    /// none.
+    /// The definition of `target`: the place that was asked about if it is among the results, else
+    /// the first. If there are no results, it is the resolved place of the request.
     ///
     /// # Errors
-    /// `not_found` where no name stands there.
+    /// `not_found` if no name was resolved either.
     pub(crate) fn new(
         context: &Context,
         target: &Target,
@@ -70,7 +70,8 @@ impl Definition {
         Ok(Self { place, path, target, is_asked: asked.is_some() })
     }
 
-    /// The whole lines of `range` in its file, without what ends them; `None` where there is nothing to see.
+    /// The whole lines of `range` in its file, without line ends; `None` if the file cannot be
+    /// read.
     pub(crate) fn source_lines(&self, context: &Context, range: Range) -> Option<Vec<String>> {
         let text = context.text(self.path.as_ref()?).ok()?;
         let lines = (range.start.line..=range.end.line).filter_map(|line| text.line(line));
@@ -78,7 +79,8 @@ impl Definition {
         (!lines.is_empty()).then_some(lines)
     }
 
-    /// The whole of it by the server's outline; by the syntax tree where there is none, or it says only where the name is.
+    /// The whole extent by the server's outline. The syntax tree is used if there is no outline, or
+    /// if it has only the range of the name.
     pub(crate) async fn extent(&self, context: &Context) -> Option<DefinitionExtent> {
         let path = self.path.clone()?;
         let file = Target::File(context.workspace.absolute(&path));
@@ -99,7 +101,7 @@ impl Definition {
     }
 }
 
-/// The symbol whose name is at `at`, and where that name is.
+/// The symbol whose name is at `at`, and the range of that name.
 fn extent_in(symbols: &[SymbolItem], at: &Range, above: &str) -> Option<(DefinitionExtent, Range)> {
     symbols.iter().find_map(|symbol| {
         let name = if above.is_empty() { symbol.name.clone() } else { format!("{above}.{}", symbol.name) };

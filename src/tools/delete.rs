@@ -29,7 +29,7 @@ pub(crate) struct DeleteArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// The tool.
+/// The `delete` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DeleteTool;
 
@@ -66,7 +66,7 @@ impl Tool for DeleteTool {
     }
 }
 
-/// A note of the files that import `path`, where no installed server checks imports.
+/// A note of the files that import `path`, if no installed server checks imports.
 async fn unchecked_importers(context: &Context, path: &WorkspacePath) -> Vec<String> {
     let subject = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
     let checks = |(key, spec): &(&str, &ServerSpec)| {

@@ -61,36 +61,38 @@ pub(crate) struct MoreItems {
     pub at: Vec<Position>,
 }
 
-/// What is less severe is only counted: unused parameters are no reason to take an edit back.
+/// The lowest severity that is listed. Less severe findings, such as unused parameters, are only
+/// counted.
 pub(crate) const FLOOR: Severity = Severity::Warning;
-/// The most new findings that one answer tells in full.
+/// The most new findings that one answer shows in full.
 const MAX_DETAILED_NEW_FINDINGS: usize = 20;
-/// The most findings that are gone that one answer names.
+/// The most removed findings that one answer names.
 const MAX_LISTED_GONE_FINDINGS: usize = 3;
-/// The most that it tells in short beside those in full.
+/// The most further errors that one answer summarizes.
 const MAX_SUMMARIZED_NEW_ERRORS: usize = 200;
 
 /// One file before and after an edit.
 pub(crate) struct FileComparison<'a> {
-    /// What was found before.
+    /// The findings before the edit.
     pub before: &'a [DiagnosticItem],
-    /// What is found after.
+    /// The findings after the edit.
     pub after: &'a [DiagnosticItem],
-    /// Where the lines went.
+    /// The mapping of lines.
     pub lines: &'a LineMap,
 }
 
-/// What a finding is but for its place: server, rule, severity, words.
+/// The identity of a finding without its position: server, rule, severity, message.
 type FindingKey<'a> = (&'a str, Option<&'a str>, Severity, &'a str);
 
-/// Findings before an edit that none after it was matched with, and the lines that they would stand in now.
+/// Findings before an edit without a match after it, and the lines that they would have now.
 type UnmatchedFindings<'a> = BTreeMap<FindingKey<'a>, Vec<(Option<u32>, &'a DiagnosticItem)>>;
 
-/// New findings, those that are gone, how many stayed.
+/// New findings, removed findings, and the number of unchanged ones.
 pub(crate) fn compare<'a>(
     compared: &FileComparison<'a>,
 ) -> (Vec<&'a DiagnosticItem>, Vec<&'a DiagnosticItem>, usize) {
-    // What is the same but for its place; of those, the ones whose line moved along belong together, then the rest.
+    // Among findings that differ only in position, those whose line moved along are matched first,
+    // then the rest.
     let mut left: UnmatchedFindings<'_> = BTreeMap::new();
     for item in compared.before {
         let line = compared.lines.new_line(item.range.start.line);
@@ -112,7 +114,7 @@ pub(crate) fn compare<'a>(
     }
     let mut added = Vec::new();
     for item in unmatched {
-        // The line itself was edited, and the finding is still there: the edit did not bring it.
+        // The line itself was edited and still has the finding, so the edit did not introduce it.
         let edited = left
             .get_mut(&key_of(item))
             .and_then(|lines| Some(lines.swap_remove(lines.iter().position(|(line, _)| line.is_none())?)));
@@ -125,7 +127,8 @@ pub(crate) fn compare<'a>(
     (added, gone, unchanged)
 }
 
-/// The same rule at the same place, which names something else now, as where a type is called otherwise: the edit did not bring it.
+/// Matches a finding of the same rule on the same line with another message, as after a rename of a
+/// type. The edit did not introduce it.
 fn match_reworded(left: &mut UnmatchedFindings<'_>, item: &DiagnosticItem) -> Option<()> {
     let (server, code, severity, _) = key_of(item);
     let rule = code?;
@@ -141,7 +144,7 @@ fn key_of(item: &DiagnosticItem) -> (&str, Option<&str>, Severity, &str) {
     (&item.server, item.code.as_deref(), item.severity, &item.message)
 }
 
-/// A finding as a delta has it.
+/// A finding in the form of a delta.
 pub(crate) fn delta_item(item: &DiagnosticItem) -> DeltaItem {
     DeltaItem {
         path: item.path.clone(),
@@ -154,15 +157,15 @@ pub(crate) fn delta_item(item: &DiagnosticItem) -> DeltaItem {
     }
 }
 
-/// The first of those that are gone, errors first.
+/// Keeps the first of the removed findings, errors first.
 pub(crate) fn shorten_gone(gone: &mut Vec<DeltaItem>) {
     gone.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
     gone.truncate(MAX_LISTED_GONE_FINDINGS);
     gone.iter_mut().for_each(|item| item.help.clear());
 }
 
-/// Errors first, then by place; at most so many as one answer tells in full stay, and more errors are told in short. Whether some were
-/// left out all the same.
+/// Sorts findings by severity and place, and keeps as many as one answer shows in full. Returns a
+/// summary of further errors, and true if some findings were left out altogether.
 pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
     added.sort_by(|a, b| (a.severity, &a.path, a.range).cmp(&(b.severity, &b.path, b.range)));
     let beyond = added.split_off(added.len().min(MAX_DETAILED_NEW_FINDINGS));

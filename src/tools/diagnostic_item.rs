@@ -7,14 +7,14 @@ use super::context::Context;
 use crate::lsp::model::Diagnostic;
 use crate::workspace::WorkspacePath;
 
-/// A finding as answers give it.
+/// Converts a finding to the form of answers.
 pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diagnostic) -> DiagnosticItem {
     let shown = diagnostic.related.iter().filter(|(place, _)| !is_hidden(&context.workspace, &place.file));
     let related = shown.take(MAX_RELATED_PLACES).map(|(location, message)| RelatedItem {
         place: to_place(context, location.clone()),
         message: budget::message(message),
     });
-    // "Pyright", of the server `pyright`, says the same twice.
+    // The source "Pyright" of the server `pyright` is redundant.
     let source = diagnostic.source.as_ref().filter(|source| !source.eq_ignore_ascii_case(&diagnostic.server));
     DiagnosticItem {
         path: path.display(),

@@ -19,71 +19,72 @@ use crate::lsp::view::View;
 use crate::lsp::{health, judge};
 use crate::process::sandbox::{self, Enforced};
 
-/// Something that makes a server less than useful.
+/// A problem of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoctorFinding {
-    /// What is missing or wrong, and what is lost by it.
+    /// The problem and its consequence.
     pub message: String,
-    /// The command that mends it.
+    /// The command that fixes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
 
-/// How a real query to a server went.
+/// The outcome of a real request to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoctorProbe {
-    /// What was asked, as a person would put it ("hover src/app.py:3:5").
+    /// The request in words ("hover src/app.py:3:5").
     pub query: String,
-    /// Whether the server answered it.
+    /// True if the server responded.
     pub answered: bool,
-    /// What it answered, or why it did not, in one line.
+    /// The response, or the reason for its absence, in one line.
     pub detail: String,
-    /// How long it took, the server's start included, in milliseconds.
+    /// The duration in milliseconds, including the server's start.
     pub took_ms: u64,
 }
 
-/// One server.
+/// The report on one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoctorServer {
-    /// The keys, in the catalogue, of the languages here that it speaks, those with the most files first.
+    /// The catalogue keys of the languages here that the server supports, those with the most files
+    /// first.
     pub languages: Vec<String>,
-    /// How many files of them the (bounded) look at the workspace met.
+    /// The number of files of those languages found by the (bounded) scan of the workspace.
     pub files: usize,
     /// True if the project is written in other languages, so that the server may be missing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub secondary: bool,
     /// The server's key in the catalogue.
     pub server: String,
-    /// The program that would be started; absent where it is not installed.
+    /// The program that would be started; absent if it is not installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub found: Option<String>,
-    /// Where it was found, in words ("PATH", "project environment", "private prefix").
+    /// The origin of the program, in words ("PATH", "project environment", "private prefix").
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Its version, as it says itself.
+    /// The version that the program reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What is wrong or missing beside it.
+    /// Further problems of the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DoctorFinding>,
-    /// How a real query went; absent where none could be asked.
+    /// The outcome of a real request; absent if none could be sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<DoctorProbe>,
-    /// The command that installs it, where it is missing.
+    /// The command that installs the server, if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
-    /// The same with our own installer: pinned, and nothing of the system is touched.
+    /// The `lsp-tools install` command: the version is pinned and the system is left unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<String>,
 }
 
 impl DoctorServer {
-    /// Returns true if it is missing, and the project does not need it.
+    /// Returns true if the server is missing and the project does not need it.
     pub(crate) fn is_dispensable(&self) -> bool {
         self.secondary && self.found.is_none()
     }
 
-    /// Whether it is there, whole, and answered.
+    /// Returns true if the server is installed, has no findings, and responded.
     pub(crate) fn is_healthy(&self) -> bool {
         self.found.is_some()
             && self.findings.is_empty()
@@ -91,26 +92,30 @@ impl DoctorServer {
     }
 }
 
-/// `doctor`.
+/// The answer of `doctor`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DoctorOutput {
-    /// Always true: the look itself succeeded.
+    /// Always true: the check itself succeeded.
     pub ok: bool,
     /// True if all servers of primary languages are installed, and all installed servers work.
     pub well: bool,
-    /// The folder looked at.
+    /// The folder that was checked.
     pub workspace: String,
-    /// Each server once: those of the language with the most files first, the one that navigates in it before others.
+    /// The servers, each once: those of the language with the most files first, and within a
+    /// language the server that navigates first.
     pub servers: Vec<DoctorServer>,
-    /// What concerns no server: settings left out for want of trust, a folder that cannot be written.
+    /// Findings about no single server: ignored settings of an untrusted project, a folder that is
+    /// not writable.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<DoctorFinding>,
-    /// Servers that are installed and do not run, and what those that run do not find.
+    /// Notes on installed servers that do not run, and on programs that running servers cannot
+    /// find.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What keeps the commands that tools run to the workspace, in one sentence.
+    /// The confinement of commands that tools run, in one sentence.
     pub commands: String,
-    /// What commands are not kept from here, since the kernel or the settings do not: a sentence each.
+    /// Actions that the sandbox does not prevent because of the kernel or the settings, one
+    /// sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands_may: Vec<String>,
 }
@@ -138,14 +143,15 @@ impl DoctorOutput {
     }
 }
 
-/// How long a probe may take beyond the server's own start.
+/// The timeout of a probe, beyond the server's own start.
 const SERVER_PROBE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The time for all servers, unless the caller gives another.
+/// The time for all servers, unless the caller sets another.
 const MAX_DOCTOR_TIME: Duration = Duration::from_secs(900);
 
-/// Looks at every language of the workspace, and ends in a real query to each of its servers. The time that the caller gave is
-/// that of the whole; a server that it does not suffice for has a finding that says so.
+/// Checks every language of the workspace, and sends a real request to each of its servers. The
+/// caller's timeout covers the whole check. A server that it does not suffice for gets a finding
+/// that says so.
 pub(crate) async fn run(context: &Context) -> DoctorOutput {
     let limit = context.timeout.unwrap_or(MAX_DOCTOR_TIME);
     let deadline = Instant::now() + limit;
@@ -215,7 +221,8 @@ fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Optio
             (report, Some(located))
         }
         Err(why) => {
-            // That it is not installed is told by its absence; what keeps one of the project from being used is not.
+            // The absent program already shows that it is not installed. The reason that the
+            // project's own server is not used needs a finding.
             if !matches!(&why, SessionUnavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
             {
                 report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
@@ -231,7 +238,7 @@ fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Optio
     }
 }
 
-/// Runs the server that is at `located`, and adds what it answers to `report`.
+/// Runs the server at `located`, and adds the result to `report`.
 async fn examine(
     context: &Context,
     server: &PresentServer<'_>,
@@ -257,9 +264,9 @@ async fn examine(
     report.probe = Some(probe(context, &server.example(), key, spec).await);
 }
 
-/// A real query: the outline of an example file, or its diagnostics if the server does not navigate.
-/// For a server without outlines, it is enough that it was initialized: a missing feature is no
-/// fault.
+/// A real query: the outline of an example file, or its diagnostics if the server does not
+/// navigate. For a server without outlines, it is enough that it was initialized: a missing feature
+/// is no fault.
 async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &ServerSpec) -> DoctorProbe {
     let started = Instant::now();
     let start = server.start_timeout.map_or(context.config.settings.deadlines.start, Duration::from_secs);

@@ -8,13 +8,15 @@ use crate::workspace::WorkspacePath;
 const MAX_STARTED_LANGUAGES: usize = 3;
 
 impl Context {
-    /// True if servers outlive this call. Those of a command without the daemon end with it, so none is started ahead there.
+    /// Returns true if servers outlive this call. A command without the daemon ends its servers,
+    /// so it starts none ahead.
     pub(crate) fn keeps_servers(&self) -> bool {
         self.patience != RetryAdvice::LoneCommand
     }
 
-    /// Starts the installed servers of the file's language, linters included, where they do not run, and has them open the file: most
-    /// read a project only then. Nobody waits for them.
+    /// Starts the servers for the file's language that are installed and not running, including
+    /// linters, and has them open the file, because most servers load a project only then. The call
+    /// does not wait for them.
     pub(crate) fn start_servers_for(&self, subject: &LanguageFile) {
         if !self.keeps_servers() {
             return;
@@ -24,7 +26,7 @@ impl Context {
         }
     }
 
-    /// Starts the linters of the file's language beside the first `server` of it.
+    /// Starts the linters of the file's language beside its first `server`.
     pub(crate) fn start_linters_beside(&self, server: &str, subject: &LanguageFile) {
         if !self.keeps_servers() || self.manager.is_running(server) {
             return;
@@ -35,7 +37,7 @@ impl Context {
         }
     }
 
-    /// The first file of each language among `paths`, as their names tell it.
+    /// The first file of each language among `paths`, according to their names.
     pub(crate) fn first_of_each_language<'p>(
         &self,
         paths: impl Iterator<Item = &'p WorkspacePath>,

@@ -37,7 +37,7 @@ pub(crate) struct OneEdit {
     pub all: Option<bool>,
 }
 
-/// The tool.
+/// The `edit` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EditTool;
 
@@ -80,7 +80,7 @@ impl From<OneEdit> for TextReplacement {
     }
 }
 
-/// Plans replacements in one file; its text afterwards.
+/// Plans replacements in one file, and returns its new text.
 pub(super) fn plan_replacements(
     context: &Context,
     plan: &mut EditPlan,

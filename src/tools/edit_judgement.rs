@@ -1,4 +1,5 @@
-//! The judgement of an edit: its verdict, and the diagnostics that it added and removed or the reason why they are not known.
+//! The judgement of an edit: its verdict, and the diagnostics that it added and removed or the
+//! reason why they are not known.
 //!
 //! Every answer of an edit holds one, so no tool can leave it out.
 
@@ -40,7 +41,7 @@ pub(crate) struct DiagnosticsStatement {
 }
 
 impl EditJudgement {
-    /// The difference, where there is one.
+    /// The difference, if there is one.
     pub(crate) fn delta(&self) -> Option<&DiagnosticsDelta> {
         match &self.diagnostics {
             EditDiagnostics::Compared(delta) => Some(delta),
@@ -48,7 +49,7 @@ impl EditJudgement {
         }
     }
 
-    /// The difference, to be changed.
+    /// The mutable difference, if there is one.
     pub(crate) fn delta_mut(&mut self) -> Option<&mut DiagnosticsDelta> {
         match &mut self.diagnostics {
             EditDiagnostics::Compared(delta) => Some(delta),
@@ -72,17 +73,17 @@ impl EditJudgement {
 }
 
 impl DiagnosticsStatement {
-    /// Of an edit that no server has judged.
+    /// The judgement of an edit that no server has checked.
     pub(crate) fn no_data(reason: String) -> Self {
         Self { verdict: Verdict::NoData, state: None, reason }
     }
 
-    /// Of an edit that no server can judge.
+    /// The judgement of an edit that no server can check.
     pub(crate) fn hints(reason: String) -> Self {
         Self { verdict: Verdict::Hints, state: None, reason }
     }
 
-    /// Of an edit after which every file is as before.
+    /// The judgement of an edit that leaves every file unchanged.
     pub(crate) fn unchanged() -> Self {
         let reason = "no file is different, so nothing is broken".to_owned();
         Self { verdict: Verdict::Complete, state: None, reason }
@@ -96,7 +97,8 @@ impl From<DiagnosticsStatement> for EditJudgement {
 }
 
 impl From<DiagnosticsDelta> for EditJudgement {
-    /// A delta without any data becomes a statement: an empty list of new errors reads as "clean".
+    /// Converts a delta without any data into a statement, because an empty list of new errors
+    /// would read as "clean".
     fn from(delta: DiagnosticsDelta) -> Self {
         if delta.verdict != Verdict::NoData || !delta.added.is_empty() {
             return Self { verdict: delta.verdict, diagnostics: EditDiagnostics::Compared(Box::new(delta)) };

@@ -1,10 +1,11 @@
 //! The scheduler of edits: those of the same files run one after the other, in order of arrival.
 //!
-//! An edit holds a [`Claim`] from before it reads its files until it has told what it broke. One that waits holds nothing that
-//! an earlier one could want, so that none waits for another in a circle: whoever needs more than it has, and cannot have it
-//! at once, gives up all of it and stands in line again.
+//! An edit holds a [`Claim`] from before it reads its files until its answer is complete. A waiting
+//! edit holds nothing that an earlier one could need, so edits cannot deadlock. An edit that needs
+//! more than it holds, and cannot get it at once, releases everything and queues again.
 //!
-//! Other processes, and programs that are no tools, keep no order: of them the contents tell that an edit was planned for.
+//! Other processes and programs are outside this order. The contents of the files show if they
+//! changed since an edit was planned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use tokio::sync::Notify;
 
 use crate::workspace::WorkspacePath;
 
-/// The edits of one runtime, in their order.
+/// The queue of edits of one runtime.
 #[derive(Debug, Default)]
 pub(crate) struct EditScheduler {
     state: Mutex<EditSchedulerState>,
@@ -26,13 +27,13 @@ struct EditSchedulerState {
     /// Numbers claims, arrivals and changes in the order in which they happen.
     clock: u64,
     claims: BTreeMap<u64, EditScope>,
-    /// When the calls came that are not over.
+    /// The arrival times of the calls in progress.
     arrivals: BTreeSet<u64>,
-    /// When an edit last changed a file, as far back as the first of `arrivals`.
+    /// The time of the last change of each file by an edit, back to the first of `arrivals`.
     changes: BTreeMap<WorkspacePath, u64>,
 }
 
-/// What an edit needs to itself.
+/// The files that an edit needs exclusively.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EditScope {
     /// The whole workspace.
@@ -41,19 +42,19 @@ pub(crate) enum EditScope {
     Files {
         /// Files and folders that it changes, under their real names.
         changed: BTreeSet<WorkspacePath>,
-        /// Files that must stay as they are for its answer to be right.
+        /// Files that must not change while the edit runs, or its answer would be wrong.
         seen: BTreeSet<WorkspacePath>,
     },
 }
 
-/// A place in the line; left when it is dropped.
+/// A position in the queue. Dropping it leaves the queue.
 #[derive(Debug)]
 pub(crate) struct Claim {
     scheduler: Arc<EditScheduler>,
     number: u64,
 }
 
-/// When a call came. It is over when this is dropped.
+/// The arrival time of a call. Dropping it marks the end of the call.
 #[derive(Debug)]
 pub(crate) struct CallArrival {
     scheduler: Arc<EditScheduler>,
@@ -61,14 +62,14 @@ pub(crate) struct CallArrival {
 }
 
 impl CallArrival {
-    /// A name that no other call of this runtime has.
+    /// A name that is unique in this runtime.
     pub(crate) fn name(&self) -> String {
         format!("call-{}", self.number)
     }
 }
 
 impl EditScheduler {
-    /// Notes that a call has come, which may become an edit.
+    /// Records the arrival of a call that may become an edit.
     pub(crate) fn arrive(self: &Arc<Self>) -> CallArrival {
         let mut line = self.state.lock();
         let number = line.next_number();
@@ -76,7 +77,8 @@ impl EditScheduler {
         CallArrival { scheduler: Arc::clone(self), number }
     }
 
-    /// A place at the end of the line. What `scope` names may be touched once [`Claim::wait_for_turn`] has come.
+    /// A position at the end of the queue. The files of `scope` may be used once
+    /// [`Claim::wait_for_turn`] has returned.
     pub(crate) fn claim(self: &Arc<Self>, scope: EditScope) -> Claim {
         let mut line = self.state.lock();
         let number = line.next_number();
@@ -91,7 +93,7 @@ impl EditSchedulerState {
         self.clock
     }
 
-    /// Whether nobody before `number` touches the same.
+    /// Returns true if no earlier claim conflicts with claim `number`.
     fn is_turn(&self, number: u64) -> bool {
         let Some(scope) = self.claims.get(&number) else { return true };
         self.claims.range(..number).all(|(_, earlier)| !earlier.conflicts_with(scope))
@@ -99,7 +101,7 @@ impl EditSchedulerState {
 }
 
 impl EditScope {
-    /// Of files; those in `changed` under their real names.
+    /// The scope of some files. Those in `changed` get their real names.
     pub(crate) fn files(
         changed: impl IntoIterator<Item = WorkspacePath>,
         seen: impl IntoIterator<Item = WorkspacePath>,
@@ -107,7 +109,7 @@ impl EditScope {
         Self::Files { changed: changed.into_iter().collect(), seen: seen.into_iter().collect() }
     }
 
-    /// Both scopes as one.
+    /// Both scopes together.
     fn union(&self, more: &Self) -> Self {
         let (Self::Files { changed, seen }, Self::Files { changed: also_changed, seen: also_seen }) =
             (self, more)
@@ -117,7 +119,7 @@ impl EditScope {
         Self::Files { changed: changed | also_changed, seen: seen | also_seen }
     }
 
-    /// Whether both cannot go on at once. Two that only look do not disturb each other.
+    /// Returns true if the scopes exclude each other. Two readers do not conflict.
     fn conflicts_with(&self, other: &Self) -> bool {
         let (Self::Files { changed, seen }, Self::Files { changed: theirs, seen: they_see }) = (self, other)
         else {
@@ -126,7 +128,7 @@ impl EditScope {
         overlap(changed, theirs) || overlap(changed, they_see) || overlap(seen, theirs)
     }
 
-    /// Whether it changes `path`, or a folder that it is in.
+    /// Returns true if the scope changes `path`, or a folder that contains it.
     fn changes(&self, path: &WorkspacePath) -> bool {
         match self {
             Self::Everything => true,
@@ -139,13 +141,13 @@ fn overlap(some: &BTreeSet<WorkspacePath>, others: &BTreeSet<WorkspacePath>) -> 
     some.iter().any(|one| others.iter().any(|other| are_nested(one, other)))
 }
 
-/// Whether one of the paths is the other, or a folder above it.
+/// Returns true if the paths are equal or one contains the other.
 fn are_nested(one: &WorkspacePath, other: &WorkspacePath) -> bool {
     one.as_path().starts_with(other.as_path()) || other.as_path().starts_with(one.as_path())
 }
 
 impl Claim {
-    /// Waits for its turn.
+    /// Waits until no earlier claim conflicts.
     pub(crate) async fn wait_for_turn(&self) {
         let moved = self.scheduler.moved.notified();
         tokio::pin!(moved);
@@ -159,8 +161,9 @@ impl Claim {
         }
     }
 
-    /// Takes `more` as well, without waiting; only in its turn. Where another stands in the way, its place is lost: it goes to
-    /// the end of the line with all of it, or with everything where it is to lose its place no more. Whether it was had.
+    /// Adds `more` to the scope without waiting; must be called only in its turn. If another claim
+    /// conflicts, the position is lost: the claim moves to the end of the queue with the union, or
+    /// with the whole workspace if `last_time`. Returns true on success.
     pub(crate) fn widen(&mut self, more: &EditScope, last_time: bool) -> bool {
         let mut line = self.scheduler.state.lock();
         let mine = line.claims.get(&self.number).map_or_else(|| more.clone(), |scope| scope.union(more));
@@ -181,7 +184,7 @@ impl Claim {
         false
     }
 
-    /// Notes that its edit has changed `paths`.
+    /// Records that its edit has changed `paths`.
     pub(crate) fn has_changed(&self, paths: impl IntoIterator<Item = WorkspacePath>) {
         let mut line = self.scheduler.state.lock();
         let now = line.next_number();
@@ -190,7 +193,8 @@ impl Claim {
         }
     }
 
-    /// Whether another edit stands before it that changes `path`, or has changed it since `arrival`.
+    /// Returns true if an earlier edit in the queue changes `path`, or has changed it since
+    /// `arrival`.
     pub(crate) fn has_concurrent_edit(&self, path: &WorkspacePath, arrival: &CallArrival) -> bool {
         let line = self.scheduler.state.lock();
         let before = line.claims.range(..self.number).any(|(_, earlier)| earlier.changes(path));

@@ -1,4 +1,5 @@
-//! `edit_symbol`: a definition replaced, removed, or given a neighbour, addressed by the symbol's name.
+//! `edit_symbol`: a definition replaced, removed, or given a neighbour, addressed by the symbol's
+//! name.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,7 +36,7 @@ pub(crate) struct EditSymbolArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// The tool.
+/// The `edit_symbol` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EditSymbol;
 
@@ -71,7 +72,7 @@ const DESCRIPTION: &str = "Replaces a whole function, method or class by its nam
      deletes it if nothing uses it: no old text to quote. For a few lines use `edit`. Answers a diff and what it broke. \
      Example: {\"symbol\": \"Cart.total\", \"body\": \"def total(self):\\n    return 0\"}.";
 
-/// What the arguments ask for.
+/// The edit that the arguments request.
 fn wanted_edit(args: &EditSymbolArgs) -> Result<BlockEdit<'_>, ToolError> {
     let delete = args.delete.unwrap_or(false).then_some(BlockEdit::Remove);
     let all = [
@@ -97,7 +98,7 @@ fn wanted_edit(args: &EditSymbolArgs) -> Result<BlockEdit<'_>, ToolError> {
     }
 }
 
-/// The edit of the symbol's file as it is on disk, and its new text.
+/// The edit of the symbol's file on disk, and its new text.
 async fn plan(
     context: &Context,
     symbol: &LocatedSymbol,
@@ -114,7 +115,7 @@ async fn plan(
     Ok((plan, text))
 }
 
-/// Refuses to remove what is used, and what may be.
+/// Refuses to remove a definition that is used or may be used.
 async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(), ToolError> {
     let mut uses = symbol.uses(context).await?;
     let name = &symbol.extent.name;
@@ -134,7 +135,7 @@ async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(),
         return Err(error.into_answer().with_details(&Answer { output: details, ..uses.found }));
     }
     match uses.found.verdict {
-        // The text was searched, and has the name nowhere else.
+        // The text search found the name nowhere else.
         Verdict::Complete | Verdict::Hints => Ok(()),
         Verdict::Partial | Verdict::NoData => {
             let why =

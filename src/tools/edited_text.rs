@@ -5,12 +5,12 @@ use crate::workspace::WorkspacePath;
 /// A file before and after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EditedText {
-    /// The file; where it is renamed, its new name.
+    /// The file, under its new name if it is renamed.
     pub path: WorkspacePath,
-    /// Its name before, where that is another.
+    /// The name before a rename.
     pub renamed_from: Option<WorkspacePath>,
-    /// Its text before; `None` where there was no such file.
+    /// The text before; `None` if the file did not exist.
     pub before: Option<String>,
-    /// Its text after; `None` where it is deleted.
+    /// The text after; `None` if the file is deleted.
     pub after: Option<String>,
 }

@@ -1,18 +1,25 @@
 //! The one way in which tools change files: plan, baseline, commit or trial, comparison.
 //!
-//! Each tool that changes files makes an [`EditPlan`] and hands it to [`EditingTurn::run_plan`]:
+//! Each tool that changes files makes an [`EditPlan`] and passes it to [`EditingTurn::run_plan`]:
 //!
-//! 1. Turn: the edit waits for earlier edits of the same files (`edit_scheduler`), and reads its files after that.
-//! 2. Check: `PathLimits` and the rules for the contents of folders, and a conflict where the caller sees unsaved text of a file.
-//! 3. Preview and baseline: `TransactionManager::preview` checks the plan, and `diagnostics_baseline` starts the servers of the files and takes the diagnostics of the edited files and of those that use a definition which the edit changes (`declaration_changes`, `impact`).
-//! 4. Commit (`workspace::edit::transaction`): all steps or none, with a journal entry. A trial leaves this step out.
-//! 5. Servers: the change feed sees the new files, and `Manager::refresh` hands the changes out.
-//! 6. Judgement (`edit_judgement`): the same files are asked again (`delta`), and with them those that the change reaches indirectly
-//!    (`transitive_impact`), or the answer says why there is nothing to compare. A trial asks about a `View` in which the new texts are unsaved texts.
+//! 1. Turn: the edit waits for earlier edits of the same files (`edit_scheduler`), and reads its
+//!    files after that.
+//! 2. Check: `PathLimits` and the rules for the contents of folders, and a conflict if the caller
+//!    sees unsaved text of a file.
+//! 3. Preview and baseline: `TransactionManager::preview` checks the plan. `diagnostics_baseline`
+//!    starts the servers of the files and takes the diagnostics of the edited files and of the
+//!    files that use a changed definition (`declaration_changes`, `impact`).
+//! 4. Commit (`workspace::edit::transaction`): all steps or none, with a journal entry. A trial
+//!    leaves this step out.
+//! 5. Servers: the change feed sees the new files, and `Manager::refresh` forwards the changes.
+//! 6. Judgement (`edit_judgement`): the same files are checked again (`delta`), and with them the
+//!    files that the change reaches indirectly (`transitive_impact`), or the answer has the reason
+//!    that there is nothing to compare. A trial asks about a `View` in which the new texts are
+//!    unsaved texts.
 //!
-//! Where a file has changed between steps 1 and 4, the edit is planned anew, a limited number of times; an edit of a whole text
-//! ([`EditingTurn::for_whole_file`]) is a conflict instead. `bash` changes files without any of this. Undo is a plan like any other, made from the
-//! journal.
+//! If a file changes between steps 1 and 4, the edit is planned again, a limited number of times.
+//! An edit of a whole text ([`EditingTurn::for_whole_file`]) is a conflict instead. `bash` changes
+//! files without any of this. Undo is a plan like any other, made from the journal.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,17 +42,17 @@ use crate::workspace::edit::{
 };
 use crate::workspace::{ReadError, TextFile, WorkspacePath};
 
-/// How an edit is made.
+/// Options of an edit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EditRunOptions {
-    /// Nothing is written; the answer tells what would be.
+    /// True if nothing is written and the answer describes the possible result.
     pub dry_run: bool,
-    /// Whether the answer tells what it broke.
+    /// Selects whether the answer reports new errors.
     pub breakage_mode: BreakageMode,
 }
 
 impl EditRunOptions {
-    /// As the optional arguments of edit tools say it.
+    /// The options from the optional arguments of edit tools.
     pub(crate) fn new(dry_run: Option<bool>, diagnostics: Option<bool>) -> Self {
         Self { dry_run: dry_run.unwrap_or(false), breakage_mode: diagnostics.into() }
     }
@@ -71,47 +78,49 @@ pub(crate) struct FileResult {
     pub diff: String,
 }
 
-/// What became of an edit.
+/// The result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ToolEditResult {
-    /// What `undo` takes it back by; `None` where nothing was changed.
+    /// The id for `undo`; `None` if nothing was changed.
     pub undo: Option<String>,
-    /// Each file, by path.
+    /// The results of each file, by path.
     pub files: Vec<FileResult>,
-    /// What it broke and mended.
+    /// The new and resolved diagnostics.
     pub judgement: EditJudgement,
 }
 
-/// An edit from its turn to its end: until it is dropped, others that touch the same files wait.
+/// An edit from its turn to its end. Until it is dropped, edits that touch the same files wait.
 ///
-/// A tool that reads files to plan its edit waits for its turn first ([`EditingTurn::acquire`]), and plans anew as often as
-/// [`run_plan`](Self::run_plan) wants it, since other processes keep no order. One that has a server plan for it asks first
-/// ([`EditingTurn::without_claim`]), so that nobody waits for a server that starts.
+/// A tool that reads files to plan its edit waits for its turn first ([`EditingTurn::acquire`]). It
+/// plans again as often as [`run_plan`](Self::run_plan) requires, because other processes are
+/// outside the order. A tool whose server plans the edit asks the server first
+/// ([`EditingTurn::without_claim`]), so that no other edit waits for a starting server.
 #[derive(Debug)]
 pub(crate) struct EditingTurn<'c> {
     call: &'c Call<'c>,
     options: EditRunOptions,
     claim: Option<Claim>,
-    /// The name that the edit replaces by another.
+    /// The symbol that the edit renames.
     renamed: Option<RenamedSymbol>,
-    /// How often the plan may still turn out to be of a text that is no longer there.
+    /// The number of times that the plan may still turn out to be stale.
     stale: usize,
-    /// How often its place has been lost.
+    /// The number of times that the edit lost its position in the queue.
     lost: usize,
 }
 
-/// How often an edit of a text is planned anew: each time somebody else has made one.
+/// The most attempts to plan an edit of a text. Each failed attempt means that another program
+/// edited the file.
 const MAX_EDIT_REPLAN_ATTEMPTS: usize = 32;
-/// How often a server is asked anew.
+/// The most repeated requests to a server for a plan.
 const MAX_SERVER_REASK_ATTEMPTS: usize = 3;
-/// An edit that has lost its place so often has the workspace to itself.
+/// The number of lost positions after which an edit claims the whole workspace.
 const MAX_LOST_EDIT_TURNS: usize = 2;
 
-/// Why an edit was not made.
+/// The reason that an edit was not made.
 enum EditInterruption {
-    /// A file is not what it was when the edit was planned.
+    /// A file has changed since the edit was planned.
     Stale(ToolError),
-    /// Another edit had to go first.
+    /// Another edit comes first.
     Lost,
     Error(ToolError),
 }
@@ -132,7 +141,7 @@ impl From<EditError> for EditInterruption {
 }
 
 impl<'c> EditingTurn<'c> {
-    /// Waits until no edit before this one touches `paths`.
+    /// Waits until no earlier edit touches `paths`.
     pub(crate) async fn acquire<'p>(
         call: &'c Call<'c>,
         options: EditRunOptions,
@@ -148,23 +157,26 @@ impl<'c> EditingTurn<'c> {
         Self { call, options, claim: None, renamed: None, stale: MAX_SERVER_REASK_ATTEMPTS, lost: 0 }
     }
 
-    /// Waits for the turn of an edit whose first plan was of an older text; `paths` are the files that it is known to change.
+    /// Waits for the turn of an edit whose first plan was stale; `paths` are the files that it is
+    /// known to change.
     pub(crate) async fn claim_files(&mut self, paths: impl IntoIterator<Item = WorkspacePath>) {
         if self.claim.is_none() {
             self.claim_turn(self.scope(paths, [])).await;
         }
     }
 
-    /// Notes that the edit renames a symbol: findings whose words differ by its name alone are as before.
+    /// Records that the edit renames a symbol: findings whose messages differ only by its name
+    /// count as unchanged.
     pub(crate) fn note_rename(&mut self, renamed: RenamedSymbol) {
         self.renamed = Some(renamed);
     }
 
-    /// As [`acquire`](Self::acquire) for the whole text of `path`, made without a look at what it takes the place of: another edit of the
-    /// file that is under way, or was made since the call came, would be lost by it.
+    /// Like [`acquire`](Self::acquire), for a new text of the whole of `path` that ignores the old
+    /// one. It would overwrite another edit of the file that is in progress or was made since the
+    /// call arrived.
     ///
     /// # Errors
-    /// `conflict` where there is one.
+    /// `conflict` if there is such an edit.
     pub(crate) async fn for_whole_file(
         call: &'c Call<'c>,
         options: EditRunOptions,
@@ -187,8 +199,8 @@ impl<'c> EditingTurn<'c> {
         Ok(turn)
     }
 
-    /// Makes the edit that `plan` describes, or only tries it. `None` where it has to be planned anew: its files are, or may be,
-    /// others than when it was planned.
+    /// Makes the edit of `plan`, or only tries it. Returns `None` if it must be planned again,
+    /// because its files have or may have changed since.
     pub(crate) async fn run_plan(&mut self, plan: EditPlan) -> Result<Option<ToolEditResult>, ToolError> {
         match self.attempt(plan).await {
             Ok(done) => Ok(Some(done)),
@@ -198,7 +210,7 @@ impl<'c> EditingTurn<'c> {
         }
     }
 
-    /// `planned`; `None` where it has to be planned anew, since a file has changed meanwhile.
+    /// The value of `planned`; `None` if the edit must be planned again because a file has changed.
     pub(crate) fn or_replan<T>(&mut self, planned: Result<T, ToolError>) -> Result<Option<T>, ToolError> {
         match planned {
             Err(error) if error.code == ErrorCode::Conflict => self.count_conflict(error).map(|()| None),
@@ -206,7 +218,7 @@ impl<'c> EditingTurn<'c> {
         }
     }
 
-    /// The conflict itself, where there have been too many.
+    /// Counts a conflict. Returns it as an error if there have been too many.
     fn count_conflict(&mut self, conflict: ToolError) -> Result<(), ToolError> {
         self.stale = self.stale.checked_sub(1).ok_or(conflict)?;
         Ok(())
@@ -243,8 +255,8 @@ impl<'c> EditingTurn<'c> {
         Ok(finish_edit(context, committed, judge).await)
     }
 
-    /// Waits for the first claim of an edit whose files are known now; takes `scope` beside what it has, or fails where another
-    /// edit has to go first.
+    /// Waits for the first claim of an edit whose files are known now, or adds `scope` to its
+    /// claim. Fails if another edit comes first.
     async fn ensure_claim(&mut self, scope: EditScope) -> Result<(), EditInterruption> {
         let Some(claim) = &mut self.claim else {
             self.claim_turn(scope).await;
@@ -262,7 +274,7 @@ impl<'c> EditingTurn<'c> {
         self.claim.insert(self.call.context.edit_scheduler.claim(scope)).wait_for_turn().await;
     }
 
-    /// What an edit of `changed` needs, which looks at `seen`. One that is only tried changes nothing.
+    /// The scope of an edit that changes `changed` and reads `seen`. A trial changes nothing.
     fn scope(
         &self,
         changed: impl IntoIterator<Item = WorkspacePath>,
@@ -277,7 +289,7 @@ impl<'c> EditingTurn<'c> {
     }
 }
 
-/// The real names of the files that an edit has changed, those that they had among them.
+/// The real names of the files that an edit has changed, including their former names.
 pub(crate) fn changed_paths(context: &Context, committed: &CommittedTransaction) -> Vec<WorkspacePath> {
     let names = committed.files.iter().flat_map(|change| match &change.operation {
         FileOperation::Renamed { from } => vec![from, &change.path],
@@ -286,7 +298,7 @@ pub(crate) fn changed_paths(context: &Context, committed: &CommittedTransaction)
     names.map(|path| context.workspace.resolve_links(path).unwrap_or_else(|| path.clone())).collect()
 }
 
-/// Tells the servers what was changed, and the caller what that changed in the diagnostics.
+/// Notifies the servers of the changes, and returns the changes of the diagnostics.
 pub(crate) async fn finish_edit(
     context: &Context,
     committed: CommittedTransaction,
@@ -310,7 +322,8 @@ pub(crate) async fn finish_edit(
     ToolEditResult { undo, files: file_results(&committed.files), judgement }
 }
 
-/// Edits wait for locks and for the disk, which the threads that talk to servers must not.
+/// Runs an edit on a blocking thread: it waits for locks and the disk, and must not hold up the
+/// threads that talk to servers.
 pub(crate) async fn run_blocking_edit<T: Send + 'static>(
     context: &Context,
     plan: &EditPlan,
@@ -329,7 +342,7 @@ async fn run_blocking<T: Send + 'static>(
     done.map_err(|error| join_error("the edit failed", error))
 }
 
-/// The file at `path`, if there is one.
+/// The file at `path`, if it exists.
 pub(crate) fn read_existing(context: &Context, path: &WorkspacePath) -> Result<Option<TextFile>, ToolError> {
     let limit = context.config.settings.limits.max_file_bytes;
     match context.workspace.read_text_up_to(path, limit) {
@@ -339,13 +352,14 @@ pub(crate) fn read_existing(context: &Context, path: &WorkspacePath) -> Result<O
     }
 }
 
-/// Whether a file is prose by its name: a marker for text left out may be an example of one in it, and no other file needs it to be right.
+/// Returns true for the file name of a prose document. Such a text may contain a marker for omitted
+/// code as an example, and no other file depends on its correctness.
 pub(crate) fn is_prose(path: &WorkspacePath) -> bool {
     const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
     path.extension().is_some_and(|end| PROSE.contains(&end))
 }
 
-/// Refuses a new text in which a marker such as `// ...existing code...` takes the place of what it stands for.
+/// Rejects a new text that contains a marker for omitted code, such as `// ...existing code...`.
 pub(crate) fn must_be_whole(
     path: &WorkspacePath,
     file: Option<&TextFile>,
@@ -364,7 +378,7 @@ pub(crate) fn must_be_whole(
         .with_hint("give the lines themselves, or change only the others with `edit`"))
 }
 
-/// Plans `text` for `path`, of which `file` was read.
+/// Adds to `plan` that `text` replaces the content `file` of `path`.
 pub(crate) fn plan_write(
     plan: &mut EditPlan,
     path: &WorkspacePath,
@@ -396,7 +410,7 @@ pub(crate) fn edited_texts(changes: &[FileChange]) -> Vec<EditedText> {
     changes.iter().filter(is_text).map(edited).collect()
 }
 
-/// Changes as answers give them.
+/// The changes in the form of answers.
 pub(crate) fn file_results(changes: &[FileChange]) -> Vec<FileResult> {
     changes.iter().map(file_result).collect()
 }
@@ -421,7 +435,7 @@ fn file_result(change: &FileChange) -> FileResult {
     }
 }
 
-/// An edit that was not made, in a tool's words.
+/// The tool error for an edit that was not made.
 pub(crate) fn from_edit_error(error: EditError) -> ToolError {
     let code = match &error {
         EditError::Conflict(_)

@@ -1,4 +1,5 @@
-//! Names of the functions and types that the places of an answer lie in, by the syntax trees of their files.
+//! Names of the functions and types that the places of an answer lie in, by the syntax trees of
+//! their files.
 
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -12,15 +13,17 @@ use crate::hints;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// How long an answer that is right without them waits for the names of what its places lie in.
+/// The longest wait of an otherwise complete answer for the names of enclosing symbols.
 pub(crate) const ENCLOSING_SYMBOLS_TIMEOUT: Duration = Duration::from_millis(200);
-/// Findings in more files than this are a check of a project, whose list is long enough.
+/// The most files whose findings get enclosing symbols. More files are a check of a whole
+/// project, whose list is long enough.
 const MAX_FILES_OF_NAMED_FINDINGS: usize = 16;
 
 impl Context {
-    /// Of each of `places` (a path as answers give it, and a position) the innermost symbol around it that has a body; `None` at the
-    /// top level, outside the workspace, where the language has no grammar, and where there was no time until `deadline`. A file that
-    /// took longer is known when it is asked about again.
+    /// The innermost enclosing symbol with a body for each of `places` (a path in the form of
+    /// answers, and a position). `None` at the top level, outside the workspace, in a language
+    /// without a grammar, and after `deadline`. An outline that took longer is cached for the next
+    /// request.
     pub(crate) async fn enclosing_symbols(
         &self,
         places: &[(&str, Position)],
@@ -50,7 +53,7 @@ impl Context {
         places.iter().map(around).collect()
     }
 
-    /// Names what each of `places` lies in, where that is known in short time.
+    /// Adds the enclosing symbol to each of `places`, if it is available in short time.
     pub(crate) async fn name_enclosing_symbols(&self, places: &mut [Place]) {
         let at: Vec<_> = places.iter().map(|place| (place.path.as_str(), place.range.start)).collect();
         let found = self.enclosing_symbols(&at, Instant::now() + ENCLOSING_SYMBOLS_TIMEOUT).await;
@@ -59,7 +62,7 @@ impl Context {
         }
     }
 
-    /// Names what each finding lies in, where they are in so few files that it takes no time.
+    /// Adds the enclosing symbol to each finding, if the findings are in few files.
     pub(crate) async fn name_symbols_of_findings(&self, items: &mut [DiagnosticItem]) {
         let files = items.chunk_by(|one, other| one.path == other.path).count();
         if files > MAX_FILES_OF_NAMED_FINDINGS {
@@ -72,7 +75,8 @@ impl Context {
         }
     }
 
-    /// Names what each item of a tree lies in, of a method its class, where that is known until `deadline`.
+    /// Adds the container to each item of a hierarchy (for a method its class), if it is known
+    /// before `deadline`.
     pub(crate) async fn name_containers(&self, items: &mut [HierarchyItem], deadline: Instant) {
         let mut places = Vec::new();
         each_item(items, &mut |item| places.push((item.place.path.clone(), item.place.range.start)));
@@ -85,15 +89,15 @@ impl Context {
     }
 
     fn kept_outline(&self, path: &WorkspacePath) -> Option<FileOutline> {
-        // The disk's outline is not that of an unsaved text.
+        // The cached outline is that of the disk.
         if self.view.unsaved(path).is_some() {
             return None;
         }
         self.outlines.get(path, self.workspace.stamp(path).ok()?)
     }
 
-    /// The outlines of the files at `paths`, of those that can be parsed; none at all where that takes longer than until `deadline`, but
-    /// those of files as they are on disk are kept for the next time.
+    /// The outlines of the files at `paths` that can be parsed. Returns none if that takes longer
+    /// than `deadline`, but caches the outlines of files on disk.
     async fn parse_outlines(
         &self,
         paths: Vec<WorkspacePath>,
@@ -127,7 +131,8 @@ fn each_item(items: &mut [HierarchyItem], visit: &mut impl FnMut(&mut HierarchyI
     }
 }
 
-/// Of `Class.method`, which is around the name of `method`, the class; of all else what is around it.
+/// The container of a symbol: for the name of `method` in `Class.method` it is the class, else the
+/// enclosing symbol.
 fn container_of(name: &str, around: String) -> Option<String> {
     match around.strip_suffix(name) {
         Some("") => None,
