@@ -1,8 +1,9 @@
 //! `explore`: a symbol with its source, its users and what it uses, in one answer of a stated size.
 //!
-//! The questions are those of the other language tools, asked together about the definition: hover, references, implementations,
-//! callees, outline, diagnostics. [`uses`] names the function or class around each reference; [`mod@fit`] shares the size out among the
-//! parts. Each part says how far it can be relied on where that is less than the whole answer.
+//! The requests are those of the other language tools, sent together for the definition: hover,
+//! references, implementations, callees, outline, diagnostics. [`uses`] names the function or class
+//! around each reference; [`mod@fit`] divides the size among the parts. A part has its own verdict
+//! if that is lower than the verdict of the whole answer.
 
 pub(crate) mod fit;
 pub(crate) mod output;
@@ -38,15 +39,15 @@ use crate::policy::request::CallSubjects;
 use crate::text::{LineColumn, Range};
 use crate::workspace::WorkspacePath;
 
-/// The size of an answer where nobody says another, in tokens.
+/// The default size of an answer, in tokens.
 const DEFAULT_BUDGET_TOKENS: usize = 2_000;
-/// The smallest answer that has something of each part.
+/// The smallest size that has room for something of each part.
 const MIN_BUDGET_TOKENS: usize = 400;
-/// What the names of the fields beside the output take.
+/// The estimated size of the field names beside the output.
 const VERDICT_BYTES: usize = 80;
-/// The most definitions of one name that are told.
+/// The most listed definitions of one name.
 const MAX_DEFINITIONS: usize = 10;
-/// The most places that are asked for in one part, and where those in some files are chosen from them.
+/// The most places requested for one part, and the most if only those in some files are kept.
 const MAX_PLACES: usize = 2_000;
 const MAX_CHOSEN_PLACES: usize = 20_000;
 
@@ -65,7 +66,7 @@ pub(crate) struct ExploreArgs {
     pub only: Option<Vec<PathBuf>>,
 }
 
-/// The tool.
+/// The `explore` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Explore;
 
@@ -91,7 +92,8 @@ impl Tool for Explore {
 const DESCRIPTION: &str = "Start here to understand or change a symbol: signature, docs, source, callers, callees, implementations, tests and \
              errors in one answer. Not for text that is no name (`grep`). Example: {\"symbol\": \"Cart.total\"}.";
 
-/// Answers all of what stands at `target` that fits into so many tokens; its lists have what is in `only`.
+/// Answers with as much about the symbol at `target` as fits into `tokens`. Its lists contain only
+/// places in `only`.
 pub(crate) async fn run(
     context: &Context,
     target: &Target,
@@ -132,7 +134,7 @@ pub(crate) async fn run(
     })
 }
 
-/// All that concerns `definition`; what the parts lack goes into `whole`.
+/// The parts of the answer about `definition`. Gaps of the parts are recorded in `whole`.
 async fn find_parts(
     context: &Context,
     definition: &Definition,
@@ -141,7 +143,8 @@ async fn find_parts(
 ) -> Result<ExploreParts, ToolError> {
     let (at, place) = (&definition.target, &definition.place);
     let most = Some(if only.is_given() { MAX_CHOSEN_PLACES } else { MAX_PLACES });
-    // Five whole questions side by side: together they are too large for the stack of a worker thread.
+    // Five complete requests run concurrently: together they are too large for the stack of a
+    // worker thread.
     let (hover, references, implementations, callees, extent) = tokio::join!(
         Box::pin(lsp_hover::run(context, at)),
         Box::pin(lsp_navigate::run(context, Navigation::References, at, most)),
@@ -178,7 +181,8 @@ async fn find_parts(
     Ok(parts)
 }
 
-/// The answer of a server: what the text has for this question are definitions of the name.
+/// Returns a server's answer only. Answers from the text are definitions of the name and do not fit
+/// this part.
 fn by_server(
     answer: Result<Answer<LocationsOutput>, ToolError>,
 ) -> Result<Answer<LocationsOutput>, ToolError> {
@@ -188,13 +192,13 @@ fn by_server(
     }
 }
 
-/// Verdict and notes of the whole, as the parts come in.
+/// The verdict and notes of the whole answer, updated as the parts arrive.
 struct WholeAnswer {
     verdict: Verdict,
     notes: Vec<String>,
-    /// What the server of the definition lacks, which need not be said of each part.
+    /// The limitation of the definition's server, which is not repeated for each part.
     known: Option<String>,
-    /// Parts that no server told of, by the reason.
+    /// Parts without an answer from a server, by reason.
     unknown: Vec<(String, Vec<String>)>,
 }
 
@@ -208,7 +212,7 @@ impl WholeAnswer {
         }
     }
 
-    /// The output of a part without which the answer is not whole.
+    /// The output of a required part. A gap in it lowers the verdict of the whole.
     fn essential<T>(&mut self, part: &str, answer: Result<Answer<T>, ToolError>) -> Option<T> {
         let (verdict, output) = match answer {
             Ok(answer) => {
@@ -232,7 +236,7 @@ impl WholeAnswer {
         }
     }
 
-    /// The output of a part that not every server has, and its own verdict where it is not complete.
+    /// The output of an optional part, and its own verdict if that is not complete.
     fn optional<T>(
         &mut self,
         part: &str,
@@ -263,7 +267,7 @@ impl WholeAnswer {
         }
     }
 
-    /// Says so where `found` has not all there are.
+    /// Adds a note if `found` is not complete.
     fn add_cut(&mut self, part: &str, found: &LocationsOutput) {
         if found.has_more {
             self.lower_verdict();
@@ -293,7 +297,7 @@ impl WholeAnswer {
     }
 }
 
-/// What is wrong in the file of the definition; `None` where it lies outside the workspace.
+/// The errors in the file of the definition; `None` if the file is outside the workspace.
 async fn find_errors(
     context: &Context,
     definition: &Definition,
@@ -342,7 +346,8 @@ fn without(places: Vec<Place>, definition: &Place) -> Vec<Place> {
     places.into_iter().filter(|place| !is_definition(place)).collect()
 }
 
-/// Each function in `only` once, whatever its overloads, with what it lies in; those of the workspace first.
+/// The functions in `only`, each once regardless of overloads, with their containers. Functions of
+/// the workspace come first.
 async fn callee_items(context: &Context, output: HierarchyOutput, only: &OnlyPaths) -> Vec<ExploreItem> {
     let mut callees: Vec<_> = output.items.into_iter().flat_map(|item| item.children).collect();
     callees.retain(|callee| only.has_answered(context, &callee.place.path));

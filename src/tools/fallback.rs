@@ -19,10 +19,10 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
 use crate::workspace::SearchError;
 
-/// How many symbols a search for a name gives at most.
+/// The most symbols of a search for a name.
 const MAX_NAME_SEARCH_SYMBOLS: usize = 1_000;
 
-/// Hover from the likely definition: its signature and its documentation.
+/// A hover from the likely definition: its signature and its documentation.
 pub(crate) async fn hover(
     context: &Context,
     unanswered: UnansweredQuestion,
@@ -68,7 +68,7 @@ pub(crate) async fn locations(
     Ok(hints_answer(unanswered, output, notes))
 }
 
-/// Places, how many there are, whether there may be more, and notes.
+/// Places, their number, true if there may be more, and notes.
 type FallbackPlaces = (Vec<Place>, usize, bool, Vec<String>);
 
 fn places_of(context: &Context, hints: Hints, limit: usize) -> FallbackPlaces {
@@ -104,7 +104,8 @@ async fn references(
     Ok((places.clone(), places.len(), found.truncated, notes(found.timed_out)))
 }
 
-/// The syntax errors of a file, as tree-sitter sees them, and what was not looked at; `None` where its language has no grammar.
+/// The syntax errors of a file according to tree-sitter, and notes on skipped parts; `None` if its
+/// language has no grammar.
 pub(crate) async fn syntax_errors(
     context: &Context,
     subject: &LanguageFile,
@@ -127,7 +128,7 @@ pub(crate) async fn syntax_errors(
     })
 }
 
-/// The outline of a file, and what was not looked at.
+/// The outline of a file, and notes on skipped parts.
 pub(crate) async fn outline(
     context: &Context,
     subject: &LanguageFile,
@@ -145,7 +146,7 @@ pub(crate) async fn outline(
     })
 }
 
-/// Symbols of the workspace that match `query`, as far as the time until `deadline` allows.
+/// Symbols of the workspace that match `query`, found before `deadline`.
 pub(crate) async fn workspace_symbols(
     context: &Context,
     query: &str,
@@ -158,7 +159,7 @@ pub(crate) async fn workspace_symbols(
     .await
 }
 
-/// Symbols of the workspace that are called exactly `name`, which takes half the time.
+/// Symbols of the workspace with exactly the name `name`. The search gets half the time.
 pub(crate) async fn workspace_symbols_named(
     context: &Context,
     name: &str,
@@ -171,7 +172,8 @@ pub(crate) async fn workspace_symbols_named(
     .await
 }
 
-/// The refusal of a question that only a server can answer: its state, the command that installs it, and the ways without it.
+/// The error of a request that only a server can answer: its state, the command that installs it,
+/// and alternatives without it.
 pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
     let mut error = state_error(status);
     if let Some(advice) = search_advice(status) {
@@ -180,7 +182,7 @@ pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
     error
 }
 
-/// The ways to an answer without a server, if it is missing.
+/// Advice on alternatives without a server, if it is missing.
 fn search_advice(status: &ServerStatus) -> Option<String> {
     let advice = hints::SEARCH_ADVICE;
     (status.state == ServerState::Missing).then(|| {
@@ -191,8 +193,8 @@ fn search_advice(status: &ServerStatus) -> Option<String> {
     })
 }
 
-/// `answer` with the ways to a better one; a failure if a server is missing and the text has nothing either: a program would take the
-/// empty answer for "there is none".
+/// Adds advice on a better answer to `answer`. It becomes an error if a server is missing and the
+/// text search found nothing, because a program would read the empty answer as "none exist".
 pub(crate) fn advised_answer<T: Serialize>(
     mut answer: Answer<T>,
     is_found: impl FnOnce(&T) -> bool,
@@ -208,13 +210,13 @@ pub(crate) fn advised_answer<T: Serialize>(
     Err(nothing_found_error(&answer.server_status, "the text search found nothing").with_details(&answer))
 }
 
-/// The failure of a question whose server is missing and about which the text has nothing.
+/// The error of a request whose server is missing and for which the text search found nothing.
 pub(crate) fn nothing_found_error(status: &ServerStatus, nothing: &str) -> ToolError {
     let error = refusal_error(status);
     ToolError { error: format!("{}, and {nothing}", error.error), ..error }
 }
 
-/// The state of a server as a failure, with the command that installs it.
+/// The state of a server as an error, with the command that installs it.
 pub(crate) fn state_error(status: &ServerStatus) -> ToolError {
     let code = match status.state {
         ServerState::Missing => ErrorCode::ServerMissing,
@@ -268,7 +270,8 @@ async fn definition_hints(context: &Context, unanswered: &UnansweredQuestion) ->
     .await
 }
 
-/// Searching takes processor time, which the threads that talk to servers must not lose.
+/// Runs a search on a blocking thread: it takes processor time, which the threads that talk to
+/// servers need.
 pub(crate) async fn run_in_background<T: Send + 'static>(
     context: &Context,
     work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError>
@@ -284,7 +287,7 @@ pub(crate) async fn run_in_background<T: Send + 'static>(
         Ok(Ok(found)) => Ok(found),
         Ok(Err(HintError::Read(error))) => Err(from_read_error(error)),
         Ok(Err(HintError::Search(SearchError::Place(error)))) => Err(from_read_error(error)),
-        // The pattern is the name that was asked about.
+        // The pattern is the name from the request.
         Ok(Err(HintError::Search(error))) => {
             let what = format!("there can be no such name: {error}");
             Err(ToolError::new(ErrorCode::InvalidArgs, what))

@@ -48,7 +48,7 @@ pub(crate) struct FetchOutput {
     pub truncated: bool,
 }
 
-/// The tool.
+/// The `fetch_web_page` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WebPageTool;
 
@@ -90,7 +90,7 @@ fn page_excerpt(page: WebPage, url: String, truncated: bool, offset: usize, most
     let start = text.char_indices().nth(offset).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
     let shown = &rest[..rest.floor_char_boundary(most)];
-    // Better a whole line than half of one.
+    // Ends at a line break if there is one.
     let shown = match shown.rfind('\n') {
         Some(end) if shown.len() < rest.len() => &shown[..=end],
         _ => shown,

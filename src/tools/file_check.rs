@@ -16,20 +16,20 @@ use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
-/// How a file is looked at.
+/// Options of the check of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileCheckOptions {
-    /// The texts that are looked at.
+    /// The texts that are checked.
     pub view: View,
-    /// When the answer must be there, if that is before the settings' deadline.
+    /// The deadline, if it is before that of the settings.
     pub until: Option<Instant>,
-    /// What was found before and still holds, as far as our own eyes see, need not be asked again.
+    /// True if earlier findings may be reused while the file is unchanged.
     pub may_be_kept: bool,
-    /// What some of the servers are not asked about.
+    /// The files that some of the servers do not check.
     pub left_out: LeftOutFiles,
 }
 
-/// Asks every server of one file.
+/// Requests the diagnostics of one file from every server.
 pub(crate) async fn check_file(
     context: &Context,
     subject: LanguageFile,
@@ -96,12 +96,13 @@ pub(crate) async fn check_file(
     Ok(report)
 }
 
-/// Missing, or not allowed to run: it was never asked.
+/// Returns true if the server is missing or not allowed to run, so it was never asked.
 fn is_absent(status: &ServerStatus) -> bool {
     matches!(status.state, ServerState::Missing | ServerState::Disabled)
 }
 
-/// Complete when all are; no data when none has any; partial otherwise. With the first reason.
+/// The combined verdict: complete if all are, no data if none has any, partial otherwise. Includes
+/// the first reason.
 fn combine_completeness(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
     let reason = knowns.iter().find_map(|known| match known {
         DiagnosticsCompleteness::Complete => None,
@@ -116,15 +117,16 @@ fn combine_completeness(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<
     (verdict, reason)
 }
 
-/// Why a server's findings are not there.
+/// The reason that a server's findings are missing.
 enum MissingDiagnosticsReason {
-    /// Its state says.
+    /// The state of the server.
     Server(ServerStatus),
-    /// The file cannot be asked about.
+    /// An error of this program.
     Us(ToolError),
 }
 
-/// What a server finds in a file as `view` shows it, with what its background check finds where that is what is on disk.
+/// The findings of a server in a file as `view` shows it, including those of its background check
+/// if the view is the disk.
 async fn ask_for_findings(
     session: &Session,
     path: &WorkspacePath,
@@ -138,7 +140,7 @@ async fn ask_for_findings(
         };
         let viewing = session.enter_view(view, deadline).await?;
         let found = session.diagnostics(path, deadline).await?;
-        // What changes while it is asked is to be checked as well.
+        // A file that changes during the request needs another check.
         let is_due = session.owes_background_check();
         drop(viewing);
         if !is_due || !is_checked || Instant::now() >= deadline {
@@ -147,7 +149,7 @@ async fn ask_for_findings(
     }
 }
 
-/// Asks one server, once more if it ends meanwhile.
+/// Sends a request to one server, and repeats it once if the server exits meanwhile.
 async fn check_with_server(
     context: &Context,
     server: &str,
@@ -202,7 +204,7 @@ async fn check_with_server(
     }
 }
 
-/// The same status, with the advice to wait longer by the argument that this tool has.
+/// Adds the advice to wait longer, in terms of this tool's argument.
 fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
     if status.hint.is_some() {
         status.hint = Some(context.retry_advice(&status, true));

@@ -2,19 +2,19 @@
 
 use imagesize::{ImageType, blob_size, image_type};
 
-/// So many first bytes are looked at; the size of a JPEG can stand behind a large preview.
+/// The number of leading bytes that are read. The size of a JPEG may follow a large preview.
 pub(crate) const MAX_FILE_HEAD_BYTES: usize = 256 * 1024;
 
-/// What a file is that is no text.
+/// The kind of a file that is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BinaryFileKind {
-    /// An image: its format, and width and height in pixels where they were found.
+    /// An image: its format, and its width and height in pixels if they were found.
     Image(&'static str, Option<(usize, usize)>),
-    /// Something else, in words with their article.
+    /// Another kind, in words with an article.
     Other(&'static str),
 }
 
-/// What the file is that begins with `head`; `None` where that may be text, or is not known.
+/// The kind of the file that begins with `head`; `None` if it may be text, or is unknown.
 pub(crate) fn file_kind(head: &[u8]) -> Option<BinaryFileKind> {
     if let Some(format) = image_format(head) {
         let size = blob_size(head).ok().map(|size| (size.width, size.height));
@@ -36,12 +36,12 @@ fn image_format(head: &[u8]) -> Option<&'static str> {
         ImageType::Psd => "PSD",
         ImageType::Jxl => "JPEG XL",
         ImageType::Heif(_) => "HEIF or AVIF",
-        // Other formats are rare, and text can look like some of them.
+        // Other formats are rare, and text can resemble some of them.
         _ => return None,
     })
 }
 
-/// How files begin, and what they are.
+/// The first bytes of file formats, and their descriptions.
 const OTHERS: [(&[u8], &str); 16] = [
     (b"%PDF-", "a PDF document"),
     (b"PK\x03\x04", "a ZIP archive (or a document made of one: docx, xlsx, jar, …)"),

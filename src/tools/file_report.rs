@@ -1,4 +1,4 @@
-//! What servers find in one file, and how far that can be relied on.
+//! The diagnostics of one file, and the verdict on them.
 
 use std::borrow::Cow;
 
@@ -10,30 +10,30 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct FileReport {
     /// The file.
     pub path: WorkspacePath,
-    /// Sorted by position.
+    /// The findings, sorted by position.
     pub items: Vec<DiagnosticItem>,
-    /// How far to rely on them.
+    /// The verdict on the findings.
     pub verdict: Verdict,
-    /// Why not complete.
+    /// The reason that the verdict is not complete.
     pub detail: Option<String>,
-    /// Each server that speaks the file's language and gives diagnostics.
+    /// The status of each server for the file's language with diagnostics.
     pub statuses: Vec<ServerStatus>,
-    /// What else is worth knowing.
+    /// Further notes.
     pub notes: Vec<String>,
     /// True for a file of a secondary language that has no server and was not named. It does not
     /// count for the verdict.
     pub secondary: bool,
-    /// Neither a server nor a parser has looked at it.
+    /// True if neither a server nor a parser has checked the file.
     pub unchecked: bool,
-    /// Those of the findings that come from checks which servers run in the background.
+    /// The findings that come from background checks of servers.
     pub background: Vec<DiagnosticItem>,
-    /// Such a check has not ended.
+    /// True if such a check has not ended.
     pub lacks_background: bool,
 }
 
 impl FileReport {
-    /// Its findings that can be compared with those of another look at the file: where the background check of one of the two has not
-    /// ended, what such a check found in the other is neither new nor gone.
+    /// The findings that can be compared with those of `other`, another check of the file. If the
+    /// background check of one of the two has not ended, findings of such checks are left out.
     pub(crate) fn comparable(&self, other: Option<&Self>) -> Cow<'_, [DiagnosticItem]> {
         if !self.lacks_background && other.is_none_or(|other| !other.lacks_background) {
             return Cow::Borrowed(&self.items);
@@ -42,12 +42,12 @@ impl FileReport {
         Cow::Owned(items.cloned().collect())
     }
 
-    /// Every copy of its findings.
+    /// All findings, including the background copies, mutably.
     pub(crate) fn all_items_mut(&mut self) -> impl Iterator<Item = &mut DiagnosticItem> {
         self.items.iter_mut().chain(&mut self.background)
     }
 
-    /// Whether a server had no time to say all.
+    /// Returns true if a server had no time to report everything.
     pub(crate) fn ran_out_of_time(&self) -> bool {
         let late = [ServerState::Timeout, ServerState::Starting, ServerState::Indexing];
         self.verdict != Verdict::Complete && self.statuses.iter().any(|status| late.contains(&status.state))

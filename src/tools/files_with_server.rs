@@ -1,4 +1,4 @@
-//! Files of a folder that an installed language server can do something with.
+//! Files of a folder that an installed language server supports.
 
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
@@ -8,7 +8,7 @@ use crate::workspace::WorkspacePath;
 /// The files in `folder` whose language has a server here with the features that are `wanted`.
 ///
 /// # Errors
-/// As [`Context::source_files`].
+/// The errors of [`Context::source_files`].
 pub(crate) fn files_with_server(
     context: &Context,
     folder: &WorkspacePath,

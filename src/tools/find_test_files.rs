@@ -1,4 +1,5 @@
-//! `find_test_files`: the tests of a source file, and the source of a test, by the conventions of its language.
+//! `find_test_files`: the tests of a source file, and the source of a test, by the conventions of
+//! its language.
 
 use std::cmp::Reverse;
 
@@ -14,11 +15,11 @@ use crate::hints::test_conventions::{TestFileKind, kind, nearness};
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
-/// Files named for each one given.
+/// The most files listed for each given one.
 const MAX_RELATED_TEST_FILES: usize = 10;
-/// Files of these names that are looked at for the nearest ones.
+/// The most files with these names among which the nearest are chosen.
 const MAX_TEST_FILE_CANDIDATES: i64 = 1_000;
-/// What begins tests within a source, by extension.
+/// Patterns for the first line of tests within a source file, by extension.
 const INLINE: &[(&str, &str)] =
     &[("rs", r"^\s*#\[(cfg\(test\)|test|tokio::test)"), ("zig", r#"^\s*test\s+(".*"\s*)?\{"#)];
 
@@ -70,7 +71,7 @@ pub(crate) enum TestRelation {
     Unknown,
 }
 
-/// The tool.
+/// The `find_test_files` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FindTestFilesTool;
 
@@ -126,7 +127,7 @@ async fn related_files(context: &Context, path: &WorkspacePath) -> Result<Relate
     Ok(RelatedTestFiles { path, kind, related, has_more, inline_tests_line, names })
 }
 
-/// The files with one of these names, the nearest first, and whether there are more.
+/// The files with one of these names, the nearest first, and true if there are more.
 async fn nearest_named(
     context: &Context,
     of: &[&str],
@@ -148,13 +149,13 @@ async fn nearest_named(
     Ok((found, has_more))
 }
 
-/// The first line of tests that stand in the source itself, 1-based.
+/// The first line of tests in the source file itself, 1-based.
 async fn inline_tests_line(context: &Context, path: &WorkspacePath) -> Result<Option<u32>, ToolError> {
     let extension = path.extension().unwrap_or_default();
     let Some((_, pattern)) = INLINE.iter().find(|(of, _)| *of == extension) else { return Ok(None) };
     let search = GrepArgs {
         pattern: (*pattern).to_owned(),
-        // Whole, since a relative one begins where the caller is.
+        // Absolute, because relative paths start at the caller's folder.
         path: Some(context.workspace.absolute(path).to_string_lossy().into_owned()),
         max_matches: Some(1),
         semantic: Some(false),

@@ -1,4 +1,5 @@
-//! `fix`: one kind of source action (organized imports), or the quick fixes of one rule, in files and folders, as one edit.
+//! `fix`: one kind of source action (organized imports), or the quick fixes of one rule, in files
+//! and folders, as one edit.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +20,11 @@ use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
 
-/// Servers are asked about so many files at once.
+/// The number of files that are processed concurrently.
 const MAX_CONCURRENT_FIXED_FILES: usize = 4;
-/// What the kinds begin with that concern a whole file.
+/// The prefix of kinds that concern a whole file.
 const SOURCE_KIND: &str = "source";
-/// The kind of what fixes one finding.
+/// The kind of actions that fix one finding.
 const QUICK_FIX: &str = "quickfix";
 
 /// The arguments of `fix`.
@@ -43,7 +44,7 @@ pub(crate) struct FixArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// The tool.
+/// The `fix` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fix;
 
@@ -87,7 +88,7 @@ impl Tool for Fix {
 const DESCRIPTION: &str = "Does one kind of source action of language servers in files and folders, with one undo: organize imports, fix all, or \
              all quick fixes of one `rule`. For one place use `lsp_code_actions`.";
 
-/// What is done to each file.
+/// The fix applied to each file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum WantedFix {
     /// The source action of this kind.
@@ -119,7 +120,7 @@ fn wanted_fix(args: &FixArgs) -> Result<WantedFix, ToolError> {
     }
 }
 
-/// `kind` with the word before it that all of these have.
+/// `kind` with the common prefix of source actions.
 fn source_kind(kind: &str) -> Result<String, ToolError> {
     let first = kind.split('.').next().unwrap_or_default();
     match first {
@@ -134,7 +135,7 @@ fn source_kind(kind: &str) -> Result<String, ToolError> {
     }
 }
 
-/// The files that `paths` name, and those of the folders among them, each once.
+/// The files in `paths`, including those of folders, each once.
 fn fixed_files(context: &Context, paths: &[String]) -> Result<Vec<LanguageFile>, ToolError> {
     let mut files = Vec::new();
     for given in paths {
@@ -161,7 +162,7 @@ fn fixed_files(context: &Context, paths: &[String]) -> Result<Vec<LanguageFile>,
     Ok(files)
 }
 
-/// What servers propose for `files`, and what else is to be said.
+/// The edits that servers propose for `files`, and notes.
 async fn propose_fixes(
     context: &Context,
     wanted: &WantedFix,
@@ -203,7 +204,7 @@ async fn propose_fixes(
     Ok((whole, notes.into_iter().collect()))
 }
 
-/// What the first server that would change something proposes for one file.
+/// The edit from the first server that would change one file.
 async fn propose_fix(
     context: &Context,
     kind: &str,

@@ -1,4 +1,5 @@
-//! Quick fixes of all findings of one rule in a file, made one after another in unsaved text until none is left.
+//! Quick fixes of all findings of one rule in a file, made one after another in unsaved text until
+//! none is left.
 
 use tokio::time::Instant;
 
@@ -11,34 +12,34 @@ use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::lsp::view::View;
 use crate::text::{Buffer, LineColumn, TextChange, quoted_list};
 
-/// Fixes that cannot be made together are made in further rounds, at most so many.
+/// The most rounds. Fixes that overlap are made in further rounds.
 const MAX_FIX_ROUNDS: usize = 20;
 /// The most findings of one file that are fixed in one round.
 const MAX_FIXES_PER_ROUND: usize = 200;
 
-/// Which quick fixes are made.
+/// The quick fixes to make.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RuleFix {
     /// The code of the findings.
     pub(super) rule: String,
-    /// How the title of the quick fix begins; empty for the one that the server prefers.
+    /// The beginning of the quick fix's title; empty for the one that the server prefers.
     pub(super) title: String,
 }
 
-/// What one round makes of a file.
+/// The changes of one round in a file.
 #[derive(Default)]
 struct FixRound {
-    /// They do not touch each other; in the order of the text.
+    /// The changes, in the order of the text; they do not overlap.
     changes: Vec<TextChange>,
-    /// Fixes that touch others, or were too many, are left for another round.
+    /// True if fixes that overlap others or exceed the limit are left for another round.
     has_rest: bool,
     notes: Vec<String>,
 }
 
-/// What fixing all findings of a rule would make of `file`, and what else is to be said.
+/// The edit that fixes all findings of a rule in `file`, and notes.
 ///
 /// # Errors
-/// Where no server looked at the file, and where it is not clear which fix is meant.
+/// If no server checked the file, and if the requested fix is ambiguous.
 pub(super) async fn propose_rule_fixes(
     context: &Context,
     wanted: &RuleFix,
@@ -96,7 +97,7 @@ async fn fix_round(
     Ok(round)
 }
 
-/// Adds the fix of `finding` to `round`, if it does not touch those that are there.
+/// Adds the fix of `finding` to `round`, if it does not overlap the existing ones.
 async fn add_fix(
     context: &Context,
     wanted: &RuleFix,
@@ -148,8 +149,9 @@ async fn add_fix(
     Ok(())
 }
 
-/// The fix that is meant: by its title, else the one that the server prefers. What is left of a finding that has no other is as a rule a comment
-/// that silences it, which nobody gets without asking.
+/// The requested fix: the one with the given title, else the one that the server prefers. If the
+/// server prefers none, the remaining fix is usually a comment that suppresses the finding, which
+/// is made only on request.
 fn chosen_fix(
     offers: Vec<ServerCodeAction>,
     wanted: &RuleFix,

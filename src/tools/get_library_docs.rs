@@ -37,7 +37,7 @@ pub(crate) struct DocsOutput {
     pub truncated: bool,
 }
 
-/// The tool.
+/// The `get_library_docs` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GetLibraryDocs;
 
@@ -64,7 +64,7 @@ impl Tool for GetLibraryDocs {
             }
             _ => Vec::new(),
         };
-        // What is bundled is read here, and no machine is spoken to.
+        // Bundled documentation needs no network.
         let effect = urls.is_empty().then_some(Effect::Read);
         Ok(CallSubjects { urls, effect, ..CallSubjects::default() })
     }

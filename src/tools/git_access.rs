@@ -11,20 +11,20 @@ use super::state_files::run_blocking;
 use crate::process::RunError;
 use crate::workspace::WorkspacePath;
 
-/// A repository, and what git is run on in its place.
+/// A repository, and the shadow repository that git commands run on.
 #[derive(Debug)]
 pub(crate) struct OpenRepository {
     /// The repository.
     pub repository: Repository,
-    /// Our configuration, its data.
+    /// A repository with this program's configuration and the original's data.
     pub shadow: ShadowRepository,
 }
 
 impl OpenRepository {
-    /// The repository that `folder` lies in; runs of git are ended by `deadline`.
+    /// The repository that contains `folder`. Git commands are ended at `deadline`.
     ///
     /// # Errors
-    /// Where there is none, or it is not looked into.
+    /// If there is no repository, or it may not be accessed.
     pub(crate) async fn open(
         context: &Context,
         folder: WorkspacePath,
@@ -40,7 +40,8 @@ impl OpenRepository {
     }
 }
 
-/// The repository of `given`, which must be a folder of the workspace also when links are followed.
+/// The repository of `given`, which must be a folder of the workspace even after links are
+/// followed.
 async fn find_repository(context: &Context, given: WorkspacePath) -> Result<Repository, ToolError> {
     let (root, start) = (context.workspace.root().to_owned(), context.workspace.absolute(&given));
     run_blocking(move || {
@@ -58,7 +59,7 @@ async fn find_repository(context: &Context, given: WorkspacePath) -> Result<Repo
     .await
 }
 
-/// Why git's data could not be had, in a tool's words.
+/// The tool error for a failure of git.
 pub(crate) fn from_git_error(error: GitError) -> ToolError {
     let (code, hint) = match &error {
         GitError::NoRepository { .. } => (ErrorCode::NotFound, None),
@@ -77,7 +78,7 @@ pub(crate) fn from_git_error(error: GitError) -> ToolError {
         }
         GitError::Io { .. } | GitError::Run(_) | GitError::Failed { .. } => (ErrorCode::Internal, None),
     };
-    // Programs and folders of the machine are in the log, not in the answer.
+    // Paths of programs and folders of the machine are in the log, not in the answer.
     tracing::info!("git was asked in vain: {error:?}");
     let what = match &error {
         GitError::Run(RunError::TooLong { .. }) => "git was ended because its time was up".to_owned(),

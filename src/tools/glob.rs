@@ -12,11 +12,11 @@ use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::{GlobOrder, GlobQuery, SelectError, WorkDeadline};
 
-/// Paths in one answer, unless said otherwise, and at most.
+/// The default and the largest number of paths in one answer.
 const DEFAULT_GLOB_PATHS: usize = 200;
 const MAX_GLOB_PATHS: usize = 5_000;
 
-/// How long it may take.
+/// The default timeout.
 const DEFAULT_GLOB_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The arguments of `glob`.
@@ -57,7 +57,7 @@ pub(crate) struct GlobOutput {
     pub notes: Vec<String>,
 }
 
-/// The tool.
+/// The `glob` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GlobTool;
 
@@ -82,10 +82,11 @@ impl Tool for GlobTool {
     }
 }
 
-/// Answers which files match.
+/// Returns the matching files.
 ///
 /// # Errors
-/// A pattern that is not valid, is absolute or has `..`; a directory that is missing, none, or outside.
+/// An invalid or absolute pattern, or one with `..`; a directory that is missing, not a directory,
+/// or outside the workspace.
 pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput, ToolError> {
     let query = GlobQuery {
         under: directory(context, args.path.as_deref())?,
@@ -121,7 +122,7 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
     })
 }
 
-/// A selection that cannot be made, in a tool's words.
+/// The tool error for an invalid selection of files.
 pub(super) fn from_select_error(error: SelectError) -> ToolError {
     match error {
         SelectError::Place(error) => from_read_error(error),

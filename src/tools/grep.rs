@@ -17,17 +17,17 @@ use crate::workspace::{
     WorkDeadline, WorkspacePath,
 };
 
-/// Matches in one answer, unless said otherwise, and at most.
+/// The default and the largest number of matches in one answer.
 const DEFAULT_GREP_MATCHES: usize = 200;
 const MAX_GREP_MATCHES: usize = 5_000;
 
-/// Lines of context around a match, at most.
+/// The most lines of context around a match.
 const MAX_GREP_CONTEXT_LINES: usize = 50;
 
-/// How long it may take.
+/// The default timeout.
 const DEFAULT_GREP_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a match costs in an answer beside its texts, in bytes.
+/// The size of a match in an answer beside its texts, in bytes.
 const GREP_MATCH_OVERHEAD_BYTES: usize = 48;
 
 /// The arguments of `grep`.
@@ -159,7 +159,7 @@ pub(crate) struct FileCount {
     pub count: usize,
 }
 
-/// The tool.
+/// The `grep` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GrepTool;
 
@@ -185,10 +185,10 @@ impl Tool for GrepTool {
     }
 }
 
-/// Answers which lines match, in about `budget` bytes.
+/// Returns the matching lines, in about `budget` bytes.
 ///
 /// # Errors
-/// A pattern, glob or type that is not valid; a path that is missing or outside.
+/// An invalid pattern, glob or type; a path that is missing or outside the workspace.
 pub(crate) async fn run(
     context: &Context,
     args: GrepArgs,
@@ -295,7 +295,7 @@ fn to_grep_match(path: WorkspacePath, line: LineMatch, mark: Option<MatchMark>) 
     }
 }
 
-/// What was not searched, and why.
+/// Notes on files that were not searched, and the reasons.
 fn notes(result: &GrepResult) -> Vec<String> {
     let mut notes = Vec::new();
     if result.timed_out {
@@ -340,7 +340,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
 }
 
 impl GrepOutput {
-    /// Leaves out what is beyond `budget` bytes, from the end.
+    /// Drops items from the end until the rest fits into `budget` bytes.
     fn fit_budget(&mut self, budget: usize) {
         let total =
             (self.matches.len(), self.files.as_ref().map(Vec::len), self.counts.as_ref().map(Vec::len));
@@ -367,7 +367,7 @@ impl GrepOutput {
     }
 }
 
-/// Keeps as many of `items` as fit into `budget` bytes; one at least.
+/// Keeps as many of `items` as fit into `budget` bytes, at least one.
 fn truncate<T>(items: &mut Vec<T>, budget: usize, size: impl Fn(&T) -> usize) {
     let mut used = 0;
     let fits = |item: &T| {

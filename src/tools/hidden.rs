@@ -1,11 +1,11 @@
-//! Escaping of invisible characters in manifests and descriptions. A model would read text in them that a person who reads the
-//! manifest does not see.
+//! Escaping of invisible characters in manifests and descriptions. A model would read text in them
+//! that a person who reads the manifest does not see.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
-/// `text` with such characters shown by their numbers.
+/// `text` with hidden characters replaced by their code points.
 pub(crate) fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -21,11 +21,11 @@ pub(crate) fn escape_hidden(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// So much of one text is shown to whoever is asked to agree to it.
+/// The longest text that an approval request shows, in characters.
 const MAX_APPROVAL_TEXT_CHARS: usize = 2_000;
 
-/// `text` in one line, with every character that cannot be seen by its number, and no longer than a person reads: whoever agrees
-/// must see what to.
+/// `text` in one line of limited length, with every invisible character replaced by its code point,
+/// so that approvers see all of what they approve.
 pub(crate) fn approval_text(text: &str) -> Cow<'_, str> {
     let unseen = |character: char| character.is_control() || is_hidden(character);
     let long = text.chars().nth(MAX_APPROVAL_TEXT_CHARS).is_some();
@@ -45,7 +45,7 @@ pub(crate) fn approval_text(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same in every text of a schema, keys apart: those are what a call must spell.
+/// Escapes every text of a schema, except keys, which a call must spell exactly.
 pub(crate) fn escape_all(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -59,7 +59,8 @@ pub(crate) fn escape_all(value: &mut Value) {
     }
 }
 
-/// Controls but for line breaks and tabs, what turns the direction of writing, what has no width, tags, fillers.
+/// Returns true for control characters except line breaks and tabs, and for direction marks,
+/// zero-width characters, tags and fillers.
 pub(crate) fn is_hidden(character: char) -> bool {
     (character.is_control() && !matches!(character, '\n' | '\t'))
         || matches!(character,
@@ -77,7 +78,7 @@ mod tests {
         assert_eq!(approval_text("plain ü"), "plain ü");
         assert_eq!(approval_text("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\u{a}");
         assert_eq!(approval_text("a\u{202e}b"), "a\\u{202e}b");
-        // Fillers and soft hyphens are not seen either, and some programs leave them out.
+        // Fillers and soft hyphens are invisible too, and some programs drop them.
         assert_eq!(approval_text("r\u{ad}m \u{115f}-rf"), "r\\u{ad}m \\u{115f}-rf");
         let long = approval_text(&"x".repeat(5000)).into_owned();
         assert!(long.ends_with(" … (cut off)") && long.len() < 2100);

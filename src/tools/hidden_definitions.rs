@@ -1,4 +1,5 @@
-//! Protection of definitions in files that a rule hides: hovers, signatures and completions repeat their documentation and values.
+//! Protection of definitions in files that a rule hides: hovers, signatures and completions repeat
+//! their documentation and values.
 
 use tokio::time::Instant;
 
@@ -14,25 +15,26 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// The note of an answer that was withheld.
 pub(crate) const WITHHELD_NOTE: &str = "a rule hides a file in which a name that was asked about is defined, so the server's words about it are left out";
 
-/// The longest call or list, in lines, whose beginning is looked for.
+/// The longest call or list whose beginning is searched for, in lines.
 const MAX_STATEMENT_LINES: u32 = 40;
-/// The most names of a statement that are looked up; the answer about a longer one is withheld.
+/// The most names of a statement that are looked up. The answer about a longer one is withheld.
 const MAX_LOOKED_UP_NAMES: usize = 60;
 
-/// Withholds the words of a server about names that are defined in hidden files.
+/// Withholds a server's text about names that are defined in hidden files.
 #[derive(Debug, Clone)]
 pub(crate) struct HiddenDefinitions(Option<Workspace>);
 
 impl HiddenDefinitions {
-    /// The hidden files of a call. Without rules that hide any, nothing is looked up.
+    /// The hidden files of a call. If no rule hides files, nothing is looked up.
     pub(crate) fn new(context: &Context) -> Self {
         Self(context.limits.may_hide().then(|| context.workspace.clone()))
     }
 
-    /// `answer` about the file `path`, or `None` in its place if one of `names` in its text is defined in a hidden file, or its type is.
+    /// Returns `answer` about the file `path`, or `None` if one of the `names` in its text, or its
+    /// type, is defined in a hidden file.
     ///
     /// # Errors
-    /// Where the server does not answer where the names are defined.
+    /// If the server fails to answer where the names are defined.
     pub(crate) async fn withhold<T>(
         &self,
         session: &Session,
@@ -53,7 +55,7 @@ impl HiddenDefinitions {
                                 return Err(AskError::Moving { path: path.display() });
                             }
                             Ok(found) => found.value.iter().any(|place| is_hidden(workspace, &place.file)),
-                            // Of a keyword some servers say so by an error.
+                            // Some servers return an error for a keyword.
                             Err(AskError::Request(RequestError::Refused { .. })) => false,
                             Err(error) => return Err(error),
                         };
@@ -63,8 +65,8 @@ impl HiddenDefinitions {
     }
 }
 
-/// The names in the statement around `position`, as far as brackets show it: on its line, on those since the call or list began that it
-/// stands in, and of a list of imports also on those up to its end.
+/// The names in the statement around `position`, delimited by brackets: on its line, on the lines
+/// from the start of the enclosing call or list, and for a list of imports up to its end.
 pub(crate) fn names_around(buffer: &Buffer, position: Position) -> Vec<Position> {
     let start = Position::new(position.line.saturating_sub(MAX_STATEMENT_LINES), 0);
     let start_byte = buffer.byte_offset(start);

@@ -16,30 +16,31 @@ use crate::lsp::session::Session;
 use crate::text::{Position, has_word, words_in};
 use crate::workspace::{SearchQuery, WorkspacePath};
 
-/// The most files with a changed name that are checked without asking the server which of them refer to it.
+/// The most files with a changed name that are checked without asking the server for the
+/// references.
 const MAX_UNVERIFIED_DEPENDENT_FILES: usize = 6;
-/// The most changed definitions whose references the server is asked for.
+/// The most changed definitions whose references are requested from the server.
 const MAX_IMPACT_REFERENCE_QUERIES: usize = 8;
 /// The most changed names that are searched for.
 const MAX_SEARCHED_CHANGED_NAMES: usize = 48;
 /// The time limit for one search of the text.
 const IMPACT_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_000);
 
-/// How far the search for the users of a change goes.
+/// The limits of the search for dependents of a change.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ImpactLimits {
-    /// The most files that are named for a check.
+    /// The most files that are selected for a check.
     most_files: usize,
     /// The most changed names that are searched for.
     most_names: usize,
     /// The time limit for one search of the text.
     search: Duration,
-    /// Whether the server's references may leave files out that mention a changed name.
+    /// True if the server's references may exclude files that mention a changed name.
     narrows: bool,
 }
 
 impl ImpactLimits {
-    /// Of an edit, whose answer somebody waits for.
+    /// The limits for an edit, whose caller waits for the answer.
     pub(crate) fn of_edit(most_files: usize) -> Self {
         Self {
             most_files,
@@ -49,29 +50,30 @@ impl ImpactLimits {
         }
     }
 
-    /// Of a difference between trees: what an import calls otherwise, or a type hands on, has no references to the definition, and a
-    /// file more costs little.
+    /// The limits for a difference between trees. References are not used to narrow it: they miss
+    /// aliased imports and inherited members, and an additional file is cheap.
     pub(crate) fn of_difference(most_files: usize) -> Self {
         Self { most_files, most_names: 2_000, search: Duration::from_secs(30), narrows: false }
     }
 }
 
-/// The files that an edit may concern.
+/// The files that an edit may affect.
 #[derive(Debug, Default)]
 pub(crate) struct EditImpact {
-    /// What it changes, by language.
+    /// The changed declarations, by language.
     pub changed: BTreeMap<String, DeclarationChanges>,
-    /// Those to look at, the ones that use most of it first.
+    /// The files to check, those with the most uses first.
     pub files: Vec<LanguageFile>,
-    /// Those that use it, too, and are too many.
+    /// Further files with uses that exceed the limit.
     pub left_out: Vec<WorkspacePath>,
-    /// Those that use it and cannot be read, each with the reason.
+    /// Files with uses that cannot be read, each with the reason.
     pub unreadable: Vec<(WorkspacePath, String)>,
-    /// The time was up before all files were searched.
+    /// True if the time was up before all files were searched.
     pub cut: bool,
 }
 
-/// The files that use what `edits` change: they mention it, and where those are many the server says which mean it.
+/// The files that use declarations changed by `edits`. Files that mention a name are found in the
+/// text; if they are many, the server's references narrow them.
 pub(crate) async fn find_dependents(
     context: &Context,
     edits: &[EditedText],
@@ -114,13 +116,14 @@ pub(crate) async fn find_dependents(
     impact
 }
 
-/// Files that use something, with how often.
+/// Files with uses, and the number of uses.
 #[derive(Debug, Default)]
 struct DependentFiles {
     files: BTreeMap<WorkspacePath, usize>,
-    /// Those that bring a name in, or define one like it: they are concerned even if the server does not say so.
+    /// Files that import a name or define a similar one. They are affected even if the server
+    /// reports no reference.
     near: BTreeSet<WorkspacePath>,
-    /// One defines a type that inherits from one that lost a member.
+    /// True if one of them defines a subtype of a type that lost a member.
     inherits: bool,
     cut: bool,
 }
@@ -159,7 +162,8 @@ impl DependentFiles {
         users
     }
 
-    /// Leaves those that the server says refer to what is changed, if it can say that of all of it.
+    /// Keeps the files with references according to the server, if it answers for all changed
+    /// names.
     async fn narrow_by_references(
         &mut self,
         context: &Context,
@@ -192,7 +196,8 @@ impl DependentFiles {
     }
 }
 
-/// The files that the server says refer to what stands at `position`; `None` where it does not know all of them.
+/// The files with references to the symbol at `position`, according to the server; `None` if the
+/// server does not know all files.
 async fn references(
     context: &Context,
     subject: &LanguageFile,
@@ -215,7 +220,7 @@ async fn references(
     Some(asked.value.into_iter().filter_map(inside).collect())
 }
 
-/// The server that knows where things are used.
+/// The first available session with navigation for the file.
 pub(crate) async fn navigating_session(
     context: &Context,
     subject: &LanguageFile,
@@ -235,8 +240,8 @@ pub(crate) fn language_of(context: &Context, path: &WorkspacePath, text: Option<
     context.catalogue().language_of(&path.name_lossy(), first_line).map(str::to_owned)
 }
 
-/// The languages that the navigating server of `language` speaks, and those whose files may use its: TypeScript is used from JavaScript,
-/// and from Svelte.
+/// The languages of the navigating server of `language`, and those whose files may use it:
+/// TypeScript is used from JavaScript, and from Svelte.
 fn related_languages<'a>(context: &'a Context, language: &'a str) -> Vec<&'a str> {
     let servers = context.catalogue().servers_for(language);
     let navigator = servers.into_iter().find(|(_, server)| server.features.navigation);
@@ -247,7 +252,7 @@ fn related_languages<'a>(context: &'a Context, language: &'a str) -> Vec<&'a str
     related
 }
 
-/// What their files end in, "" for none.
+/// The file name endings of the related languages; "" for files without one.
 pub(crate) fn related_endings(context: &Context, language: &str) -> Vec<String> {
     let catalogue = context.catalogue();
     let known =
@@ -255,8 +260,8 @@ pub(crate) fn related_endings(context: &Context, language: &str) -> Vec<String> 
     known.flat_map(|language| language.endings().map(str::to_owned)).collect()
 }
 
-/// Files of the language of `subject`, or of one that its server speaks as well, that mention `name`; most mentions first. And
-/// whether the search was cut short.
+/// Files of `subject`'s language, or of another language of its server, that mention `name`, those
+/// with the most mentions first. The flag is true if the search was cut short.
 pub(crate) async fn files_mentioning(
     context: &Context,
     subject: &LanguageFile,
@@ -276,19 +281,19 @@ pub(crate) async fn files_mentioning(
 pub(crate) struct Occurrence {
     /// The name.
     pub name: String,
-    /// Where it stands; of a very long line, where the match began.
+    /// The start of the name; for a very long line, the start of the match.
     pub start: Position,
     line: String,
 }
 
 impl Occurrence {
-    /// Whether its line defines a type by one of `types`.
+    /// Returns true if the line defines a subtype of one of `types`.
     fn is_heir_of(&self, types: &BTreeSet<String>) -> bool {
         let (names_type, head) = (types.contains(&self.name), self.line.trim_start());
         names_type && ["class", "struct", "interface", "impl"].iter().any(|word| has_word(head, word))
     }
 
-    /// Whether its line brings something in, or defines it.
+    /// Returns true if the line imports or defines a name.
     fn is_declaration_line(&self) -> bool {
         const WORDS: [&str; 12] = [
             "import",
@@ -308,7 +313,8 @@ impl Occurrence {
     }
 }
 
-/// Where files of `language`, and of those that its server speaks as well, mention one of `names`, and whether the search was cut short.
+/// The occurrences of `names` in files of `language` and of its server's other languages. The flag
+/// is true if the search was cut short.
 pub(crate) async fn occurrences(
     context: &Context,
     language: &str,
@@ -345,7 +351,7 @@ async fn occurrences_until(
         }
         let (start, end) = (hit.range.start.character as usize, hit.range.end.character as usize);
         let there: String = hit.line.chars().skip(start).take(end - start).collect();
-        // Of a very long line only a stretch is there.
+        // Only an excerpt of a very long line is available.
         let name = match names.contains(&there) {
             true => Some(there),
             false => names.iter().find(|name| hit.line.contains(name.as_str())).cloned(),
@@ -353,7 +359,7 @@ async fn occurrences_until(
         let occurrence = name.map(|name| Occurrence { name, start: hit.range.start, line: hit.line });
         all.entry(hit.path).or_default().extend(occurrence);
     }
-    // Whether a file without an extension is a script of such a language, its first line tells.
+    // The first line of a file without an extension shows if it is a script of such a language.
     let related = related_languages(context, language);
     let is_script = |path: &WorkspacePath| {
         context.language_of(path).ok().flatten().is_some_and(|found| related.contains(&found))
@@ -365,7 +371,8 @@ async fn occurrences_until(
 /// The most importing files that a note names.
 const MAX_NAMED_IMPORTERS: usize = 8;
 
-/// What the text shows of the files that import `path`, a file or folder that goes away or moves; `None` where there are none.
+/// A note on the files that import `path`, a file or folder that is deleted or moved, according to
+/// the text; `None` if no file does.
 pub(crate) async fn importers_note(
     context: &Context,
     path: &WorkspacePath,

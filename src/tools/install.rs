@@ -12,7 +12,7 @@ use crate::lsp::progress::ProgressEvent;
 use crate::text::nearest_word;
 use crate::workspace::WorkspacePath;
 
-/// Installs each of `names`: a server's key, or a language's, which means the servers that run for it.
+/// Installs each of `names`: a server's key, or a language's key for the servers that run for it.
 pub(crate) async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, ToolError> {
     let mut keys: Vec<String> = Vec::new();
     for name in names {
@@ -26,7 +26,7 @@ pub(crate) async fn run(context: &Context, names: &[String]) -> Result<InstallOu
     for key in &keys {
         items.push(install_one(context, key).await);
     }
-    // Only once all are there: which of them run depends on the others.
+    // Determined after all installations: servers may replace each other.
     for item in &mut items {
         item.notes.extend(notes(context, item));
     }
@@ -62,7 +62,7 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
     }
     let servers = catalogue.servers_to_install(name);
     if !servers.is_empty() {
-        // Beside the usual version, the one that this project pins.
+        // The version that this project pins, beside the default version.
         let pinned =
             servers.iter().filter_map(|key| context.manager.pinned_installation(key, &WorkspacePath::root()));
         let pinned: Vec<String> = pinned.collect();

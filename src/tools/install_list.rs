@@ -12,50 +12,50 @@ use crate::config::spec::ServerSpec;
 use crate::lsp::health;
 use crate::workspace::WorkspacePath;
 
-/// The number of programs that are asked for their version at a time.
+/// The number of programs that are probed for their version concurrently.
 const MAX_CONCURRENT_VERSION_PROBES: usize = 4;
 
-/// The time for all of them, unless the caller gives another.
+/// The time for all probes, unless the caller sets another.
 const MAX_INSTALL_LIST_TIME: Duration = Duration::from_secs(300);
 
 /// A language, and the servers that `install` installs for it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct InstallableLanguage {
-    /// Its key in the catalogue, which `install` takes.
+    /// The language's key in the catalogue, as an argument of `install`.
     pub(crate) language: String,
-    /// The name that people use.
+    /// The display name.
     pub(crate) name: String,
-    /// The keys of the servers that `install` installs for it.
+    /// The keys of the servers that `install` installs for the language.
     pub(crate) installs: Vec<String>,
 }
 
 /// A server, with its installed version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct InstallableServer {
-    /// Its key in the catalogue, which `install` takes.
+    /// The server's key in the catalogue, as an argument of `install`.
     pub(crate) server: String,
-    /// The keys of the languages that it speaks.
+    /// The keys of the supported languages.
     pub(crate) languages: Vec<String>,
-    /// True if its program was found and works.
+    /// True if the program was found and works.
     pub(crate) installed: bool,
-    /// Its version, as it prints it.
+    /// The version that the program prints.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
-    /// Its program.
+    /// The path of the program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) program: Option<String>,
-    /// The kind of place ("PATH", "project environment", "private prefix").
+    /// The kind of location ("PATH", "project environment", "private prefix").
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) origin: Option<String>,
-    /// The packages that `install` installs, pinned.
+    /// The pinned packages that `install` installs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) packages: Vec<String>,
-    /// Instructions for an installation by hand, if it has no packages.
+    /// Instructions for a manual installation, if the server has no packages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by_hand: Option<String>,
 }
 
-/// `install --list`.
+/// The answer of `install --list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct InstallListOutput {
     /// Always true.
@@ -64,12 +64,12 @@ pub(crate) struct InstallListOutput {
     pub(crate) languages: Vec<InstallableLanguage>,
     /// Every server of the catalogue.
     pub(crate) servers: Vec<InstallableServer>,
-    /// What was left out.
+    /// Notes on omissions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }
 
-/// Lists the catalogue, and asks the servers that are there for their versions.
+/// Lists the catalogue, and probes the installed servers for their versions.
 pub(crate) async fn run(context: &Context) -> InstallListOutput {
     let catalogue = context.catalogue();
     let languages = catalogue.languages.iter().map(|(key, language)| InstallableLanguage {
@@ -113,7 +113,7 @@ async fn row(
         });
         match working.await {
             Ok(true) => {}
-            // An interpreter may be there without the server that it would run.
+            // An interpreter may exist without the server that it would run.
             Ok(false) => located = None,
             Err(_) => {
                 unasked.fetch_add(1, Ordering::Relaxed);

@@ -2,48 +2,50 @@
 
 use serde::Serialize;
 
-/// What became of one server.
+/// The result for one server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstallState {
-    /// It is now there.
+    /// The server was installed.
     Installed,
-    /// It was there already, in the version wanted.
+    /// The server was already installed in the requested version.
     AlreadyInstalled,
-    /// It could not be installed.
+    /// The installation failed.
     Failed,
-    /// It has no recipe: `detail` says what to do by hand.
+    /// There is no recipe for the server: `detail` has manual instructions.
     Manual,
 }
 
-/// One server that was to be installed.
+/// The result of the installation of one server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstallItem {
     /// The server's key in the catalogue.
     pub server: String,
-    /// What became of it.
+    /// The state after the call.
     pub state: InstallState,
-    /// What was installed, pinned (`python-lsp-server[all]==1.15.0`).
+    /// The packages that were installed, pinned (`python-lsp-server[all]==1.15.0`).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<String>,
-    /// The program, where it is there.
+    /// The program, if it exists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// Why it failed, or what to do by hand; where it was installed, what was tried before in vain, a line each.
+    /// The reason of the failure, or manual instructions. For an installed server, the failed
+    /// attempts before it, one per line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What of it is not locked; whether it runs from now on, and what changes that; what it does not find.
+    /// Notes: unlocked dependencies, settings that keep the server from running, and programs
+    /// that it cannot find.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub took_ms: u64,
 }
 
-/// `install`.
+/// The answer of `install`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct InstallOutput {
-    /// Always true: what failed is told per server.
+    /// Always true: failures are reported per server.
     pub ok: bool,
-    /// In the order asked for.
+    /// The results, in the order of the request.
     pub items: Vec<InstallItem>,
 }

@@ -1,7 +1,9 @@
-//! Files of a folder that a project's settings keep from the check of a server, as from that of its command line.
+//! Files of a folder that a project's settings exclude from a server's check, as its command line
+//! does.
 //!
-//! A file that is named is checked in any case: servers check whatever an editor opens. A folder within a project is named as well, so that
-//! `include` does not count there, nor an `exclude` that the folder lies in; the command lines do the same.
+//! A file that is given by name is checked in any case: servers check all files that an editor
+//! opens. The same holds for a folder within a project: `include` does not count there, nor an
+//! `exclude` that contains the folder. The command lines do the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,12 +21,12 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(crate) struct LeftOutFiles(BTreeMap<String, BTreeSet<WorkspacePath>>);
 
 impl LeftOutFiles {
-    /// Whether `server` is not to check `path`.
+    /// Returns true if `server` is not to check `path`.
     pub(crate) fn has(&self, server: &str, path: &WorkspacePath) -> bool {
         self.0.get(server).is_some_and(|files| files.contains(path))
     }
 
-    /// A sentence for each server.
+    /// One sentence for each server.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         self.0.iter().filter_map(|(server, files)| {
             let first = files.first()?.display();
@@ -38,24 +40,25 @@ impl LeftOutFiles {
     }
 }
 
-/// What the projects of some files have their servers check.
+/// The check scopes of the projects of some files.
 pub(crate) struct CheckScopes<'a> {
     context: &'a Context,
-    /// The folders that were named.
+    /// The folders given by name.
     folders: Vec<WorkspacePath>,
-    /// By server and project.
+    /// The scopes, by server and project.
     known: BTreeMap<(String, WorkspacePath), CheckScope>,
-    /// What was found to be left out so far.
+    /// The files excluded so far.
     pub left_out: LeftOutFiles,
 }
 
 impl<'a> CheckScopes<'a> {
-    /// For files that lie in one of the `folders` that were named.
+    /// The scopes for files in the given `folders`.
     pub(crate) fn new(context: &'a Context, folders: Vec<WorkspacePath>) -> Self {
         Self { context, folders, known: BTreeMap::new(), left_out: LeftOutFiles::default() }
     }
 
-    /// Whether the settings keep `file` from the check of each server that would check it. Each server's part is remembered.
+    /// Returns true if the settings exclude `file` from the check of every server that would
+    /// check it. Each server's exclusion is recorded.
     pub(crate) fn leaves_out(&mut self, file: &LanguageFile) -> bool {
         let servers = self.context.servers_for(file, |features| features.diagnostics);
         let mut is_checked = servers.is_empty();
@@ -69,7 +72,7 @@ impl<'a> CheckScopes<'a> {
         !is_checked
     }
 
-    /// Whether the settings of the project have `server` check `path`.
+    /// Returns true if the settings of the project let `server` check `path`.
     fn is_in_scope(&mut self, server: &str, spec: &ServerSpec, path: &WorkspacePath) -> bool {
         let rule = &spec.diagnostics;
         if rule.includes.is_empty() && rule.excludes.is_empty() {
@@ -88,9 +91,10 @@ impl<'a> CheckScopes<'a> {
     }
 }
 
-/// What a project has a server check. Globs are relative to the project and stand for what lies below, too.
+/// The files of a project that a server checks. Globs are relative to the project and cover
+/// everything below a match.
 struct CheckScope {
-    /// All, where there is none.
+    /// The included files; all if `None`.
     includes: Option<GlobSet>,
     excludes: Option<GlobSet>,
 }
@@ -101,7 +105,8 @@ impl CheckScope {
         Self { includes: globs(&spec.diagnostics.includes), excludes: globs(&spec.diagnostics.excludes) }
     }
 
-    /// Whether a file is checked, given by its path within the project, as is the folder in the project that was named, if one was.
+    /// Returns true if a file is checked. Both the file and the folder given by name, if any, are
+    /// relative to the project.
     fn has(&self, file: &Path, named: Option<&Path>) -> bool {
         let is_in = |globs: &GlobSet, path: &Path| path.ancestors().any(|part| globs.is_match(part));
         let is_included = named.is_some() || self.includes.as_ref().is_none_or(|globs| is_in(globs, file));
@@ -113,7 +118,7 @@ impl CheckScope {
     }
 }
 
-/// The list of the first file that is there: settings of others do not count beside it.
+/// The list in the first existing configuration file; later ones are ignored.
 fn configured_list(markers: &[ConfigMarker], workspace: &Workspace, project: &WorkspacePath) -> Vec<String> {
     let is_there = |marker: &&ConfigMarker| {
         project.join(marker.file()).is_ok_and(|file| workspace.absolute(&file).exists())
@@ -123,8 +128,8 @@ fn configured_list(markers: &[ConfigMarker], workspace: &Workspace, project: &Wo
     own.map(|marker| marker.list_in(workspace, project)).find(|list| !list.is_empty()).unwrap_or_default()
 }
 
-/// What matches one of `globs`. `None` where there is none, and where one is the whole project or cannot be read: what is not understood
-/// leaves out nothing.
+/// A matcher for `globs`. `None` if there are none, or if one covers the whole project or is
+/// invalid, so that an unknown glob excludes nothing.
 fn glob_set(globs: &[String]) -> Option<GlobSet> {
     let names = globs.iter().map(|glob| glob.trim_start_matches("./").trim_end_matches('/'));
     let mut read = Vec::new();
@@ -147,12 +152,12 @@ mod tests {
     use super::*;
     use crate::config::Catalogue;
 
-    /// Which of some files pyright is to check where the project has `settings` in a file of this name.
+    /// The files that pyright checks if the project has `settings` in a file of this name.
     fn checked(name: &str, settings: &str) -> Vec<&'static str> {
         checked_in(None, name, settings)
     }
 
-    /// The same where a folder in the project was named.
+    /// The files that pyright checks if a folder in the project was given by name.
     fn checked_in(named: Option<&str>, name: &str, settings: &str) -> Vec<&'static str> {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("pyproject.toml"), "[tool.pyright]\ninclude = [\"docs\"]\n")

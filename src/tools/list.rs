@@ -11,11 +11,11 @@ use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::{DirectoryEntry, EntryKind, LinkTarget, ListQuery, WorkDeadline, WorkspacePath};
 
-/// Entries in one answer, unless said otherwise, and at most.
+/// The default and the largest number of entries in one answer.
 const DEFAULT_LIST_ENTRIES: usize = 200;
 const MAX_LIST_ENTRIES: usize = 5_000;
 
-/// How long it may take.
+/// The default timeout.
 const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The arguments of `list`.
@@ -66,7 +66,7 @@ pub(crate) struct ListItem {
     pub escaped: bool,
 }
 
-/// The tool.
+/// The `list` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ListTool;
 
@@ -92,10 +92,10 @@ impl Tool for ListTool {
     }
 }
 
-/// Answers what is in a directory.
+/// Returns the entries of a directory.
 ///
 /// # Errors
-/// A directory that is missing, none, or outside.
+/// A directory that is missing, not a directory, or outside the workspace.
 pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput, ToolError> {
     let under = directory(context, args.path.as_deref())?;
     let query = ListQuery {
@@ -123,7 +123,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput,
     })
 }
 
-/// The directory that is meant; the root where none is given.
+/// The requested directory; the root if none is given.
 pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<WorkspacePath, ToolError> {
     match given.filter(|path| !path.is_empty()) {
         Some(path) => context.path(path.as_ref()),
@@ -131,12 +131,12 @@ pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<Worksp
     }
 }
 
-/// Says that something may not be seen.
+/// The note that some files are hidden.
 pub(super) fn left_out_note(files: usize) -> String {
     format!("{files} left out, since a rule keeps them from being read")
 }
 
-/// A number of things to answer: the default where none, or none above zero, is given; never more than `most`.
+/// A number of results: the default if none above zero is given, and at most `most`.
 pub(super) fn clamp_count(given: Option<i64>, default: usize, most: usize) -> usize {
     given
         .and_then(|given| usize::try_from(given).ok())

@@ -1,5 +1,5 @@
-//! Schemas of arguments as lists of tools show them, shorter by bounds, forms and options that few calls need. Calls are checked against the
-//! whole schema, which `tools` shows.
+//! Schemas of arguments in the form that lists of tools show, shorter by bounds, forms and options
+//! that few calls need. Calls are checked against the whole schema, which `tools` shows.
 
 use serde_json::{Value, json};
 
@@ -18,10 +18,10 @@ const RARE: &[(&str, &[&str])] = &[
     ("read", &["line_numbers"]),
 ];
 
-/// The schema of a tool's arguments, as models read it.
+/// The schema of a tool's arguments in the form for models.
 pub(crate) fn listed_schema(tool: &ToolDefinition) -> Value {
     let mut schema = tool.input.as_value().clone();
-    // Of a schema from elsewhere nothing is known.
+    // Schemas of other origin stay unchanged.
     if schema["additionalProperties"] == Value::Bool(false) {
         shorten(&mut schema);
     }
@@ -47,7 +47,7 @@ fn shorten(schema: &mut Value) {
         match (key, map.get_mut(key)) {
             ("properties", Some(Value::Object(properties))) => properties.values_mut().for_each(shorten),
             (_, Some(part)) => {
-                // The list says what its items are.
+                // The list's own description covers its items.
                 part.as_object_mut().map(|part| part.remove("description"));
                 shorten(part);
             }

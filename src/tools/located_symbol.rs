@@ -12,27 +12,28 @@ use crate::lsp::operations::Navigation;
 use crate::text::{Buffer, LineColumn, line_excerpt};
 use crate::workspace::{TextFile, WorkspacePath};
 
-/// The most definitions and uses that are asked for, and those that a sentence names.
+/// The most requested definitions and uses, and the most that a sentence names.
 pub(super) const MAX_LISTED_PLACES: usize = 50;
 const MAX_NAMED_PLACES: usize = 3;
 
-/// A symbol that is to be changed.
+/// A symbol to change.
 pub(super) struct LocatedSymbol {
     /// Its definition.
     pub(super) definition: Definition,
-    /// The file that it is in, as it is on disk.
+    /// The file that contains it, as it is on disk.
     pub(super) path: WorkspacePath,
     pub(super) file: TextFile,
-    /// The whole of it.
+    /// The whole definition.
     pub(super) extent: DefinitionExtent,
 }
 
 impl LocatedSymbol {
-    /// The symbol at `target`; `None` where the edit of `turn` is to be planned anew, because the server found it in another text than the
-    /// disk has now, or its outline is of another.
+    /// The symbol at `target`. `None` if the edit of `turn` must be planned again, because the
+    /// server's location or outline is of another text than that on disk.
     ///
     /// # Errors
-    /// Where there is none or several, where it lies outside the workspace, and where nobody knows its end.
+    /// If there are no or several definitions, if it is outside the workspace, or if its end is
+    /// unknown.
     pub(super) async fn find(
         context: &Context,
         target: &Target,
@@ -58,7 +59,7 @@ impl LocatedSymbol {
         Ok(Some(Self { definition, path, file, extent }))
     }
 
-    /// The places that use the symbol, those in its own definition left out, and how many there are.
+    /// The uses of the symbol outside its own definition, and their number.
     pub(super) async fn uses(&self, context: &Context) -> Result<SymbolUsage, ToolError> {
         let target = &self.definition.target;
         let mut found =
@@ -73,22 +74,22 @@ impl LocatedSymbol {
     }
 }
 
-/// The places that use a symbol.
+/// The uses of a symbol.
 pub(super) struct SymbolUsage {
     pub(super) places: Vec<Place>,
     pub(super) count: usize,
-    /// The answer that they come from, without places.
+    /// The answer that lists them, without its places.
     pub(super) found: Answer<LocationsOutput>,
 }
 
 impl SymbolUsage {
-    /// `once` or `3 times`.
+    /// The number of uses in words: `once` or `3 times`.
     pub(super) fn times(&self) -> String {
         if self.count == 1 { "once".to_owned() } else { format!("{} times", self.count) }
     }
 }
 
-/// The file of the definition, which must be the only one, or the one that was asked about.
+/// The file of the definition, which must be the only one or the requested place.
 fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result<WorkspacePath, ToolError> {
     if found.output.locations.len() > 1 && !definition.is_asked {
         let places = shown_places(&found.output.locations);
@@ -104,11 +105,12 @@ fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result
     })
 }
 
-/// Whether the line of `place` in `text` is the one in which the server found it: in another, another symbol may stand there.
+/// Returns true if `text` still has the line of `place` in which the server found the symbol. A
+/// changed line may contain another symbol.
 fn is_where_found(place: &Place, text: &Buffer) -> bool {
     let Some(found) = &place.text else { return true };
     let start = place.range.start;
-    // As lines of answers are cut.
+    // Shortened like the lines of answers.
     let line = text.line(start.line).map(|line| line_excerpt(&line, start.character));
     line.is_some_and(|line| line.trim_end() == found.trim_end())
 }

@@ -1,4 +1,5 @@
-//! `lsp_changes`: what a difference between git trees breaks anywhere, and what a merge of branches would break.
+//! `lsp_changes`: new errors that a difference between git trees causes anywhere, and conflicts of
+//! a merge of branches.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,22 +44,22 @@ pub(crate) struct ChangesArgs {
     pub in_process: ChangesInProcess,
 }
 
-/// What a caller in this process can say of a comparison beside the arguments of the tool.
+/// Options of a comparison for callers in this process, beside the tool's arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ChangesInProcess {
-    /// The caller does not read which declarations changed.
+    /// True if the caller does not need the changed declarations.
     pub without_interfaces: bool,
-    /// Only this part of the files.
+    /// Limits the comparison to one shard of the files.
     pub shard: Option<Shard>,
-    /// What files are known to take.
+    /// The known costs of checking files.
     pub costs: Option<Arc<CheckCosts>>,
-    /// Servers may run code of the trees that are compared, where they may run the project's.
+    /// True if servers may run code of the compared trees wherever they may run the project's.
     pub trusts_trees: bool,
-    /// The index in the place of the repository's: a file beside that.
+    /// The path of an index file to use instead of the repository's index.
     pub index_file: Option<PathBuf>,
 }
 
-/// The tool.
+/// The `lsp_changes` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspChanges;
 

@@ -47,7 +47,7 @@ pub(crate) struct CodeActionsArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// The file, and the arguments with the place that `at` names as numbers.
+/// The file, and the arguments with the position of `at` as numbers.
 fn placed(
     context: &Context,
     mut args: CodeActionsArgs,
@@ -107,7 +107,7 @@ pub(crate) struct CodeActionsOutput {
     pub notes: Vec<String>,
 }
 
-/// The tool.
+/// The `lsp_code_actions` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspCodeActions;
 
@@ -166,7 +166,7 @@ impl Tool for LspCodeActions {
     }
 }
 
-/// Does the action called `title`.
+/// Applies the action with the title `title`.
 async fn apply(
     call: &Call<'_>,
     subject: &LanguageFile,
@@ -191,16 +191,16 @@ async fn apply(
     }
 }
 
-/// An action and the server that offers it.
+/// An action, and the server that offers it.
 pub(super) struct ServerCodeAction {
     /// The server.
     pub(super) session: Arc<Session>,
-    /// What it offers.
+    /// The offered action.
     pub(super) action: OfferedAction,
 }
 
 impl ServerCodeAction {
-    /// What it would change.
+    /// The edit that the action would make.
     pub(super) async fn proposal(&self, context: &Context, deadline: Instant) -> Result<Proposal, ToolError> {
         let proposed = match self.session.enter_view(&context.view, deadline).await {
             Ok(_viewing) => self.session.action_edit(&self.action, deadline).await,
@@ -210,20 +210,21 @@ impl ServerCodeAction {
     }
 }
 
-/// That a command which the server wants to run after its edit is not run.
+/// The note that a command which the server wants to run after its edit is not run.
 pub(super) fn left_out_note(proposal: &Proposal) -> Option<String> {
     proposal.left_out.as_ref().map(|command| format!("the server's command {command} was not run"))
 }
 
-/// What servers offer.
+/// The actions offered by servers.
 pub(super) struct CollectedCodeActions {
-    /// In the order of the servers, and of each in its own.
+    /// The actions, in the order of the servers and of each server's response.
     pub(super) found: Vec<ServerCodeAction>,
-    /// What else is worth knowing.
+    /// Further notes.
     pub(super) notes: Vec<String>,
 }
 
-/// Asks every server that offers actions for the language; fails where none could be asked.
+/// Requests actions from every server for the language that offers them. Fails if no server could
+/// be asked.
 pub(super) async fn collect_code_actions(
     context: &Context,
     subject: &LanguageFile,
@@ -308,7 +309,8 @@ async fn actions(
     Ok(Some((found.list, found.unfinished_work)))
 }
 
-/// The one that is called `title`; the titles there are, where none is.
+/// The action with the title `title`; an error with the available titles if there is no such
+/// action.
 fn choose(offers: Vec<ServerCodeAction>, title: &str) -> Result<ServerCodeAction, ToolError> {
     let titles: Vec<String> = offers.iter().map(|offer| format!("`{}`", offer.action.title)).collect();
     let mut fitting = offers.into_iter().filter(|offer| offer.action.title == title);

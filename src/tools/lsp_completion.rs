@@ -28,7 +28,7 @@ pub(crate) struct CompletionArgs {
 
 const DEFAULT_COMPLETION_LIMIT: usize = 20;
 
-/// The tool.
+/// The `lsp_completion` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspCompletion;
 
@@ -65,7 +65,8 @@ impl Tool for LspCompletion {
     }
 }
 
-/// Answers what could be typed at `target`, best first; at most `limit` items. The position is taken as it is given.
+/// Returns the completions at `target`, best first, at most `limit` items. The position is used
+/// exactly as given.
 pub(crate) async fn run(
     context: &Context,
     target: &Target,

@@ -1,4 +1,4 @@
-//! `lsp_definition`: where a symbol is defined, and on request its source.
+//! `lsp_definition`: the definition of a symbol, and on request its source.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub(crate) struct DefinitionArgs {
     pub body: Option<bool>,
 }
 
-/// The tool.
+/// The `lsp_definition` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspDefinition;
 
@@ -66,13 +66,13 @@ fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
     let uri = match context.workspace.path(place.path.as_ref()) {
         Ok(path) => uri::from_path(&context.workspace.absolute(&path)).into(),
         Err(_) if place.path.starts_with('/') => uri::from_path(place.path.as_ref()).into(),
-        // A document that is no file has a URI for a path.
+        // A document that is not a file has a URI as its path.
         Err(_) => place.path.clone(),
     };
     LspLocation { uri, range: place.range }
 }
 
-/// The source of `definition`; `None` outside the workspace, and where it is not known how far it goes.
+/// The source of `definition`; `None` outside the workspace, and if its extent is unknown.
 async fn definition_body(context: &Context, definition: &Definition) -> Option<DefinitionBody> {
     let range = Box::pin(definition.extent(context)).await?.range;
     let text = definition.source_lines(context, range)?.join("\n");

@@ -28,11 +28,13 @@ use crate::workspace::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// How many files are asked about at a time.
+/// The number of files that are checked concurrently.
 const MAX_CONCURRENT_FILE_CHECKS: usize = 8;
-/// The same of those that were late: the fewer wait, the fewer wait in vain.
+/// The number of late files that are checked again concurrently. Fewer files at a time are less
+/// likely to time out again.
 const MAX_CONCURRENT_FILE_RECHECKS: usize = 2;
-/// So many of those, one after the other, without an answer: the server is silent.
+/// The number of consecutive timeouts in the second round after which the server counts as
+/// unresponsive.
 const MAX_CONSECUTIVE_LATE_CHECKS: usize = 4;
 
 /// The arguments of `lsp_diagnostics`.
@@ -60,27 +62,28 @@ pub(crate) struct DiagnosticsArgs {
     pub in_process: InProcess,
 }
 
-/// What a caller in this process can say of a check beside the arguments of the tool.
+/// Options of a check for callers in this process, beside the tool's arguments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InProcess {
-    /// Only this part of the files.
+    /// Limits the check to one shard of the files.
     pub shard: Option<Shard>,
-    /// What files are known to take, and who is told what they took.
+    /// The known costs of checking files; new measurements are recorded there.
     pub costs: Option<Arc<CheckCosts>>,
-    /// What else is asked of the servers about the same files, before them.
+    /// A request about the same files that is sent before the check.
     pub(crate) first: Option<Arc<dyn BeforeCheck>>,
-    /// What syntax trees show is an answer also where no server has looked, since the caller reads its verdict.
+    /// True if findings of syntax trees count as an answer without any server, because the caller
+    /// reads the verdict.
     pub reads_verdict: bool,
 }
 
-/// A question that a caller in this process has about files before they are checked.
+/// A request about files that a caller in this process sends before they are checked.
 pub(crate) trait BeforeCheck: std::fmt::Debug + Send + Sync {
-    /// Asks it. The files are those of the check, which rules allow.
+    /// Sends the request. The files are those of the check, which the rules allow.
     fn ask<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<(), ToolError>>;
 }
 
 impl DiagnosticsArgs {
-    /// The least severe findings that are told.
+    /// The lowest severity of the listed findings.
     pub(crate) fn floor(&self) -> Severity {
         self.min_severity.unwrap_or(Severity::Information)
     }
@@ -97,10 +100,10 @@ fn shown_paths<S: Serializer>(paths: &Option<Vec<PathBuf>>, serializer: S) -> Re
     shown.serialize(serializer)
 }
 
-/// The most findings that an answer lists, where the caller does not say.
+/// The default number of listed findings.
 pub(crate) const DEFAULT_DIAGNOSTIC_LIMIT: usize = 100;
 
-/// The tool.
+/// The `lsp_diagnostics` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspDiagnostics;
 
@@ -138,8 +141,8 @@ impl Tool for LspDiagnostics {
     }
 }
 
-/// The failure that an answer without any server is to a program, which would take an empty list for a clean file. Its details are
-/// what the syntax trees show.
+/// The error for an answer without any server, because a program would read an empty list as a
+/// clean file. Its details contain the findings of the syntax trees.
 fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
     if answer.verdict != Verdict::Hints {
         return None;
@@ -173,7 +176,7 @@ fn unique_words<'w>(words: impl Iterator<Item = &'w str>) -> Vec<&'w str> {
     })
 }
 
-/// Answers what is wrong in the files that `args` name.
+/// Returns the diagnostics of the files that `args` name.
 pub(crate) async fn run(
     context: &Context,
     args: &DiagnosticsArgs,
@@ -198,7 +201,7 @@ pub(crate) async fn run(
     let look = FileCheckOptions {
         view: context.view.clone(),
         until,
-        // What was asked just now need not be asked again.
+        // Findings of the request just before may be reused.
         may_be_kept: args.in_process.first.is_some(),
         left_out,
     };
@@ -214,10 +217,11 @@ pub(crate) async fn run(
     Ok(answer)
 }
 
-/// Checks many files, of which some were named, and those again for which the time was up while their server answered for others.
+/// Checks many files, of which some were given by name. Files that timed out while their server
+/// answered for others are checked again.
 ///
 /// # Errors
-/// Where a file that was named cannot be read.
+/// If a file given by name cannot be read.
 pub(crate) async fn check_files(
     context: &Context,
     costs: Option<&CheckCosts>,
@@ -231,7 +235,8 @@ pub(crate) async fn check_files(
     loop {
         let asked = left.len();
         let late = checked.add(context, costs, (left, named), look, (at_once, total)).await?;
-        // A server that has answered for others was not silent: what waited for its turn has the deadline to itself once more.
+        // The server answered for other files, so the late files waited for their turn and get the
+        // whole deadline again.
         let goes_on = late.len() < asked && look.until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {
             return Ok(checked);
@@ -240,18 +245,18 @@ pub(crate) async fn check_files(
     }
 }
 
-/// What became of the files so far.
+/// The results of the files so far.
 #[derive(Default)]
 pub(crate) struct DiagnosedFiles {
-    /// In the order of their paths.
+    /// The reports, by path.
     pub reports: BTreeMap<WorkspacePath, FileReport>,
-    /// Why some were not checked at all.
+    /// The reasons that some files were not checked at all.
     unread: Vec<String>,
 }
 
 impl DiagnosedFiles {
-    /// Checks files, of which some were named, so many at once, and tells how many of the total are done. Returns those for which
-    /// the time was up.
+    /// Checks files, of which some were given by name, `at_once` at a time, and reports the
+    /// progress out of `total`. Returns the files that timed out.
     async fn add(
         &mut self,
         context: &Context,
@@ -286,7 +291,8 @@ impl DiagnosedFiles {
                         late.push(subject);
                     }
                 }
-                // One file of a folder that is no text, or gone by now, does not cost the findings in the others.
+                // A file of a folder that is not text or was deleted does not fail the check of the
+                // others.
                 Err(error) if !named.contains(&subject.path) => {
                     self.unread.push(format!("{}; it was not checked", error.error));
                 }
@@ -304,8 +310,8 @@ impl DiagnosedFiles {
     }
 }
 
-/// The files to ask about, and which of them were named. A file that is named must exist and be text; of folders, files of
-/// languages with a server.
+/// The files to check, and those of them given by name. A file given by name must exist and be
+/// text. Folders contribute files of languages with a server.
 fn subjects(
     context: &Context,
     paths: &[PathBuf],
@@ -335,8 +341,8 @@ fn subjects(
     Ok((found, named))
 }
 
-/// Takes out the files that were not named and that no server is to check, by the settings of their project. Returns those that some
-/// server is not to check.
+/// Removes files not given by name that their project's settings exclude from every check. Returns
+/// the files that some servers do not check.
 fn leave_out(
     context: &Context,
     args: &DiagnosticsArgs,
@@ -349,7 +355,7 @@ fn leave_out(
     scopes.left_out
 }
 
-/// Leaves the files of one part.
+/// Keeps the files of one shard.
 pub(crate) fn retain_shard(
     context: &Context,
     subjects: &mut Vec<LanguageFile>,
@@ -365,7 +371,7 @@ pub(crate) fn retain_shard(
     subjects.retain(|subject| own.contains(&name(subject)));
 }
 
-/// Marks files of secondary languages that have no server, except for those that were named.
+/// Marks files of secondary languages that have no server, except those given by name.
 pub(crate) fn set_secondary(
     primary: &PrimaryLanguages,
     named: &BTreeSet<WorkspacePath>,
@@ -377,7 +383,7 @@ pub(crate) fn set_secondary(
     }
 }
 
-/// What `reports` say together.
+/// The combined answer of `reports`.
 pub(crate) fn answer(
     context: &Context,
     args: &DiagnosticsArgs,
@@ -400,7 +406,7 @@ pub(crate) fn answer(
         })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked_notes(&reports), Vec::new());
-    // What is the reason of a verdict is said there.
+    // The reason of a verdict is not repeated here.
     let is_said = |note: &String| {
         incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
     };
@@ -432,7 +438,7 @@ pub(crate) fn answer(
     Answer { ok: true, output, resolved: None, server_status, servers, verdict, notes }
 }
 
-/// The notes on files that no server has looked at, counted by language.
+/// Notes on files that no server has checked, counted by language.
 fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
     let unchecked = reports.iter().filter(|report| report.unchecked);
     let parsed = reports.iter().filter(|report| report.secondary && !report.unchecked);
@@ -460,7 +466,7 @@ fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
     }
 }
 
-/// One status per server and state, with the longest wait.
+/// Merges statuses of the same server and state, and keeps the longest wait.
 fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
     let same = |known: &&mut ServerStatus| {
         known.server == status.server && known.state == status.state && known.language == status.language
@@ -471,7 +477,7 @@ fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
     }
 }
 
-/// The status that matters most: the one that keeps the answer from being whole.
+/// The most important status: the one that makes the answer incomplete.
 fn worst_status(statuses: &[ServerStatus]) -> Option<ServerStatus> {
     let rank = |status: &&ServerStatus| match status.state {
         ServerState::Ready => 0,

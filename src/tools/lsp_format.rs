@@ -30,7 +30,7 @@ pub(crate) struct FormatArgs {
     pub dry_run: Option<bool>,
 }
 
-/// The tool.
+/// The `lsp_format` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspFormat;
 
@@ -86,7 +86,7 @@ fn lines(args: &FormatArgs) -> Result<Option<Range>, ToolError> {
     }
 }
 
-/// Asks the servers that format the language, the first that can.
+/// The edit of the first server that can format the language.
 async fn format_proposal(
     context: &Context,
     path: &WorkspacePath,
@@ -122,7 +122,7 @@ async fn format_proposal(
     Err(fallback::refusal_error(&status))
 }
 
-/// `None` where the server does not format.
+/// The edit of one server; `None` if it does not support formatting.
 async fn format(
     context: &Context,
     session: &Session,

@@ -76,7 +76,7 @@ pub enum TypeDirection {
     Subtypes,
 }
 
-/// The tool.
+/// The `lsp_calls` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspCalls;
 
@@ -108,7 +108,7 @@ impl Tool for LspCalls {
     }
 }
 
-/// The tool.
+/// The `lsp_types` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspTypes;
 
@@ -141,7 +141,7 @@ impl Tool for LspTypes {
     }
 }
 
-/// As [`run`], with the names of what each item lies in.
+/// Like [`run`], with the container of each item.
 async fn run_with_containers(
     context: &Context,
     hierarchy: HierarchyDirection,
@@ -153,7 +153,7 @@ async fn run_with_containers(
     Ok(answer)
 }
 
-/// Answers the hierarchy of what stands at `target`, `depth` levels deep.
+/// Returns the hierarchy of the symbol at `target`, `depth` levels deep.
 pub(crate) async fn run(
     context: &Context,
     hierarchy: HierarchyDirection,
@@ -210,8 +210,8 @@ pub(crate) async fn run(
     }
 }
 
-/// The calls in the functions `roots` that no callee has among its sites, in words; `None` where
-/// each has one.
+/// The calls in the functions `roots` that are not a site of any callee, in words; `None` if all
+/// are.
 async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<String> {
     let mut unlisted = Vec::new();
     for root in roots {
@@ -235,7 +235,8 @@ async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<St
     (count > 0).then(|| abbreviate_list(unlisted.into_iter(), count, MAX_NAMED_CALLS))
 }
 
-/// As many of `nodes` as there is room for, and how many are left out; a node whose children are is `cut`.
+/// The `nodes` that fit into `room`, and the number of omitted ones. A node with omitted children
+/// is marked `cut`.
 fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) -> (Vec<HierarchyItem>, usize) {
     let (mut found, mut rest) = (Vec::new(), 0);
     for node in nodes {
@@ -262,8 +263,8 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
     (found, rest)
 }
 
-/// Leaves out of the trees below `roots` the items that only a hidden file says: those that are in it, and the callees and supertypes of
-/// a root in it. Returns their number.
+/// Removes from the trees below `roots` the items that only a hidden file reveals: those in it, and
+/// the callees and supertypes of a root in it. Returns the number of removed items.
 fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mut [HierarchyNode]) -> usize {
     let below = matches!(hierarchy, HierarchyDirection::Callees | HierarchyDirection::Supertypes);
     let is_hidden = |node: &HierarchyNode| is_hidden(&context.workspace, &node.location.file);
@@ -278,7 +279,8 @@ fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mu
     before - roots.iter().map(nodes_below).sum::<usize>()
 }
 
-/// Leaves out of the trees below `roots`, callees of a symbol in `asked`, what is built into its language. Returns their number.
+/// Removes from the trees below `roots`, callees of a symbol in `asked`, the built-ins of the
+/// language. Returns the number of removed items.
 fn leave_out_built_ins(
     context: &Context,
     hierarchy: HierarchyDirection,
@@ -302,7 +304,7 @@ fn retain_nodes(nodes: &mut Vec<HierarchyNode>, is_kept: &impl Fn(&HierarchyNode
     nodes.iter_mut().for_each(|node| retain_nodes(&mut node.children, is_kept));
 }
 
-/// Where `ranges` begin, each once: some servers list a call twice.
+/// The starts of `ranges`, each once, because some servers list a call twice.
 fn starts(ranges: Vec<Range>) -> Vec<Position> {
     let mut starts: Vec<Position> = ranges.into_iter().map(|range| range.start).collect();
     starts.dedup();

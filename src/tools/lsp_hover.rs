@@ -13,7 +13,7 @@ use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 
-/// The tool.
+/// The `lsp_hover` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspHover;
 
@@ -43,7 +43,7 @@ impl Tool for LspHover {
 const DESCRIPTION: &str =
     "Type, signature and documentation of a symbol. For its source use `lsp_definition`.";
 
-/// Answers what stands at `target`.
+/// Returns the hover of the symbol at `target`.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<HoverOutput>, ToolError> {
     context.install_for_target(target).await?;
     let deadline = context.server_deadline(context.config.settings.deadlines.hover);

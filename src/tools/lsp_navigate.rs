@@ -1,4 +1,5 @@
-//! `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a symbol.
+//! `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a
+//! symbol.
 
 use super::address::Address;
 use super::answer::{Answer, LocationsOutput, Verdict};
@@ -22,7 +23,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-/// The tool.
+/// The `lsp_declaration` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspDeclaration;
 
@@ -49,7 +50,7 @@ impl Tool for LspDeclaration {
     }
 }
 
-/// The tool.
+/// The `lsp_type_definition` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspTypeDefinition;
 
@@ -78,7 +79,7 @@ impl Tool for LspTypeDefinition {
     }
 }
 
-/// The tool.
+/// The `lsp_implementation` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspImplementation;
 
@@ -127,7 +128,7 @@ pub(crate) struct ReferencesArgs {
 
 const DEFAULT_REFERENCE_LIMIT: usize = 100;
 
-/// The tool.
+/// The `lsp_references` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspReferences;
 
@@ -156,7 +157,7 @@ impl Tool for LspReferences {
 const REFERENCES_DESCRIPTION: &str = "All uses of a symbol, with line and enclosing function, without namesakes. Use it before changing or removing one. Not \
              for text that is no name (`grep`).";
 
-/// As [`run`], with the names of what a server's places lie in. Programs that ask have no use for them.
+/// Like [`run`], with the enclosing symbols of a server's places. Programs do not use these.
 async fn run_with_enclosing_symbols(
     context: &Context,
     navigation: Navigation,
@@ -170,12 +171,13 @@ async fn run_with_enclosing_symbols(
     advised(answer)
 }
 
-/// The answer of [`fallback::advised_answer`] as places.
+/// Applies [`fallback::advised_answer`] to an answer with places.
 pub(super) fn advised(answer: Answer<LocationsOutput>) -> Result<Answer<LocationsOutput>, ToolError> {
     fallback::advised_answer(answer, |output| output.count > 0)
 }
 
-/// Answers where what stands at `target` is; at most `limit` locations (the settings' where there is none).
+/// Returns the locations for the symbol at `target`, at most `limit` (by default the settings'
+/// limit).
 pub(crate) async fn run(
     context: &Context,
     navigation: Navigation,
@@ -243,8 +245,8 @@ pub(crate) async fn run(
     }
 }
 
-/// Whether the only definition is the place that was asked about, or a declaration, of a server that did not know all files when
-/// it said so. When this returns, it knows more.
+/// Returns true if the server found only the requested place or a declaration before it knew all
+/// files. Waits until the server is ready.
 async fn may_be_defined_elsewhere(
     context: &Context,
     outcome: &QuestionOutcome<Vec<Location>>,
@@ -271,13 +273,14 @@ async fn may_be_defined_elsewhere(
     true
 }
 
-/// Whether `found`, the answer about a definition, is its declaration: some servers lead from the one to the other and back.
+/// Returns true if `found`, the response about a definition, is its declaration. Some servers lead
+/// from a definition to its declaration and back.
 fn leads_back_to_declaration(context: &Context, place: &ResolvedPosition, found: &[Location]) -> bool {
     are_declarations(context, place, found)
         && declares(context, place, &place.path, place.position) == Some(false)
 }
 
-/// The one definition that the text has of what `declaration` declares, the name at `place`.
+/// The only definition in the text of the symbol that `declaration` declares, named at `place`.
 async fn definition_by_text(
     context: &Context,
     place: &ResolvedPosition,
@@ -308,8 +311,9 @@ fn are_declarations(context: &Context, place: &ResolvedPosition, found: &[Locati
     !found.is_empty() && found.iter().all(is_declaration)
 }
 
-/// Whether the name at `place` is only declared at a position, and defined elsewhere; `None` in languages in which both are one, and where it
-/// is neither.
+/// Returns true if the name at `place` is only declared at the position, and defined elsewhere.
+/// `None` in languages without separate declarations, and if it is neither declared nor defined
+/// there.
 fn declares(context: &Context, place: &ResolvedPosition, path: &WorkspacePath, at: Position) -> Option<bool> {
     let language = context.language_of(path).ok()??;
     let name = place.resolved.as_ref().filter(|_| hints::has_headers(language))?.symbol.as_str();
@@ -317,7 +321,8 @@ fn declares(context: &Context, place: &ResolvedPosition, path: &WorkspacePath, a
     context.declared_at(path, at, name, until).map(|declared| declared.is_only_declared)
 }
 
-/// Why a definition that was not found may be there all the same: the name is imported, and the server did not get beyond the import.
+/// The reason that an unresolved definition may exist: the name is imported, and the server did not
+/// follow the import.
 fn unresolved_import_note(
     context: &Context,
     found: &[Location],
@@ -344,7 +349,7 @@ fn unresolved_import_note(
     Some(format!("`{name}` comes from an import of `{module}`, which {server} does not find{set_up}"))
 }
 
-/// What of a name's occurrences the question is for, where it is for all there are.
+/// The kind of occurrences that the request covers, if it is a request for all of them.
 fn sense_of(navigation: Navigation) -> Option<OccurrenceSense> {
     match navigation {
         Navigation::References => Some(OccurrenceSense::Any),

@@ -1,4 +1,5 @@
-//! `lsp_overlay`: unsaved texts behind a handle, for callers that ask about text which is not on disk.
+//! `lsp_overlay`: unsaved texts behind a handle, for callers that ask about text which is not on
+//! disk.
 
 use std::path::Path;
 
@@ -36,7 +37,7 @@ pub(crate) struct OverlayOutput {
     pub kept_s: Option<u64>,
 }
 
-/// The tool.
+/// The `lsp_overlay` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspOverlay;
 
@@ -87,7 +88,7 @@ impl Tool for LspOverlay {
     }
 }
 
-/// A text that no server would be shown were it on disk is no overlay either.
+/// Rejects a text that is too large to be sent to a server as a file.
 fn check_text_size(context: &Context, path: &WorkspacePath, text: &str) -> Result<(), ToolError> {
     let most = context.config.settings.limits.max_file_bytes;
     if text.len() as u64 <= most {
@@ -98,7 +99,7 @@ fn check_text_size(context: &Context, path: &WorkspacePath, text: &str) -> Resul
     Err(ToolError::new(ErrorCode::TooLarge, what))
 }
 
-/// An overlay that is not to be had, in a tool's words.
+/// The tool error for an overlay that cannot be stored or found.
 pub(crate) fn overlay_error(error: OverlayError) -> ToolError {
     let (code, hint) = match error {
         OverlayError::Unknown(_) => {

@@ -26,7 +26,7 @@ use crate::policy::request::{CallSubjects, Effect};
 use crate::text::words_in;
 use crate::workspace::WorkspacePath;
 
-/// The most changed files that are parsed again for what they still say.
+/// The most changed files that are parsed again for remaining uses of the old name.
 const MAX_REREAD_FILES: usize = 60;
 /// The most places of unchanged text that a note names.
 const MAX_NAMED_TEXTS: usize = 8;
@@ -45,7 +45,7 @@ pub(crate) struct RenameArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// The tool.
+/// The `lsp_rename` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspRename;
 
@@ -81,7 +81,7 @@ impl Tool for LspRename {
                 Ok((proposed, plan))
             });
             let Some((proposed, plan)) = turn.or_replan(plan)? else {
-                // The next proposal is about a text that no other edit changes meanwhile.
+                // The next proposal is for a text that no other edit changes meanwhile.
                 turn.claim_files(path_of(&target).ok().and_then(|path| context.path(path).ok())).await;
                 continue;
             };
@@ -94,7 +94,7 @@ impl Tool for LspRename {
                     notes.extend(unrenamed_text_notes(context, &proposal, old).await);
                 }
                 let mut output = EditsOutput { notes, ..done.into() };
-                // A use that stays as it is breaks where no server looks.
+                // A use that stays unchanged breaks in files that no server checks.
                 if is_partial {
                     output.judgement.lower_to_partial();
                 }
@@ -104,14 +104,14 @@ impl Tool for LspRename {
     }
 }
 
-/// A rename as the server proposes it.
+/// A rename that the server proposes.
 struct ProposedRename {
     proposal: Proposal,
-    /// The name that it replaces.
+    /// The old name.
     old_name: Option<String>,
-    /// What else is worth knowing.
+    /// Further notes.
     notes: Vec<String>,
-    /// There may be uses that it does not change.
+    /// True if it may miss uses.
     is_partial: bool,
 }
 
@@ -134,13 +134,13 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
         .await?;
     let (proposal, place, notes, is_partial) = match outcome {
         QuestionOutcome::Answered { value, place, mut notes, status, verdict, .. } => {
-            // Uses in what the server did not see stay as they are.
+            // Uses in files unknown to the server stay unchanged.
             notes.extend(status.detail.filter(|_| verdict == Verdict::Partial));
             (value.map_err(refusal)?, place, notes, verdict == Verdict::Partial)
         }
         QuestionOutcome::Unanswered(unanswered) => return Err(fallback::refusal_error(&unanswered.status)),
     };
-    // Of a bare name it is known only now in which language it is.
+    // The language of a bare name is known only now.
     if let (Target::Name(_), Some(resolved)) = (target, &place.resolved) {
         must_be_name(context, &Target::File(resolved.place.path.as_str().into()), new_name)?;
     }
@@ -153,15 +153,16 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
     Ok(ProposedRename { proposal, old_name, notes, is_partial })
 }
 
-/// A rename that a server did not propose. What it refuses is the place or the name that it was
-/// given.
+/// The error of a rename that a server did not propose. If the server refused, the given place or
+/// name was wrong.
 fn refusal(error: ProposalError) -> ToolError {
     let is_refused = matches!(error, ProposalError::Refused { .. });
     let error = proposals::from_server(error);
     if is_refused { ToolError { code: ErrorCode::InvalidArgs, ..error } } else { error }
 }
 
-/// The notes about text that keeps the old name: comments and strings of the changed files, and files that are no code.
+/// Notes on text that keeps the old name: comments and strings of the changed files, and files that
+/// are no code.
 async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str) -> Vec<String> {
     let language_of = |path: &WorkspacePath| context.language_file_unchecked(path.clone()).ok()?.language;
     let changed: Vec<(String, WorkspacePath, String)> = proposal
@@ -205,7 +206,8 @@ async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str
     notes
 }
 
-/// Refuses what nothing can be called in the language of the target: servers propose an edit for it all the same.
+/// Rejects an invalid name in the language of the target: servers propose an edit for it
+/// regardless.
 fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), ToolError> {
     let subject =
         path_of(target).ok().and_then(|path| context.language_file_unchecked(context.path(path).ok()?).ok());

@@ -11,7 +11,7 @@ use super::tool::{Call, Card, Tool};
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct NoArgs {}
 
-/// The tool.
+/// The `lsp_servers` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspServers;
 

@@ -12,7 +12,7 @@ use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 
-/// The tool.
+/// The `lsp_signature` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspSignature;
 
@@ -40,8 +40,8 @@ impl Tool for LspSignature {
     }
 }
 
-/// Answers which signatures fit the call around `target`. The position is taken as it is given: behind an opening
-/// parenthesis or a comma no name stands.
+/// Returns the signatures that fit the call around `target`. The position is used as given, because
+/// no name follows an opening parenthesis or a comma.
 pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<SignaturesOutput>, ToolError> {
     context.install_for_target(target).await?;
     let deadline = context.server_deadline(context.config.settings.deadlines.signature);
@@ -69,7 +69,7 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
                 active: one.active,
             });
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
-            // The one that the server takes for the call is what is asked for.
+            // The signature that the server marks as active is always kept.
             let signatures: Vec<SignatureItem> =
                 signatures.filter(|one| room.try_take(one) || one.active).collect();
             if signatures.len() < all {

@@ -40,7 +40,7 @@ pub(crate) struct SymbolsArgs {
 
 const DEFAULT_SYMBOL_LIMIT: usize = 100;
 
-/// The tool.
+/// The `lsp_symbols` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspSymbols;
 
@@ -80,7 +80,8 @@ impl Tool for LspSymbols {
     }
 }
 
-/// Answers the outline of a file, on request with `locals`, or the workspace's symbols for a name; at most `limit` of them.
+/// Returns the outline of a file, optionally with `locals`, or the workspace's symbols for a name,
+/// at most `limit`.
 pub(crate) async fn run(
     context: &Context,
     target: &Target,
@@ -134,15 +135,16 @@ async fn outline(
     Ok(answer)
 }
 
-/// What a server says of a file.
+/// The outline of a file from a server.
 struct Outline {
     symbols: Vec<Symbol>,
-    /// How many it gave beside them.
+    /// The number of symbols that were left out.
     left_out: usize,
     note: Option<String>,
 }
 
-/// The outline by one server, with a note where it had crashed; it is asked once more if it ends meanwhile.
+/// The outline from one server, with a note if it had crashed. The request is repeated once if the
+/// server exits meanwhile.
 async fn outline_of(
     context: &Context,
     server: &str,
@@ -186,7 +188,7 @@ fn symbol_tree(
     Answer::new(output, None, server_status, verdict, Vec::new())
 }
 
-/// Leaves out what has a value and lies in a function, with what it contains.
+/// Removes variables within functions, with their children.
 fn drop_locals(symbols: &mut Vec<Symbol>, in_code: bool) {
     symbols.retain(|symbol| !(in_code && symbol.kind.is_variable()));
     for symbol in symbols {
@@ -198,7 +200,7 @@ fn size(symbol: &Symbol) -> usize {
     1 + symbol.children.iter().map(size).sum::<usize>()
 }
 
-/// The first `left` symbols, as far as there is room, parents before their children.
+/// The first `left` symbols that fit into `room`, parents before their children.
 fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<SymbolItem> {
     let mut found = Vec::new();
     for symbol in symbols {
@@ -231,7 +233,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     let NameMatches { mut symbols, left_out, statuses, verdict, sessions, mut notes, .. } =
         context.find_symbols(query, SymbolMatchMode::Like, deadline).await?;
     let found = symbols.len();
-    // The names in a file that may not be read are a part of what it says.
+    // The names in a hidden file are part of its content.
     symbols.retain(|symbol| !answer_places::is_hidden(&context.workspace, &symbol.location.file));
     let hidden = found - symbols.len();
     notes.extend((hidden > 0).then(|| format!("{hidden} are left out: rules hide the files they are in")));

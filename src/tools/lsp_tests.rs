@@ -1,4 +1,5 @@
-//! `lsp_tests`: the tests that reach a change or a symbol, each with the way that leads there, and the commands that run them.
+//! `lsp_tests`: the tests that reach a change or a symbol, each with its path, and the commands
+//! that run them.
 
 use std::path::PathBuf;
 
@@ -25,7 +26,7 @@ use crate::lsp::operations::Navigation;
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
-/// The most definitions of one name that are looked at.
+/// The most definitions of one name that are examined.
 const MAX_DEFINITIONS: usize = 10;
 
 /// The arguments of `lsp_tests`.
@@ -46,7 +47,7 @@ pub(crate) struct TestsArgs {
     pub limit: Option<usize>,
 }
 
-/// The tool.
+/// The `lsp_tests` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LspTests;
 
@@ -96,8 +97,8 @@ impl Tool for LspTests {
     }
 }
 
-/// What differs between the work tree and the commit that `against` names, in the files and folders `only`; and what of it cannot be
-/// compared.
+/// The differences between the work tree and the commit `against`, in the files and folders `only`,
+/// and notes on files that cannot be compared.
 async fn changed_texts(
     context: &Context,
     against: &str,

@@ -1,4 +1,4 @@
-//! Edits that another program has made: what they broke, by the texts before them as far as those are known.
+//! Edits that another program has made: the new errors, if the texts before the edits are known.
 
 use std::path::PathBuf;
 
@@ -12,43 +12,43 @@ use super::edited_text::EditedText;
 use super::error::ToolError;
 use super::lsp_diagnostics::BeforeCheck;
 
-/// An edit of one file that is made already.
+/// An edit of one file that is already made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MadeEdit {
-    /// The file, as the other program calls it.
+    /// The file, under the path that the other program gave.
     pub path: PathBuf,
-    /// What it was before.
+    /// The text before the edit.
     pub before: TextBefore,
 }
 
-/// What is known of the text before an edit.
+/// The knowledge about the text before an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TextBefore {
-    /// All of it; `None` where there was no such file.
+    /// The whole text; `None` if the file did not exist.
     Known(Option<String>),
-    /// These replacements made of it what it is now, in their order.
+    /// The replacements that led to the present text, in their order.
     Replaced(Vec<MadeReplacement>),
-    /// Nothing.
+    /// The text before is unknown.
     Unknown,
 }
 
-/// One text put in the place of another, once.
+/// One replacement of a text, made once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MadeReplacement {
-    /// What went.
+    /// The removed text.
     pub old: String,
-    /// What came.
+    /// The inserted text.
     pub new: String,
 }
 
 impl TextBefore {
-    /// The text before, given the one `now`. `None` where it cannot be told.
+    /// The text before, derived from the present text `now`. `None` if it cannot be derived.
     fn given(&self, now: &str) -> Option<Option<String>> {
         match self {
             Self::Known(text) => Some(text.clone()),
             Self::Replaced(replacements) => {
                 let undone = replacements.iter().rev().try_fold(now.to_owned(), |text, made| {
-                    // What stands there twice may have been there before.
+                    // A text that occurs twice may have been there before.
                     let (first, last) = (text.find(&made.new)?, text.rfind(&made.new)?);
                     let is_certain = first == last && !made.new.is_empty();
                     is_certain.then(|| text.replacen(&made.new, &made.old, 1))
@@ -60,7 +60,7 @@ impl TextBefore {
     }
 }
 
-/// Edits that are made, and their judgement once there is one.
+/// Edits that are made, and their judgement once it is available.
 #[derive(Debug, Default)]
 pub(crate) struct MadeEdits {
     edits: Vec<MadeEdit>,
@@ -68,17 +68,15 @@ pub(crate) struct MadeEdits {
 }
 
 impl MadeEdits {
-    /// These.
     pub(crate) fn new(edits: Vec<MadeEdit>) -> Self {
         Self { edits, judgement: Mutex::default() }
     }
 
-    /// The files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
         self.edits.iter().map(|edit| &edit.path)
     }
 
-    /// Their judgement; `None` where a text before them is not known, or before they were looked at.
+    /// The judgement; `None` before the check, and if a text before an edit is unknown.
     pub(crate) fn take_judgement(&self) -> Option<EditJudgement> {
         self.judgement.lock().take()
     }
@@ -99,7 +97,8 @@ impl MadeEdits {
 }
 
 impl BeforeCheck for MadeEdits {
-    /// Has the servers look at the texts before and after. Without the texts before nothing is compared.
+    /// Compares the servers' findings in the texts before and after. Without the earlier texts
+    /// nothing is compared.
     fn ask<'a>(&'a self, context: &'a Context) -> BoxFuture<'a, Result<(), ToolError>> {
         Box::pin(self.compare(context))
     }

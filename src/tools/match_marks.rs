@@ -1,5 +1,6 @@
-//! Marks of running language servers on hits of `grep`: a use of a symbol, or mere text. Uses that the text does not show are
-//! listed as well. No server is started for the marks, and the wait is bounded.
+//! Marks of running language servers on hits of `grep`: a use of a symbol, or mere text. Uses that
+//! the text does not show are listed as well. No server is started for the marks, and the wait is
+//! bounded.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,10 +19,11 @@ use crate::lsp::view::View;
 use crate::text::{Position, identifiers_in, is_identifier_char};
 use crate::workspace::{CaseMode, GrepQuery, LineMatch, LineMatcher, WorkspacePath};
 
-/// How long servers are waited for once the text has been searched.
+/// The longest wait for servers after the text search.
 const MARKS_SERVER_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// How many places are asked about: one for each symbol of the name, and one for each mention that is none.
+/// The most requests: one for each symbol with the name, and one for each mention that is no
+/// symbol.
 const MAX_MARK_QUERIES: usize = 64;
 
 /// What a server says of a match.
@@ -39,7 +41,7 @@ pub(crate) enum MatchMark {
 /// Matches with their marks.
 #[derive(Debug, Default)]
 pub(crate) struct MarkedMatches {
-    /// By path and line.
+    /// The matches, by path and line.
     pub matches: Vec<MarkedMatch>,
     /// The servers that were asked.
     pub by: Vec<String>,
@@ -52,25 +54,25 @@ pub(crate) struct MarkedMatch {
     pub path: WorkspacePath,
     /// The line.
     pub line: LineMatch,
-    /// What a server says of it; none where none was asked, or had no time to answer.
+    /// The server's mark; `None` if no server was asked or answered in time.
     pub mark: Option<MatchMark>,
 }
 
 impl MarkedMatches {
-    /// Of which no server has been asked yet.
+    /// Matches without marks.
     pub(crate) fn unmarked(found: impl IntoIterator<Item = (WorkspacePath, LineMatch)>) -> Self {
         let matches = found.into_iter().map(|(path, line)| MarkedMatch { path, line, mark: None }).collect();
         Self { matches, by: Vec::new() }
     }
 }
 
-/// Where an occurrence begins.
+/// The start of an occurrence.
 type OccurrenceStart = (WorkspacePath, Position);
 
-/// Asks the servers that run, where the pattern is a name.
+/// Requests marks from the running servers, if the pattern is a name.
 ///
 /// # Errors
-/// None that the search with the same query did not have.
+/// Only those that the search with the same query also has.
 pub(crate) async fn mark_matches(
     context: &Context,
     query: &GrepQuery,
@@ -109,7 +111,7 @@ pub(crate) async fn mark_matches(
     Ok(())
 }
 
-/// Whether the pattern is one name, and lines that have it are wanted.
+/// Returns true if the pattern is a single name and matching lines are requested.
 fn is_name(query: &GrepQuery) -> bool {
     let pattern = &query.pattern;
     let is_plain = |character: char| is_identifier_char(character) && (pattern.fixed || character != '$');
@@ -143,17 +145,17 @@ fn sessions(context: &Context, matches: &[MarkedMatch]) -> HashMap<WorkspacePath
     sessions
 }
 
-/// What servers said.
+/// Occurrences classified by responses of servers.
 #[derive(Default)]
 struct ClassifiedOccurrences {
     /// Uses of symbols, with their lines.
     known: BTreeMap<OccurrenceStart, Option<String>>,
-    /// Occurrences that are none.
+    /// Occurrences that are not symbols.
     others: BTreeSet<OccurrenceStart>,
 }
 
 impl ClassifiedOccurrences {
-    /// Asks about one occurrence after the other, leaving out those that an answer has named already.
+    /// Sends a request for each occurrence that no earlier response contains.
     async fn query_servers(
         &mut self,
         sessions: &HashMap<WorkspacePath, Arc<Session>>,
@@ -173,7 +175,7 @@ impl ClassifiedOccurrences {
                     return;
                 }
                 asked += 1;
-                // What is searched is the disk.
+                // The search covers the disk.
                 let answer = match session.enter_view(&View::disk(), deadline).await {
                     Ok(_viewing) => {
                         session.navigate(Navigation::References, &one.path, position, deadline).await
@@ -182,7 +184,7 @@ impl ClassifiedOccurrences {
                 };
                 match answer {
                     Ok(answer) if answer.unfinished_work.is_none() => self.record_answer(spot, answer.value),
-                    // An answer from an index that moves says nothing of what it leaves out.
+                    // A response during indexing may be incomplete.
                     Ok(_) => return,
                     Err(error) => {
                         tracing::debug!(server = session.server(), "no marks: {error}");
@@ -193,7 +195,8 @@ impl ClassifiedOccurrences {
         }
     }
 
-    /// Notes an answer about `spot`. One that does not name the very place is about something else.
+    /// Records a response for `spot`. If the response does not contain `spot` itself, the
+    /// occurrence is not a use.
     fn record_answer(&mut self, spot: OccurrenceStart, answer: Vec<Location>) {
         let inside = answer.into_iter().filter_map(|location| match location.file {
             FileRef::Inside(path) => Some(((path, location.range.start), location.text)),
@@ -207,7 +210,7 @@ impl ClassifiedOccurrences {
         }
     }
 
-    /// What is known of a match: of several names in one line, one that is a symbol's decides.
+    /// The mark of a match. If a line has several occurrences of the name, one symbol is enough.
     fn match_mark(&self, path: &WorkspacePath, line: &LineMatch, name: &SearchedName) -> Option<MatchMark> {
         let occurrences = name.occurrences(&line.text, line.start.line);
         let spots: Vec<OccurrenceStart> = occurrences.map(|position| (path.clone(), position)).collect();
@@ -220,7 +223,7 @@ impl ClassifiedOccurrences {
         spots.iter().all(|spot| self.others.contains(spot)).then_some(MatchMark::Text)
     }
 
-    /// Uses in lines that the pattern does not match, as far as they lie where was searched.
+    /// Uses in lines that the pattern does not match, within the searched files.
     fn additional_matches(
         &self,
         context: &Context,
@@ -252,7 +255,7 @@ impl ClassifiedOccurrences {
     }
 }
 
-/// The name that is looked for.
+/// The name that is searched for.
 struct SearchedName {
     name: String,
     ignores_case: bool,
@@ -270,7 +273,7 @@ impl SearchedName {
         Self { name, ignores_case }
     }
 
-    /// Where it stands, not as a part of another name, in the 0-based `line`.
+    /// The positions of the name as a whole word in the 0-based `line`.
     fn occurrences(&self, text: &str, line: u32) -> impl Iterator<Item = Position> {
         let found = identifiers_in(text, line).into_iter();
         found.filter(|one| self.equals(&one.name)).map(|one| one.range.start)
@@ -281,7 +284,8 @@ impl SearchedName {
     }
 }
 
-/// Whether places in the text as it is shown are not places in the line.
+/// Returns true if the shown text is an excerpt, so that its positions differ from those in the
+/// line.
 fn is_cut(line: &LineMatch) -> bool {
     line.text.starts_with('…') || line.text.ends_with('…')
 }

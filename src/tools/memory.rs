@@ -1,7 +1,7 @@
 //! `memory`: notes that outlive a session, by name, of the user and not of one workspace.
 //!
-//! What is kept here was written by a model that may have read hostile text, and is read in other workspaces: it is material,
-//! not settings, and nothing in it is ever acted on by us.
+//! The notes were written by a model that may have read hostile text, and are read in other
+//! workspaces. They are data, not settings, and this program never acts on their content.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,9 +13,9 @@ use super::tool::{Call, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
 
-/// The longest memory, in bytes.
+/// The largest memory, in bytes.
 const MAX_MEMORY_CONTENT_BYTES: usize = 64 << 10;
-/// The most memories.
+/// The largest number of memories.
 const MAX_STORED_MEMORIES: usize = 500;
 
 /// The arguments of `memory`.
@@ -44,7 +44,7 @@ pub(crate) enum MemoryCommand {
     Delete,
 }
 
-/// The tool.
+/// The `memory` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Memory;
 
@@ -58,7 +58,8 @@ impl Tool for Memory {
         Card::new("memory", "Memory", description, Effect::Edit).destructive().beyond_core()
     }
 
-    /// The sentences of the guide for custom tools, in its order: the path is looked at before the command.
+    /// Returns the error messages of the guide for custom tools, in its order: the path is checked
+    /// before the command.
     fn refusal(&self, arguments: &Value) -> Option<ToolError> {
         let command = arguments["command"].as_str().filter(|command| *command != "list")?;
         let path = &arguments["path"];
@@ -132,7 +133,7 @@ fn read(folder: &StateFolder, name: &StateName) -> Result<String, ToolError> {
     })
 }
 
-/// The last part of what was given, as the tool's callers are used to: folders before it lead nowhere.
+/// The last part of the given path. Callers are used to folders before it, which are ignored.
 fn name(path: &str) -> Result<StateName, ToolError> {
     let last = path.rsplit('/').next().unwrap_or(path);
     StateName::new(last).ok_or_else(|| {
