@@ -1,4 +1,4 @@
-//! Answers of which several servers may know a part, and what they have in common.
+//! Answers to which several servers may contribute, and their common operations.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,27 +10,29 @@ use crate::workspace::WorkspacePath;
 /// Lines of files, counted from 0.
 pub(crate) type ListedLines = BTreeSet<(WorkspacePath, u32)>;
 
-/// An answer of which several servers may know a part.
+/// An answer to which several servers may contribute.
 pub(crate) trait MergeableAnswer: Sized + Send {
-    /// What a server did not do with a file that is missing here.
+    /// The verb phrase for files with the name that no server included in its answer.
     const OMITTED: &str = "did not list";
-    /// Whether occurrences in comments and strings are worth a word.
+    /// True if occurrences in comments and strings are worth a note.
     const SAYS_QUIET: bool = false;
-    /// Whether a method of another type, which may have to have this name, is missing where it is not in the answer.
+    /// True if an answer without a method of the same name in another type is incomplete, because
+    /// the method may belong to it.
     const WANTS_DEFINITIONS: bool = false;
-    /// The files that it names.
+    /// The files in the answer.
     fn files(&self) -> BTreeSet<WorkspacePath>;
-    /// The lines of the uses that it names.
+    /// The lines of the uses in the answer.
     fn lines(&self) -> ListedLines;
-    /// Whether it is an answer, and no refusal.
+    /// Returns true if this is an answer and not a refusal.
     fn is_answer(&self) -> bool {
         true
     }
-    /// Whether it names nothing beside what was asked about.
+    /// Returns true if the answer contains only the requested place.
     fn has_no_other_places(&self) -> bool;
-    /// Whether `other`, which was asked for at another place, is about the same symbol: both name one place.
+    /// Returns true if `other`, the answer for another place, is about the same symbol: both
+    /// contain a common place.
     fn is_same_symbol(&self, other: &Self) -> bool;
-    /// Adds what another server knows; the same place twice is one.
+    /// Adds another server's answer without duplicates.
     fn join(&mut self, other: Self);
 }
 
@@ -137,7 +139,7 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
     }
 }
 
-/// The lines that an edit changes. Where it adds or takes lines, those after them count as changed.
+/// The lines that an edit changes. If it adds or removes lines, all later lines count as changed.
 fn changed_lines(file: &ProposedFile) -> ListedLines {
     let texts = file
         .before

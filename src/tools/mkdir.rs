@@ -29,7 +29,7 @@ pub(crate) struct MkdirOutput {
     pub undo: Option<String>,
 }
 
-/// The tool.
+/// The `mkdir` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mkdir;
 

@@ -56,7 +56,7 @@ impl From<super::editing::ToolEditResult> for EditsOutput {
     }
 }
 
-/// The tool.
+/// The `move` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MoveTool;
 
@@ -102,8 +102,9 @@ impl Tool for MoveTool {
     }
 }
 
-/// What the servers of the file's language want to change in other files. Where there is no server, the answer says so; one that
-/// was asked and fails fails the move, which would leave imports broken.
+/// The changes of imports in other files that the servers of the file's language propose. Without a
+/// server, the answer has a note. If a server fails, the move fails, because it would leave imports
+/// broken.
 async fn import_updates(
     context: &Context,
     from: &WorkspacePath,
@@ -131,7 +132,7 @@ async fn import_updates(
         let moves = [(from.clone(), to.clone())];
         let asked = match session.enter_view(&View::disk(), deadline).await {
             Ok(_viewing) => {
-                // Many servers know a project only once one of its files is open.
+                // Many servers load a project only once one of its files is open.
                 if let Err(error) = session.sync(from).await.map(drop) {
                     tracing::debug!("not opened: {error}");
                 }
@@ -153,7 +154,7 @@ async fn import_updates(
             }
         }
     }
-    // An importer that no server changed may break.
+    // An importing file that no server changed may break.
     let updated = all.files.iter().map(|file| &file.path).collect();
     notes.extend(importers_note(context, from, &updated).await);
     Ok(all)

@@ -1,4 +1,5 @@
-//! `move_symbol`: a top-level definition put into another file, with its imports where a server mends them.
+//! `move_symbol`: a top-level definition moved to another file, with its imports if a server can
+//! update them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,7 +36,7 @@ pub(crate) struct MoveSymbolArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// The tool.
+/// The `move_symbol` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MoveSymbol;
 
@@ -71,7 +72,7 @@ const DESCRIPTION: &str = "Moves a top-level function, class or constant to anot
      JavaScript), imports follow; else the answer says who names it, and what broke. For a whole file use `move`. \
      Example: {\"symbol\": \"total\", \"path\": \"src/cart.ts\", \"to\": \"src/sums.ts\"}.";
 
-/// The edit that moves `symbol` to `to`, and what else is to be said.
+/// The edit that moves `symbol` to `to`, and notes.
 async fn plan_move(
     context: &Context,
     symbol: &LocatedSymbol,
@@ -91,7 +92,7 @@ async fn plan_move(
     Ok((plan_by_text(symbol, &cut, to, there.as_ref()), vec![note]))
 }
 
-/// Refuses what cannot stand in `to`.
+/// Rejects a definition that cannot be in `to`.
 async fn must_fit(
     context: &Context,
     symbol: &LocatedSymbol,
@@ -130,7 +131,7 @@ async fn must_fit(
     }
 }
 
-/// The edit that the first server proposes which can move symbols.
+/// The edit from the first server that can move symbols.
 async fn plan_by_server(
     context: &Context,
     symbol: &LocatedSymbol,
@@ -163,7 +164,7 @@ async fn plan_by_server(
     Ok(None)
 }
 
-/// The edit that moves the text alone.
+/// The edit that moves only the text.
 fn plan_by_text(
     symbol: &LocatedSymbol,
     cut: &CutBlock,
@@ -177,7 +178,7 @@ fn plan_by_text(
     plan
 }
 
-/// The uses of the symbol, which no server mends, as a note.
+/// A note with the uses of the symbol, which no server updates.
 async fn note_of_uses(context: &Context, symbol: &LocatedSymbol) -> Result<String, ToolError> {
     let uses = symbol.uses(context).await?;
     let name = &symbol.extent.name;

@@ -41,7 +41,7 @@ pub(crate) struct FileReplacement {
     pub all: Option<bool>,
 }
 
-/// The tool.
+/// The `multi_replace_string` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MultiReplaceTool;
 

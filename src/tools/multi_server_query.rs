@@ -1,6 +1,6 @@
-//! Questions for all uses of a symbol, asked of every server that may know some. The answer of the first is compared with where
-//! the text has the name. What stands under other roots is asked of their servers as well, and what none of them listed is
-//! said.
+//! Requests for all uses of a symbol, sent to every server that may know some. The first response
+//! is compared with the occurrences of the name in the text. Occurrences under other roots are
+//! requested from the servers of those roots, and the rest is listed in a note.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,9 +26,10 @@ use crate::lsp::session::Session;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// The same where the server took all the time there was.
+/// The minimum time for the text search when the server used the whole deadline.
 const MIN_OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
-/// The age below which a server without a readiness sign may not have read the whole project.
+/// The age below which a server that does not report readiness may not have loaded the whole
+/// project.
 const COLD_SERVER_WINDOW: Duration = Duration::from_secs(10);
 /// The most files that are opened for a server that knows the projects of open files.
 const MAX_OPENED_PROJECT_FILES: usize = 24;
@@ -37,21 +38,22 @@ const MAX_ASKED_PROJECTS: usize = 6;
 /// The most uses in each of them at which a server is asked.
 const MAX_USES_PER_PROJECT: usize = 3;
 
-/// A question that was answered, while it is completed.
+/// A request with a response that is being completed.
 struct AnsweredQuestion<'a> {
     subject: &'a LanguageFile,
     position: Position,
-    /// The answer of one server is from one project alone, where its root has several.
+    /// True if a response covers only one project of the server's root.
     of_project: bool,
     sense: OccurrenceSense,
     deadline: Instant,
 }
 
 impl Context {
-    /// Asks as [`question`](Self::question) does and, where all occurrences in a `sense` are asked for, every other server that the
-    /// text has reason to ask. Where the text still has the name in files that no server listed, a note says so, and the answer is
-    /// not complete where that makes it doubtful: the files are where no server was asked, or import the name from there, or the
-    /// server has just started or found nothing at all.
+    /// Like [`question`](Self::question). If all occurrences in a `sense` are requested, it also
+    /// asks the servers of other roots whose files mention the name. If files with the name are in
+    /// no response, a note lists them. The answer is then not complete if no server covers these
+    /// files, if they import the name from there, or if the server has just started or found
+    /// nothing at all.
     pub(crate) async fn question_of_all<T: MergeableAnswer>(
         &self,
         target: &Target,
@@ -131,8 +133,8 @@ impl Context {
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
     }
 
-    /// Asks in each of `roots`, where a type may implement without naming it what is asked about, at a use of it: there the server knows
-    /// both sides. Returns those in which it has no use that is sure to be one.
+    /// Sends the request in each of `roots` at a use of the symbol, where the server knows both the
+    /// interface and types that implement it implicitly. Returns the roots without a certain use.
     async fn ask_other_roots<T: MergeableAnswer>(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -174,7 +176,7 @@ impl Context {
         unknown
     }
 
-    /// Where the name stands beside `known`, as far as a short look shows it.
+    /// The occurrences of the name outside the files `known`, from a time-limited text search.
     async fn find_further_occurrences(
         &self,
         named: &OccurrenceQuery,
@@ -195,7 +197,8 @@ impl Context {
         })
     }
 
-    /// Opens a file of each project that has the name, and all that import it, and asks the same server again.
+    /// Opens a file of each project that contains the name, and all files that import it, and
+    /// repeats the request.
     async fn open_projects<T: MergeableAnswer>(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -235,7 +238,8 @@ impl Context {
         }
     }
 
-    /// Which files with the name are where the first answer does not reach, the files that import it first.
+    /// The files with the name that the first response does not cover, by coverage, importing files
+    /// first.
     fn uncovered_occurrences(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -255,7 +259,7 @@ impl Context {
         grounds
     }
 
-    /// Asks for what is known in other coverages, each at a place there.
+    /// Sends the request in each other coverage, at a place within it.
     async fn ask_other_coverages<T: MergeableAnswer>(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -288,7 +292,8 @@ impl Context {
         unknown
     }
 
-    /// What is known in one coverage of what `known` is about; `None` where that cannot be found out.
+    /// The responses of one coverage about the same symbol as `known`; `None` if the symbol cannot
+    /// be identified there.
     async fn ask_coverage<T: MergeableAnswer>(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -311,18 +316,19 @@ impl Context {
         }
         let of_implementations = asking.sense == OccurrenceSense::Implementation;
         if !of_implementations && asking.sense != OccurrenceSense::Any {
-            // Wherever it is asked, the server goes back to the definition, and looks from there.
+            // From any place, the server goes back to the definition and searches from there.
             return Ok((!found.is_empty()).then_some(found));
         }
         let known_definition = match of_implementations {
             true => self.definition_at(asking, first, (&asking.subject.path, asking.position)).await,
             false => None,
         };
-        // Asked at a use, it looks from there; whatever names a place that is known is about the same symbol.
+        // At a use, it searches from there. A response that contains a known place is about the
+        // same symbol.
         let mut is_known = !of_implementations || !found.is_empty();
         for file in files.iter().take(MAX_USES_PER_PROJECT) {
             let at = (&file.path, file.position);
-            // Implementations that are found from there need not be known here: what counts is the definition.
+            // The implementations found there may be unknown here, so the definitions are compared.
             if of_implementations {
                 let definition = self.definition_at(asking, &session, at).await;
                 let both = known_definition.as_ref().zip(definition.as_ref());
@@ -340,7 +346,7 @@ impl Context {
         Ok(is_known.then_some(found))
     }
 
-    /// Where a session says that what stands at a place is defined; `None` where it gives no answer.
+    /// The definition of the symbol at a place according to a session; `None` without a response.
     async fn definition_at(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -355,7 +361,7 @@ impl Context {
         .ok()
     }
 
-    /// Asks a session at a place, with `files` open.
+    /// Sends the request to a session at a place, with `files` open.
     async fn ask_with<T>(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -366,7 +372,7 @@ impl Context {
     ) -> Result<T, AskError> {
         let _viewing = session.enter_view(&self.view, asking.deadline).await?;
         for path in files {
-            // One that is gone by now has no use of it either.
+            // A deleted file has no use either.
             if let Err(error) = session.sync(path).await.map(drop) {
                 tracing::debug!(path = %path.display(), "not opened: {error}");
             }
@@ -378,7 +384,8 @@ impl Context {
         }
     }
 
-    /// The coverages with the name about which nothing is known, and the files of which no server of ours knows anything.
+    /// The names of the coverages with unresolved occurrences, and the files that no server here
+    /// covers.
     fn places_of(
         &self,
         asking: &AnsweredQuestion<'_>,
@@ -390,7 +397,8 @@ impl Context {
             match self.server_coverage(session.server(), asking.of_project, &file.path) {
                 Some(_) if file.unparsed => None,
                 Some(ground) => unknown.contains(&ground).then(|| coverage_name(&ground)),
-                // A component (Svelte, Vue, Astro) may use what a script defines, and a word in a build file need not.
+                // A component (Svelte, Vue, Astro) may use definitions of a script; a word in a
+                // build file need not.
                 None if file.unparsed && !file.names_file => None,
                 None => Some(file.path.display()),
             }
@@ -404,16 +412,16 @@ fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspaceP
     standing.notebooks.retain(|file| !listed.contains(&file.path));
 }
 
-/// What is known of a server that listed all that it knows.
+/// The reliability of a server's complete listing.
 #[derive(Debug, Clone, Copy)]
 struct ServerCertainty {
-    /// It has just started, and gives no sign that it knows the project.
+    /// True if it has just started and does not report readiness.
     is_cold: bool,
-    /// The project's settings leave out files of which it knows nothing.
+    /// True if the project's settings exclude files from the server.
     leaves_files_out: bool,
 }
 
-/// Whether what the text still has casts doubt on the answer of the servers that were asked.
+/// Returns true if the remaining occurrences in the text cast doubt on the servers' answer.
 fn is_doubtful(
     standing: &FurtherOccurrences,
     value: &impl MergeableAnswer,
@@ -423,12 +431,12 @@ fn is_doubtful(
     if standing.files.iter().any(|file| file.imports) || !standing.notebooks.is_empty() {
         return true;
     }
-    // A function that is kept as a value may be called without its name.
+    // A function that is stored as a value may be called without its name.
     if !standing.passed.is_empty() && value.has_no_other_places() {
         return true;
     }
-    // A file that defines the name itself speaks of its own; but that is just how something is implemented. What may be a comment
-    // counts where the server may not have read the file at all.
+    // A file that defines the name itself probably means its own definition, except for
+    // implementations. Possible comments count only if the server may not have read the file.
     let may_be_meant = |file: &FurtherOccurrence| {
         (!file.unparsed || certainty.is_cold) && (!file.defines || other_roots::concerns_types(sense))
     };

@@ -3,11 +3,11 @@
 use crate::text::notebook::{CellOutput, Notebook};
 use crate::text::truncate_chars;
 
-/// So much of a cell's output is shown, in Unicode scalar values.
+/// The longest output of a cell that is shown, in Unicode scalar values.
 const MAX_CELL_OUTPUT_CHARS: usize = 2_000;
 
-/// The cells of the notebook `json` (nbformat 3 and 4): a line `# %% [kind] cell N` before each, its text output behind it.
-/// `None` where it is no notebook.
+/// The cells of the notebook `json` (nbformat 3 and 4): each starts with a line
+/// `# %% [kind] cell N` and ends with its text output. `None` for other JSON.
 pub(crate) fn as_text(json: &str) -> Option<String> {
     let Notebook { cells, .. } = Notebook::parse(json)?;
     let mut text = String::new();

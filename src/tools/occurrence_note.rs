@@ -1,4 +1,4 @@
-//! The note about what the text has beside what servers listed.
+//! The note about occurrences in the text that no server listed.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use crate::workspace::WorkspacePath;
 /// The most files that a note names.
 const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
 
-/// What the text has beside what `server` and others listed, the places where it was not looked up, and what to do. `None` where that is
-/// nothing.
+/// A note on occurrences beside those listed by `server` and others, with the unsearched places and
+/// advice. `None` if there are none.
 pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     name: &str,
     standing: &FurtherOccurrences,

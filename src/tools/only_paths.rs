@@ -6,33 +6,34 @@ use super::context::Context;
 use super::error::ToolError;
 use crate::workspace::WorkspacePath;
 
-/// What `only` names; all of the workspace, and what lies outside, where it is not given.
+/// The paths in `only`. If it is not given, every path in and outside the workspace is included.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OnlyPaths(Option<Vec<WorkspacePath>>);
 
 impl OnlyPaths {
-    /// Reads the argument as the caller gave it.
+    /// Resolves the argument as the caller gave it.
     pub(crate) fn new(context: &Context, given: Option<&[PathBuf]>) -> Result<Self, ToolError> {
         let paths = given.map(|paths| paths.iter().map(|path| context.path(path)).collect());
         paths.transpose().map(Self)
     }
 
-    /// The same of a path as answers give it. One outside the workspace lies beneath none.
+    /// Like [`Self::has`], for a path in the form of answers. A path outside the workspace is below
+    /// none.
     pub(crate) fn has_answered(&self, context: &Context, path: &str) -> bool {
         self.0.is_none() || context.workspace.path(path.as_ref()).is_ok_and(|path| self.has(&path))
     }
 
-    /// Whether the answer is restricted.
+    /// Returns true if the answer is restricted.
     pub(crate) fn is_given(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The paths that are named.
+    /// The paths of the argument.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.0.iter().flatten()
     }
 
-    /// Whether `path` is one of them, or lies beneath one.
+    /// Returns true if `path` is one of the paths or below one.
     pub(crate) fn has(&self, path: &WorkspacePath) -> bool {
         let is_above = |above: &WorkspacePath| above.is_root() || path.as_path().starts_with(above.as_path());
         self.0.as_ref().is_none_or(|paths| paths.iter().any(is_above))

@@ -1,5 +1,6 @@
-//! Other project roots of a workspace that may hold implementations without naming the interface. The text does not show what
-//! there is, so each of them counts until its server has shown that it knows both sides.
+//! Other project roots of a workspace that may hold implementations without naming the interface.
+//! The text does not show them, so each root counts until its server has shown that it knows both
+//! sides.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,25 +15,28 @@ use crate::workspace::{WalkLimits, WorkspacePath};
 /// The time limit for the search of the text.
 pub(super) const OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_500);
 
-/// What one look of a server covers: a root and, where it looks at one project alone, that project.
+/// The coverage of one server response: a root and, if the server covers only one project, that
+/// project.
 pub(crate) type ServerCoverage = (WorkspacePath, Option<WorkspacePath>);
 
-/// The folder that a coverage is called by.
+/// The display name of a coverage: its folder.
 pub(crate) fn coverage_name((root, project): &ServerCoverage) -> String {
     project.as_ref().unwrap_or(root).display()
 }
 
-/// The roots of one server beside that of the file that was asked about. One process may serve several, and knows each by itself.
+/// The roots of one server beside that of the requested file. One process may serve several roots,
+/// and treats each separately.
 #[derive(Debug, Default)]
 pub(crate) struct OtherRoots {
-    /// All of them, as far as `cut` says nothing else.
+    /// The other roots; incomplete if `cut`.
     pub roots: BTreeSet<WorkspacePath>,
-    /// There may be more.
+    /// True if there may be more.
     pub cut: bool,
 }
 
 impl OtherRoots {
-    /// Whether the text has uses of a method that may be meant, in a root whose server need not know that they are.
+    /// Returns true if another root has possible uses of a method in its text, which its server may
+    /// not connect to the method.
     pub(crate) fn may_use(&self, standing: &FurtherOccurrences, definitions_count: bool) -> bool {
         let is_other = |file: &FurtherOccurrence| {
             self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()))
@@ -44,12 +48,14 @@ impl OtherRoots {
 }
 
 impl Context {
-    /// What joins the roots of `session`'s server into one, where its types implement interfaces without naming them.
+    /// Advice on joining the roots of `session`'s server into one, for a language whose types
+    /// implement interfaces implicitly.
     pub(crate) fn joining_advice(&self, session: &Session) -> Option<&str> {
         self.catalogue().servers.get(session.server())?.implements_unnamed.as_deref()
     }
 
-    /// What an answer of `server` about `path` covers, if it speaks its language; the project alone where it answers `of_project`.
+    /// The coverage of a response of `server` about `path`, if it supports the language. It has a
+    /// project only for requests that the server answers `of_project`.
     pub(crate) fn server_coverage(
         &self,
         server: &str,
@@ -63,7 +69,8 @@ impl Context {
         Some((self.manager.root(server, path), project))
     }
 
-    /// The roots beside that of `subject` which have files of its language, where it matters which there are.
+    /// The roots beside that of `subject` with files of its language, for a language in which they
+    /// matter.
     pub(crate) async fn other_roots(&self, session: &Session, subject: &LanguageFile) -> OtherRoots {
         let language = subject.language.clone().filter(|_| self.joining_advice(session).is_some());
         let Some(language) = language else { return OtherRoots::default() };
@@ -74,8 +81,8 @@ impl Context {
         OtherRoots { roots, cut }
     }
 
-    /// Whether files of one of these languages lie where one look of its session's server does not reach, or more of them than were
-    /// looked for.
+    /// Returns true if files of one of these languages are outside the coverage of its session's
+    /// server, or if the search for such files was cut short.
     pub(crate) async fn have_several_coverages(&self, sessions: Vec<(String, Arc<Session>)>) -> bool {
         let languages = sessions.iter().map(|(language, _)| language.clone()).collect();
         let (files, cut) = self.one_file_per_folder(languages).await;
@@ -92,7 +99,8 @@ impl Context {
         cut || sessions.iter().any(is_divided)
     }
 
-    /// By language, a file of each folder with files of it, and whether there may be more folders.
+    /// A file of each folder with files of a language, by language. The flag is true if there may
+    /// be more folders.
     async fn one_file_per_folder(
         &self,
         languages: BTreeSet<String>,
@@ -119,7 +127,8 @@ impl Context {
         })
     }
 
-    /// Whether a file makes `root` a project, and not only that there is nothing above it.
+    /// Returns true if a marker file makes `root` a project. Otherwise it is a root only for lack
+    /// of one above it.
     fn is_marked(&self, session: &Session, root: &WorkspacePath) -> bool {
         let spec = self.catalogue().servers.get(session.server());
         let markers = spec.into_iter().flat_map(|spec| &spec.root_markers);
@@ -128,7 +137,8 @@ impl Context {
     }
 }
 
-/// Whether the roots beside the asked one count for a question as a whole, whatever the text has.
+/// Returns true if a request concerns the other roots as a whole, regardless of occurrences in the
+/// text.
 pub(crate) fn concerns_types(sense: OccurrenceSense) -> bool {
     matches!(sense, OccurrenceSense::Implementation | OccurrenceSense::Heir | OccurrenceSense::Base)
 }

@@ -1,4 +1,4 @@
-//! The functions and types of files, kept per state of a file: what a place lies in.
+//! The cache of functions and types of files, by file state, for the names of enclosing symbols.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,15 +9,15 @@ use crate::lsp::model::{Symbol, SymbolKind};
 use crate::text::{Position, Range};
 use crate::workspace::{FileStamp, WorkspacePath};
 
-/// Of how many files the outline is kept.
+/// The most files with a cached outline.
 const MAX_KEPT_OUTLINES: usize = 128;
 
 /// A function, method or type around a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EnclosingSymbol {
-    /// With what it lies in (`Class.method`).
+    /// The qualified name (`Class.method`).
     pub name: Arc<str>,
-    /// What it is.
+    /// The kind of the symbol.
     pub kind: SymbolKind,
 }
 
@@ -30,13 +30,13 @@ pub(crate) struct FileOutline(Arc<[(Range, EnclosingSymbol)]>);
 pub(crate) struct OutlineCache(Mutex<HashMap<WorkspacePath, (FileStamp, FileOutline)>>);
 
 impl OutlineCache {
-    /// That of the file at `path` in this state of it, where it is kept.
+    /// The cached outline of the file at `path` in this state.
     pub(crate) fn get(&self, path: &WorkspacePath, stamp: FileStamp) -> Option<FileOutline> {
         let kept = self.0.lock();
         kept.get(path).filter(|(of, _)| *of == stamp).map(|(_, outline)| outline.clone())
     }
 
-    /// Keeps the outline of the file at `path` in this state of it.
+    /// Caches the outline of the file at `path` in this state.
     pub(crate) fn insert(&self, path: WorkspacePath, stamp: FileStamp, outline: FileOutline) {
         let mut kept = self.0.lock();
         if kept.len() >= MAX_KEPT_OUTLINES {
@@ -47,7 +47,7 @@ impl OutlineCache {
 }
 
 impl FileOutline {
-    /// That of a file that defines `symbols`.
+    /// The outline of a file that defines `symbols`.
     pub(crate) fn new(symbols: &[Symbol]) -> Self {
         let mut flat = Vec::new();
         flatten(symbols, "", false, &mut flat);
@@ -65,7 +65,8 @@ impl FileOutline {
 
 fn flatten(symbols: &[Symbol], above: &str, in_code: bool, flat: &mut Vec<(Range, EnclosingSymbol)>) {
     for symbol in symbols {
-        // What code assigns to (`self.name` in a constructor) is defined there, and is around nothing.
+        // Variables that code assigns (`self.name` in a constructor) are defined there, but enclose
+        // nothing.
         if in_code && symbol.kind.is_variable() {
             continue;
         }

@@ -1,8 +1,8 @@
-//! Unsaved texts of callers without a conversation, kept by unguessable handles. Each set of texts belongs to the holder of its
-//! handle.
+//! Unsaved texts of callers without a conversation, kept by unguessable handles. Each set of texts
+//! belongs to the holder of its handle.
 //!
-//! An editor's texts are kept by its own connection; a caller of which nothing is kept between two calls names the handle
-//! with each of them. What is kept is bounded in number, size and age.
+//! An editor's texts are kept by its own connection. A caller without state between two calls
+//! passes the handle in each of them. The number, size and age of the texts are limited.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,33 +14,33 @@ use crate::lsp::view::{View, ViewHolder};
 use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
-/// A handle that was not used for so long is forgotten.
+/// The idle time after which a handle is dropped.
 pub(crate) const OVERLAY_IDLE_TTL: Duration = Duration::from_secs(30 * 60);
-/// So many handles are kept; for one more, that which was not used for longest is forgotten.
+/// The most handles. A further one evicts the least recently used.
 const MAX_OVERLAY_HANDLES: usize = 64;
-/// So many files have an unsaved text under one handle.
+/// The most files with an unsaved text under one handle.
 const MAX_OVERLAY_FILES: usize = 64;
-/// All texts of all handles have no more bytes.
+/// The limit for all texts of all handles, in bytes.
 const MAX_OVERLAY_TOTAL_BYTES: usize = 64 << 20;
 
-/// Why a text is not kept, or none is found.
+/// The reason that a text is not stored or not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OverlayError {
-    /// Nobody has this handle, or no longer.
+    /// The handle does not exist, or not any more.
     #[error(
         "there is no overlay `{0}`: it was dropped, was not used for 30 minutes, or the server was started anew"
     )]
     Unknown(String),
-    /// The handle has enough files.
+    /// The handle has the most files allowed.
     #[error("an overlay has at most {MAX_OVERLAY_FILES} files")]
     Files,
-    /// The text is larger than all that is kept.
+    /// The text exceeds the limit for all texts.
     #[error("the text has {bytes} bytes, and all overlays together at most {MAX_OVERLAY_TOTAL_BYTES}")]
     Large {
-        /// The text's bytes.
+        /// The size of the text in bytes.
         bytes: usize,
     },
-    /// No handle could be made.
+    /// No handle could be generated.
     #[error("the system gives no random bytes ({0}), without which no handle can be made")]
     NoRandom(#[from] getrandom::Error),
 }
@@ -63,10 +63,11 @@ impl HeldOverlays {
         held
     }
 
-    /// From now on whoever holds `handle` sees `text` at `path`; without one a new handle is made. Returns it.
+    /// Stores `text` as the unsaved text of `path` for `handle`, or for a new handle if none is
+    /// given. Returns the handle.
     ///
     /// # Errors
-    /// Where the handle is not known or has enough files, or the text is too large.
+    /// If the handle is unknown or has the most files allowed, or the text is too large.
     pub(crate) fn put_text(
         &self,
         handle: Option<&str>,
@@ -108,7 +109,8 @@ impl HeldOverlays {
         Ok(handle)
     }
 
-    /// From now on whoever holds `handle` sees at `path` what is on disk. The handle stays.
+    /// Removes the unsaved text of `path`, so that the holder of `handle` sees the content on disk.
+    /// The handle stays.
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
@@ -122,7 +124,7 @@ impl HeldOverlays {
         Ok(())
     }
 
-    /// Forgets `handle` and its texts.
+    /// Drops `handle` and its texts.
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
@@ -131,7 +133,7 @@ impl HeldOverlays {
         forgotten.map(drop).ok_or_else(|| OverlayError::Unknown(printable(handle)))
     }
 
-    /// What whoever holds `handle` sees; keeps it for its time anew.
+    /// The view for the holder of `handle`; resets its idle time.
     ///
     /// # Errors
     /// [`OverlayError::Unknown`].
@@ -139,7 +141,7 @@ impl HeldOverlays {
         self.view_at(Instant::now(), handle)
     }
 
-    /// What each holder of a handle sees, without the handles.
+    /// The view of each handle, without the handles.
     pub(crate) fn views(&self) -> Vec<View> {
         self.live_overlays(Instant::now()).values().map(|held| held.view.clone()).collect()
     }
@@ -152,7 +154,7 @@ impl HeldOverlays {
     }
 }
 
-/// Forgets what was not used for longest until the rest, and `newest` in any case, is within the limits.
+/// Evicts the least recently used handles, but never `newest`, until the limits hold.
 fn evict_overlays(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
     let is_too_much = |all: &HashMap<String, HeldOverlay>| {
         all.len() > MAX_OVERLAY_HANDLES
@@ -167,7 +169,7 @@ fn evict_overlays(all: &mut HashMap<String, HeldOverlay>, newest: &str) {
     }
 }
 
-/// 128 bits that nobody can guess, as hexadecimal digits.
+/// 128 random bits as hexadecimal digits.
 fn new_handle() -> Result<String, OverlayError> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;

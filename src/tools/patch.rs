@@ -72,7 +72,7 @@ pub(crate) struct MovedHunk {
     pub fuzz: usize,
 }
 
-/// The tool.
+/// The `patch` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PatchTool;
 
@@ -124,7 +124,7 @@ fn parse(text: &str) -> Result<Patch, ToolError> {
     patch::parse(text).map_err(|error| ToolError::new(ErrorCode::InvalidArgs, format!("patch: {error}")))
 }
 
-/// Every file that the patch names.
+/// Every file in the patch.
 fn paths(context: &Context, patch: &Patch) -> Result<Vec<WorkspacePath>, ToolError> {
     let named = patch.files.iter().flat_map(|file| file.old_path().into_iter().chain(file.new_path()));
     let mut paths: Vec<WorkspacePath> =
@@ -134,7 +134,8 @@ fn paths(context: &Context, patch: &Patch) -> Result<Vec<WorkspacePath>, ToolErr
     Ok(paths)
 }
 
-/// The file that a header means: without what looks like a prefix, unless only the whole name is there.
+/// The file that a header means: without an apparent prefix, unless only the path with the prefix
+/// exists.
 fn resolve_patch_path(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolError> {
     let clean = context.workspace.path(named.clean.as_ref()).map_err(super::context::from_path_error)?;
     if named.raw != named.clean
@@ -184,8 +185,8 @@ fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIn
 
 type KnownFiles = BTreeMap<WorkspacePath, Option<TextFile>>;
 
-/// The files that get another name, each with that: all that belongs to a file goes with it. The
-/// keys are the new names.
+/// The renamed files with their old names; all other state of a file is renamed with it. The keys
+/// are the new names.
 type Moves = BTreeMap<WorkspacePath, WorkspacePath>;
 
 fn moves(context: &Context, patch: &Patch, outcome: &PatchSequenceOutcome) -> Result<Moves, ToolError> {
@@ -204,7 +205,7 @@ fn moves(context: &Context, patch: &Patch, outcome: &PatchSequenceOutcome) -> Re
     Ok(moves)
 }
 
-/// Plans that files go: those that the patch deletes, and those whose names others take.
+/// Plans the removal of files that the patch deletes or whose names other files take.
 fn plan_removals(
     context: &Context,
     plan: &mut EditPlan,
@@ -223,8 +224,8 @@ fn plan_removals(
     Ok(())
 }
 
-/// Plans the moves in an order in which each name is free when it is taken. Where names go round
-/// in a circle, one file waits under another name.
+/// Plans the moves in an order in which each name is free when it is taken. In a cycle of names,
+/// one file gets a temporary name.
 fn plan_moves(
     context: &Context,
     plan: &mut EditPlan,
@@ -250,7 +251,7 @@ fn plan_moves(
     Ok(())
 }
 
-/// A name beside `path` that no file has.
+/// An unused name beside `path`.
 fn unused_name(context: &Context, path: &WorkspacePath) -> Result<WorkspacePath, ToolError> {
     let folder = path.parent().unwrap_or_else(WorkspacePath::root);
     let mut number = 0_u32;
@@ -264,7 +265,7 @@ fn unused_name(context: &Context, path: &WorkspacePath) -> Result<WorkspacePath,
     }
 }
 
-/// Plans the text of one file, where it is there afterwards and another than it is after the moves.
+/// Plans the text of one file, if it exists afterwards and differs from the moved one.
 fn plan_text(
     context: &Context,
     plan: &mut EditPlan,

@@ -8,14 +8,15 @@ use super::error::ToolError;
 use crate::text::nearest_word;
 use crate::workspace::{GlobOrder, GlobQuery, ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
-/// How long a suggestion may take: it is made after an error, and none is no loss.
+/// The timeout of a suggestion: it follows an error and is optional.
 const SUGGESTION_TIMEOUT: Duration = Duration::from_millis(200);
-/// The most files of one name that are suggested; more of them (`__init__.py`) say nothing.
+/// The most suggested files of one name; more of them (`__init__.py`) would not help.
 const MAX_NAMESAKES: usize = 3;
 /// The most names of a directory that are compared.
 const MAX_COMPARED_NAMES: usize = 2_000;
 
-/// `error`, which says what is meant where it is about a path that does not exist and only one that is like it does.
+/// Adds a suggestion to `error`, if it is about a path that does not exist and exactly one similar
+/// path does.
 pub(crate) async fn with_path_suggestion(context: &Context, mut error: ToolError) -> ToolError {
     let Some(missing) = error.missing_path.take() else { return error };
     let Ok(path) = context.workspace.path(Path::new(&*missing)) else { return error };
@@ -34,7 +35,7 @@ pub(crate) async fn with_path_suggestion(context: &Context, mut error: ToolError
     error
 }
 
-/// What of the same name is elsewhere, or else what is almost called so in the same directory.
+/// The paths with the same name elsewhere, or else those with a similar name in the same directory.
 fn near_paths(workspace: &Workspace, missing: &WorkspacePath, deadline: &WorkDeadline) -> Vec<WorkspacePath> {
     let namesakes = namesakes(workspace, missing, deadline);
     if !namesakes.is_empty() {

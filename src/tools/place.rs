@@ -1,4 +1,5 @@
-//! Places as answers give them, 1-based: in a list the path once per file and a row for each place (`["7:4", "one()", "Cart.total"]`).
+//! Places as answers give them, 1-based: in a list the path once per file and a row for each place
+//! (`["7:4", "one()", "Cart.total"]`).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,19 +17,20 @@ use crate::text::{Position, Range, column_in_excerpt, is_identifier_char};
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "SinglePlace<'_>")]
 pub struct Place {
-    /// Relative to the workspace with `/`; absolute for a file outside; the URI for a document that is no file.
+    /// The path relative to the workspace with `/`; absolute for a file outside; the URI for a
+    /// document that is not a file.
     pub path: String,
-    /// Where in it, 0-based, in Unicode scalar values.
+    /// The range in the file, 0-based, in Unicode scalar values.
     pub range: Range,
     /// The source line at the range's start, cut with `…` if it is very long.
     pub text: Option<String>,
-    /// The function or type around it, with what that lies in (`Class.method`).
+    /// The qualified name of the enclosing function or type (`Class.method`).
     pub enclosing: Option<String>,
-    /// Hints only: why it ranks where it does.
+    /// The reason for the rank of the place, for hints only.
     pub why: Option<String>,
 }
 
-/// Places in their order. Those of one file that follow one another share its path.
+/// Places in order. Consecutive places of one file share its path.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(from = "Vec<FilePlaces<'_>>")]
 pub struct Places(pub Vec<Place>);
@@ -42,8 +44,8 @@ pub(crate) struct SinglePlace<'a> {
     place: PlaceInFile<'a>,
 }
 
-/// The places in one file, for programs an object whose one key is the path: absolute for a file outside, the URI for a document that is
-/// no file.
+/// The places in one file, as a JSON object with the path as its only key: absolute for a file
+/// outside, the URI for a document that is not a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilePlaces<'a> {
     path: Cow<'a, str>,
@@ -66,12 +68,12 @@ pub(crate) struct PlaceInFile<'a> {
     why: Option<Cow<'a, str>>,
 }
 
-/// A place of a list as a row, since the names of fields would be a third of it: where, the source line, the function or type around
-/// it, why it ranks there. What is missing is null, or at the end left out.
+/// A place of a list as a row, because field names would be a third of its size: range, source
+/// line, enclosing symbol, reason of the rank. Missing values are null, or omitted at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlaceRow<'a>(PlaceInFile<'a>);
 
-/// Where a place ends that does not say it: behind the word that begins at `start` in the source line `text`.
+/// The default end of a place: behind the word that begins at `start` in the source line `text`.
 fn word_end(start: Position, text: Option<&str>) -> Position {
     let text = text.unwrap_or_default();
     let skip = usize::try_from(column_in_excerpt(text, start.character)).unwrap_or(usize::MAX);
@@ -85,13 +87,14 @@ impl<'a> PlaceInFile<'a> {
         Self {
             at: ShortRange::without_end_at(place.range, word_end),
             enclosing: place.enclosing.as_deref().map(Cow::Borrowed),
-            // How far a line is indented says nothing of the place.
+            // The indentation of the line is irrelevant to the place.
             text: place.text.as_deref().map(|line| Cow::Borrowed(line.trim_start())),
             why: place.why.as_deref().map(Cow::Borrowed),
         }
     }
 
-    /// As it was, but for the indentation of its line, and for the end of a word, which is its start then.
+    /// Restores the place, except for the indentation of its line. An omitted end becomes the
+    /// start.
     fn into_place(self, path: String) -> Place {
         Place {
             path,
@@ -130,7 +133,7 @@ impl JsonSchema for PlaceRow<'_> {
         Cow::Borrowed("PlaceRow")
     }
 
-    // A tuple of the newest drafts (`prefixItems`) is unknown to validators that many hosts have.
+    // Many hosts' validators do not know tuples of newer drafts (`prefixItems`).
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         json_schema!({
             "type": "array",

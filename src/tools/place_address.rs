@@ -1,4 +1,5 @@
-//! Addresses: a place or a name as one string, as answers print it and as the shell and the argument `at` take it.
+//! Addresses: a place or a name as one string, in the form of answers, accepted by the shell and
+//! the argument `at`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -10,44 +11,44 @@ use super::error::{ErrorCode, ToolError};
 use super::target::Target;
 use crate::text::LineColumn;
 
-/// Why an address means nothing.
+/// The problem of an invalid address.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum AddressError {
-    /// Nothing was given.
+    /// The address is empty.
     #[error("the address is empty; give FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME")]
     Empty,
     /// A line or a column is 0 or negative.
     #[error("{address}: lines and columns start at 1")]
     BelowOne {
-        /// What was given.
+        /// The given address.
         address: String,
     },
-    /// A number beyond any text.
+    /// A number is too large.
     #[error("{address}: {number} is too large for a line or column")]
     TooLarge {
-        /// What was given.
+        /// The given address.
         address: String,
-        /// The number in it.
+        /// The number in the address.
         number: String,
     },
-    /// A line and nothing on it.
+    /// The address has a line but no column or name.
     #[error("{address}: say what on that line, a column or a name: {address}:COL or {address}:NAME")]
     LineOnly {
-        /// What was given.
+        /// The given address.
         address: String,
     },
-    /// Nothing after the last colon.
+    /// The address ends with a colon.
     #[error(
         "{address}: nothing stands after the last colon; give a column or a name there, or leave the colon out"
     )]
     NoName {
-        /// What was given.
+        /// The given address.
         address: String,
     },
-    /// A name that is not UTF-8.
+    /// The name is not UTF-8.
     #[error("{address}: the name after the file is not valid UTF-8")]
     NotUtf8 {
-        /// What was given, with the odd bytes replaced.
+        /// The given address, with invalid bytes replaced.
         address: String,
     },
 }
@@ -58,7 +59,7 @@ impl From<AddressError> for ToolError {
     }
 }
 
-/// The place or name that `address` names. A whole file is refused: it is neither.
+/// The place or name that `address` means. An address of a whole file is an error.
 pub(crate) fn parse_place(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Target, ToolError> {
     match parse(address, exists)? {
         Target::File(path) => {
@@ -71,7 +72,7 @@ pub(crate) fn parse_place(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Re
     }
 }
 
-/// What follows the file in an address.
+/// The part after the file in an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum AddressTail {
     LineColumn(u32, u32),
@@ -80,11 +81,13 @@ enum AddressTail {
     Name(String),
 }
 
-/// The target that `address` names: `FILE:LINE:COL`, `FILE:LINE:NAME` (1-based), `FILE:NAME`, `FILE` or `NAME`. The end that answers
-/// print behind a column (`FILE:LINE:COL-END`) is accepted and ignored.
+/// The target that `address` means: `FILE:LINE:COL`, `FILE:LINE:NAME` (1-based), `FILE:NAME`,
+/// `FILE` or `NAME`. The end that answers print after a column (`FILE:LINE:COL-END`) is accepted
+/// and ignored.
 ///
-/// File names may contain colons: where several readings are possible, the one whose file exists wins, the longest
-/// file name first; `exists` says whether a path is there. A word that is no existing file and has no `/` is a name.
+/// File names may contain colons. If several readings are possible, the one whose file exists wins,
+/// the longest file name first; `exists` returns true for an existing path. A word that is no
+/// existing file and has no `/` is a name.
 pub(crate) fn parse(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Target, AddressError> {
     let bytes = address.as_bytes();
     if bytes.is_empty() {
@@ -100,7 +103,8 @@ pub(crate) fn parse(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<T
     no_such_file(address, &colons)
 }
 
-/// The reading whose file exists. A bare line is taken only where no shorter file name gives more.
+/// The reading whose file exists. A bare line is accepted only if no shorter file name gives a
+/// better reading.
 fn existing_file(
     address: &OsStr,
     colons: &[usize],
@@ -120,11 +124,13 @@ fn existing_file(
     refused.map_or(Ok(None), Err)
 }
 
-/// The reading of an address none of whose files exists: the lookup will say what is missing.
+/// The reading of an address if no file of any reading exists: the lookup then reports the missing
+/// file.
 fn no_such_file(address: &OsStr, colons: &[usize]) -> Result<Target, AddressError> {
     let bytes = address.as_bytes();
     let readings: Vec<_> = colons.iter().map(|&at| (at, parse_tail(address, &bytes[at + 1..]))).collect();
-    // `a:3:4` splits at `:4` and at `:3`: the split with a line in front of something is what was meant.
+    // `a:3:4` splits at `:4` and at `:3`: the split whose rest starts with a line and continues is
+    // meant.
     let bare_line = |tail: &Result<AddressTail, AddressError>| {
         matches!(tail, Ok(AddressTail::Line) | Err(AddressError::NoName { .. }))
     };
@@ -184,7 +190,7 @@ fn parse_tail(address: &OsStr, rest: &[u8]) -> Result<AddressTail, AddressError>
     if first.is_empty() && second.is_none() {
         return Err(AddressError::NoName { address: shown() });
     }
-    // No name begins so, in any language.
+    // No name in any language begins with a minus sign and a digit.
     if [Some(first), second].into_iter().flatten().any(is_negative) {
         return Err(AddressError::BelowOne { address: shown() });
     }
@@ -208,7 +214,7 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `9` or `8:1`, as an answer writes where a place ends.
+/// Returns true for `9` or `8:1`, the forms of a range's end in answers.
 fn is_range_end(text: &str) -> bool {
     text.split(':').count() <= 2 && text.split(':').all(is_number)
 }

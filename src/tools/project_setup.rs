@@ -7,7 +7,8 @@ use super::file_report::FileReport;
 use crate::workspace::WorkspacePath;
 
 impl Context {
-    /// One sentence for each thing that the project of `path` lacks for `server`, and the command that makes it.
+    /// A sentence for each part that the project of `path` lacks for `server`, with the command
+    /// that creates it.
     pub(crate) fn set_up_notes(&self, server: &str, path: &WorkspacePath) -> Vec<String> {
         let Some(spec) = self.catalogue().servers.get(server).filter(|spec| !spec.set_up.is_empty()) else {
             return Vec::new();
@@ -23,7 +24,8 @@ impl Context {
         lacking.map(|needed| place(&needed.message)).collect()
     }
 
-    /// Why a server that found nothing about a file may not know it: its project is no member of the root that it works on.
+    /// The reason that a server without results for a file may not know it: its project is not a
+    /// member of the server's root.
     pub(crate) fn outsider_note(&self, server: &str, path: &WorkspacePath) -> Option<String> {
         let project = self.manager.unlisted_project(server, path)?.display();
         let root = self.manager.root(server, path).display();
@@ -33,7 +35,7 @@ impl Context {
         ))
     }
 
-    /// The sentences of all files that were checked, each once.
+    /// The notes for all checked files, each once.
     pub(crate) fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
         let asked = reports.iter().flat_map(|report| {
             let folder = report.path.parent().unwrap_or_else(WorkspacePath::root);

@@ -8,10 +8,10 @@ use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
 use crate::workspace::TextFile;
 use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 
-/// A plan called `title` of everything that `proposal` changes.
+/// A plan with the title `title` for all changes of `proposal`.
 ///
 /// # Errors
-/// `conflict` where a file is not what the server computed the change for.
+/// `conflict` if a file differs from the text for which the server computed the change.
 pub(crate) fn plan_proposal(
     context: &Context,
     title: &str,
@@ -48,7 +48,7 @@ fn delete(plan: &mut EditPlan, file: &ProposedFile, there: &TextFile) {
     plan.delete(&file.path, PathPrecondition::Hash(there.content_hash()));
 }
 
-/// An edit that a server did not propose, in a tool's words.
+/// The tool error for an edit that a server did not propose.
 pub(crate) fn from_server(error: ProposalError) -> ToolError {
     let code = match &error {
         ProposalError::Stale { .. } | ProposalError::Ask(AskError::Moving { .. }) => ErrorCode::Conflict,

@@ -1,5 +1,5 @@
-//! One question about one place to the server that navigates in its language. The server is found, started, asked, asked again
-//! after a crash, and its state told in any case.
+//! One request about one place to the server that navigates in its language. The server is found
+//! and started, the request is repeated after a crash, and the server's state is always reported.
 
 use std::sync::Arc;
 
@@ -24,46 +24,47 @@ use crate::rpc::RequestError;
 use crate::text::{Buffer, Position, Range, identifier_near};
 use crate::workspace::WorkspacePath;
 
-/// The most files with a name that are opened for a server that only knows open files: where each is waited for, and where the server
-/// reads them in order.
+/// The most files with a name that are opened for a server that only knows open files: if each must
+/// be waited for, and if the server processes them in order.
 const MAX_PREOPENED_FILES: usize = 40;
 const MAX_ORDERED_PREOPENED_FILES: usize = 400;
 
-/// What became of a question.
+/// The outcome of a request.
 #[derive(Debug)]
 pub(crate) enum QuestionOutcome<T> {
-    /// A server answered.
+    /// A server responded.
     Answered {
-        /// Its answer.
+        /// The response.
         value: T,
-        /// How much of it was left out: too much, or not looked at in time.
+        /// The number of results that were left out because of their number or a timeout.
         left_out: usize,
-        /// What was asked about.
+        /// The place that was asked about.
         place: ResolvedPosition,
-        /// The session that gave it.
+        /// The session that responded.
         session: Arc<Session>,
-        /// That session's server.
+        /// The status of that session's server.
         status: ServerStatus,
-        /// How far to rely on it.
+        /// The verdict on the response.
         verdict: Verdict,
-        /// What else is worth knowing.
+        /// Further notes.
         notes: Vec<String>,
     },
-    /// None did.
+    /// No server responded.
     Unanswered(UnansweredQuestion),
 }
 
-/// What a question asks for.
+/// The properties of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LanguageQuestion {
-    /// The request's method, which the server must offer.
+    /// The LSP method, which the server must support.
     pub method: &'static str,
-    /// An answer that finds nothing counts as whole even while the server works: it depends on one file only.
+    /// True if an empty response is complete even while the server is busy, because it depends on
+    /// one file only.
     pub of_file: bool,
 }
 
-/// What a session is asked about a place. The future is boxed: one of an async closure would not be known to be `Send`,
-/// and callers could not spawn their questions.
+/// The request to a session about a place. The future is boxed, because that of an async closure
+/// would not be known to be `Send`, and callers could not spawn their requests.
 pub(crate) trait PositionRequest<T>:
     for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync
 {
@@ -74,11 +75,11 @@ impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswe
 {
 }
 
-/// A session's answer in the making.
+/// The future of a session's response.
 pub(crate) type PositionAnswerFuture<'a, T> = BoxFuture<'a, Result<SessionAnswer<T>, AskError>>;
 
 impl Context {
-    /// Asks `ask` of the session that navigates in the target's language.
+    /// Sends the request `ask` to the session that navigates in the target's language.
     pub(crate) async fn question<T: Send>(
         &self,
         target: &Target,
@@ -89,7 +90,7 @@ impl Context {
         let begun = Instant::now();
         let is_searched = matches!(target, Target::Name(_));
         let ResolvedName { target, overloads, namesakes } = self.resolve_bare_name(target).await?;
-        // The search for a name has a deadline of its own.
+        // The search for a name has its own deadline.
         let deadline = deadline + begun.elapsed();
         let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
         let (place, notes) = match &mut outcome {
@@ -102,7 +103,7 @@ impl Context {
         if is_searched {
             place.repeated_at.clear();
             (place.overloads, place.namesakes) = (overloads, namesakes);
-            // Of what no server answered, the fallback gives the notes.
+            // If no server responded, the fallback adds the notes.
             if let Some(notes) = notes {
                 notes.extend(place.notes());
             }
@@ -110,7 +111,7 @@ impl Context {
         Ok(outcome)
     }
 
-    /// The same, about a place in a file.
+    /// Like [`Self::question`], about a place in a file.
     async fn question_at<T: Send>(
         &self,
         target: &Target,
@@ -147,7 +148,8 @@ impl Context {
         Ok(QuestionOutcome::Unanswered(UnansweredQuestion { subject, place, status }))
     }
 
-    /// Asks one session, and once more if it ends meanwhile: a crash is often one file's fault and not the next one's.
+    /// Sends the request to one session, and repeats it once if the session ends meanwhile: a crash
+    /// is often caused by a single file.
     #[allow(clippy::too_many_arguments)] // the parts of one question; a struct for one call would only rename them
     async fn ask_session<T: Send>(
         &self,
@@ -227,8 +229,8 @@ impl Context {
         }
     }
 
-    /// Asks about the place in the text that the answer is about: where that is another than the one in which the place was found, the
-    /// place is looked for once more.
+    /// Sends the request for the place in the present text. If the response is about another text
+    /// than that in which the place was found, the place is resolved again.
     async fn ask_once<T: Send>(
         &self,
         subject: &LanguageFile,
@@ -294,7 +296,8 @@ impl Context {
         Ok(Ok((place, snapshot)))
     }
 
-    /// Opens the files that mention `name`, for a server that only knows those that are open. Says so where there are more.
+    /// Opens the files that mention `name`, for a server that only knows open files. Returns a note
+    /// if there are more.
     pub(crate) async fn open_mentioning_files(
         &self,
         session: &Session,
@@ -314,7 +317,7 @@ impl Context {
             if some.is_empty() {
                 break;
             }
-            // One that it cannot read is no file of its language.
+            // A file that the server cannot read is not of its language.
             for outcome in futures::future::join_all(some).await {
                 if let Err(error) = outcome {
                     tracing::debug!("not opened: {error}");
@@ -332,7 +335,7 @@ impl Context {
         }
     }
 
-    /// The place of `name` in a file's outline; several matches are named instead of guessing.
+    /// The place of `name` in a file's outline. Several matches are an error that lists them.
     async fn named_symbol(
         &self,
         subject: &LanguageFile,
@@ -342,7 +345,8 @@ impl Context {
         let buffer = &outline.snapshot.buffer;
         let found = resolved_position::find_by_name(&outline.value, name);
         match found.as_slice() {
-            // Local variables and parameters are in no outline, and some servers write names in a way of their own.
+            // No outline contains local variables and parameters, and some servers spell names
+            // differently.
             [] => self.name_in_text(subject, buffer, name).await,
             several => {
                 let place_of =
@@ -352,7 +356,7 @@ impl Context {
         }
     }
 
-    /// The one of `found`, places of a file, that `name` means.
+    /// The entry of `found`, places of a file, that `name` means.
     async fn choose_resolved(
         &self,
         subject: &LanguageFile,
@@ -379,7 +383,8 @@ impl Context {
         }
     }
 
-    /// The place of `name` in a text, by its syntax tree; in a language without a grammar, its first place.
+    /// The place of `name` in a text according to its syntax tree; its first occurrence if the
+    /// language has no grammar.
     async fn name_in_text(
         &self,
         subject: &LanguageFile,
@@ -400,13 +405,14 @@ impl Context {
             found => {
                 let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
                 let anywhere = resolved_position::in_text(&subject.path, text, &target)?;
-                // Where the tree does not have it, it stands in a comment or string.
+                // A name that the tree does not contain is in a comment or string.
                 if found.is_some() { Err(no_symbol(name, &subject.path.display())) } else { Ok(anywhere) }
             }
         }
     }
 
-    /// A bare name becomes a place, found through the workspace's symbols; anything else stays as it is.
+    /// Resolves a bare name to a place through the workspace's symbols. Other targets are
+    /// unchanged.
     async fn resolve_bare_name(&self, target: &Target) -> Result<ResolvedName, ToolError> {
         let Target::Name(name) = target else {
             return Ok(ResolvedName { target: target.clone(), overloads: Vec::new(), namesakes: None });
@@ -433,14 +439,14 @@ impl Context {
                 let (path, position, overloads) = &several[chosen];
                 let path = self.workspace.absolute(path);
                 let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name).to_owned();
-                // Some servers tell where the whole definition begins, and not its name.
+                // Some servers return the start of the whole definition instead of its name.
                 let target = Target::NameOnLine { path, line0: position.line, name: last };
                 Ok(ResolvedName { target, overloads: overloads.clone(), namesakes })
             }
         }
     }
 
-    /// State and verdict of an answer that came.
+    /// The status and verdict of a response.
     fn status_and_verdict(
         &self,
         session: &Session,
@@ -459,7 +465,7 @@ impl Context {
         self.note_busy(&mut status, busy, false);
         let waits_for_nothing = question.of_file && busy.files_are_right;
         if waits_for_nothing {
-            // Nothing better would come of asking again.
+            // A retry would not improve the answer.
             status.hint = None;
             status.detail = lack.clone().or(status.detail);
         }
@@ -467,7 +473,7 @@ impl Context {
         (status, if whole { Verdict::Complete } else { Verdict::Partial })
     }
 
-    /// The status of a session that did not answer.
+    /// The status of a session that did not respond.
     pub(crate) async fn failed_status(
         &self,
         session: &Session,
@@ -498,27 +504,27 @@ impl Context {
     }
 }
 
-/// In a form that the shell and the argument `at` take.
+/// The hint for an ambiguous name, in a form that the shell and the argument `at` accept.
 const FILE_ADVICE: &str = "give its file as well: FILE:NAME";
 
-/// A target after names without a file were looked up.
+/// A target after the lookup of names without a file.
 struct ResolvedName {
     target: Target,
-    /// Where its other overloads begin.
+    /// The starts of its other overloads.
     overloads: Vec<Position>,
-    /// The note that names other symbols of the name.
+    /// The note on other symbols with the name.
     namesakes: Option<String>,
 }
 
-/// An answer, with the place that it is about.
+/// A response, with the place that it is about.
 struct PlacedAnswer<T> {
     place: ResolvedPosition,
     asked: SessionAnswer<T>,
-    /// Why the server may know less than there is.
+    /// The reason that the server's knowledge may be incomplete.
     unknown: Option<String>,
 }
 
-/// Why a session was not, or not successfully, asked.
+/// The reason that a session did not respond.
 enum QuestionFailure {
     NotOffered,
     Failed(AskError),

@@ -1,4 +1,4 @@
-//! `read`: lines of a file, its outline, or its kind where it is no text.
+//! `read`: lines of a file, its outline, or the kind of a file that is not text.
 
 use std::time::{Duration, Instant};
 
@@ -18,23 +18,23 @@ use crate::policy::request::CallSubjects;
 use crate::text::hidden_characters;
 use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePath};
 
-/// Lines in one answer, unless said otherwise, and at most.
+/// The default and the largest number of lines in one answer.
 const DEFAULT_READ_LINES: usize = 50;
 pub(crate) const MAX_READ_LINES: usize = 200;
-/// Lines and bytes of a page for a caller that prints it at once.
+/// The largest page for a caller that prints it at once, in lines and in bytes.
 pub(crate) const BULK_READ_LINES: usize = 100_000;
 const BULK_READ_BYTES: usize = 16 << 20;
 
-/// Bytes of one line that are shown.
+/// The longest shown part of one line, in bytes.
 const MAX_READ_LINE_BYTES: usize = 2_000;
 
-/// Of the bytes that an answer may have, these are for all but the content.
+/// The part of an answer's bytes that is reserved for fields beside the content.
 const READ_ANSWER_OVERHEAD_BYTES: usize = 1_000;
 
-/// How long it may take.
+/// The default timeout.
 const DEFAULT_READ_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// So many hidden characters are named one by one.
+/// The most hidden characters that are listed individually.
 const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 
 /// The arguments of `read`.
@@ -84,7 +84,7 @@ pub(crate) struct ReadOutput {
     pub notes: Vec<String>,
 }
 
-/// The tool.
+/// The `read` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadTool;
 
@@ -109,10 +109,10 @@ impl Tool for ReadTool {
     }
 }
 
-/// Answers some lines of a file.
+/// Returns some lines of a file.
 ///
 /// # Errors
-/// A file that is missing, outside, no regular file, or no text.
+/// A file that is missing, outside the workspace, not a regular file, or not text.
 pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOutput, ToolError> {
     let path = context.path(args.path.as_ref())?;
     if let Some(symbol) = args.symbol.take().filter(|symbol| !symbol.is_empty()) {
@@ -144,7 +144,8 @@ pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOut
     Ok(output)
 }
 
-/// The first and last line of what the file's syntax tree calls `name`, 1-based; overloads together.
+/// The first and last line of `name` according to the file's syntax tree, 1-based; overloads
+/// count as one.
 async fn symbol_lines(context: &Context, path: &WorkspacePath, name: &str) -> Result<(i64, i64), ToolError> {
     let subject = context.language_file(path.clone())?;
     let (symbols, _) = fallback::outline(context, &subject).await?;
@@ -216,7 +217,7 @@ async fn read_content(
     context.run_in_background(read).await?
 }
 
-/// The page, of what the file is taken for.
+/// Reads the page according to the kind of the file.
 fn read_page_by_kind(
     workspace: &Workspace,
     path: &WorkspacePath,
@@ -246,7 +247,8 @@ fn read_page_by_kind(
     }
 }
 
-/// What a file that is no text is: an image has a size to tell, anything else a name at most.
+/// The answer for a file that is not text: an image has a size, other kinds are an error with a
+/// hint.
 fn no_text(workspace: &Workspace, path: &WorkspacePath, error: ToolError) -> Result<ReadOutput, ToolError> {
     let Ok((head, stamp)) = workspace.read_head(path, MAX_FILE_HEAD_BYTES) else { return Err(error) };
     match file_kind(&head) {
@@ -287,7 +289,7 @@ fn of_page(path: &WorkspacePath, page: FilePage, query: &PageQuery, numbered: bo
 }
 
 fn with_numbers(text: &str, first: u64) -> String {
-    // Lines end at CR too, as they were counted.
+    // CR ends a line too, as in the line count.
     let lines = text.split_inclusive(['\n', '\r']);
     let (mut number, mut numbered, mut after_return) = (first, String::with_capacity(text.len() * 2), false);
     for line in lines {
@@ -301,7 +303,7 @@ fn with_numbers(text: &str, first: u64) -> String {
     numbered
 }
 
-/// What `text`, which begins at the 1-based line `first`, has in it that is not seen.
+/// A note on hidden characters in `text`, which begins at the 1-based line `first`.
 fn hidden_note(text: &str, first: u64) -> Option<String> {
     let mut hidden = hidden_characters(text).peekable();
     hidden.peek()?;
@@ -318,7 +320,7 @@ fn hidden_note(text: &str, first: u64) -> Option<String> {
     Some(format!("hidden characters: {count} ({}{more})", named.join(", ")))
 }
 
-/// The definitions as lines, as many as `most` bytes take.
+/// The definitions as lines, as many as fit into `most` bytes.
 fn outline(symbols: &[Symbol], most: usize, notes: &mut Vec<String>) -> String {
     let mut text = String::new();
     push_outline(symbols, 0, &mut text);

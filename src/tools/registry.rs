@@ -20,12 +20,12 @@ impl std::fmt::Debug for Registry {
 }
 
 impl Registry {
-    /// Adds a tool; fails where its name is taken or cannot be one.
+    /// Adds a tool. Fails if its name is taken or invalid.
     pub(crate) fn add<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
         self.add_any(Arc::new(TypedTool::new(tool)))
     }
 
-    /// As [`add`](Self::add), for a tool that is only known at run time.
+    /// Like [`add`](Self::add), for a tool that is only known at run time.
     pub(crate) fn add_any(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
         let name = tool.definition().card.name.to_string();
         if !is_name(&name) {
@@ -35,7 +35,7 @@ impl Registry {
             );
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
-        // Models and file systems mix up upper and lower case.
+        // Models and file systems confuse upper and lower case.
         if let Some(taken) = self.tools.keys().find(|taken| taken.eq_ignore_ascii_case(&name)) {
             let what = format!("there is a tool named `{taken}` already; `{name}` is left out");
             return Err(ToolError::new(ErrorCode::Conflict, what));
@@ -44,12 +44,12 @@ impl Registry {
         Ok(())
     }
 
-    /// The tool called `name`; where there is none, the nearest names are in the error.
+    /// The tool with the name `name`; an error with the nearest names if there is none.
     pub(crate) fn get(&self, name: &str) -> Result<&Arc<dyn AnyTool>, ToolError> {
         self.tools.get(name).ok_or_else(|| self.unknown_tool_error(name))
     }
 
-    /// The error for a name that no tool has.
+    /// The error for an unknown name.
     pub(crate) fn unknown_tool_error(&self, name: &str) -> ToolError {
         let error = ToolError::new(ErrorCode::UnknownTool, format!("unknown tool: {}", name.escape_debug()));
         let mut near: Vec<&str> =
@@ -65,13 +65,14 @@ impl Registry {
         }
     }
 
-    /// Those that `wanted` says, by name.
+    /// The tools that `wanted` accepts, by name.
     pub(crate) fn definitions(&self, wanted: impl Fn(&ToolDefinition) -> bool) -> Vec<&ToolDefinition> {
         self.tools.values().map(|tool| tool.definition()).filter(|definition| wanted(definition)).collect()
     }
 }
 
-/// Whether a tool's name and a wrong one have a word in common (`find_references`, `lsp_references`).
+/// Returns true if a tool's name and a wrong name have a word in common (`find_references`,
+/// `lsp_references`).
 fn shares_word(tool: &str, given: &str) -> bool {
     let given = given.to_lowercase();
     let words = |name: &str| name.split(['_', '-', '/']).map(str::to_owned).collect::<Vec<_>>();

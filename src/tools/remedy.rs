@@ -14,16 +14,16 @@ use crate::lsp::model::Severity;
 use crate::lsp::view::View;
 use crate::text::{Buffer, LineColumn, Position, truncate_chars};
 
-/// So many errors of one answer are helped with.
+/// The most errors of one answer that get remedies.
 const MAX_REMEDIED_ERRORS: usize = 5;
-/// So many places or fixes are named of each.
+/// The most places or fixes listed for each error.
 const MAX_REMEDIES_PER_ERROR: usize = 2;
-/// So long all of that may take.
+/// The timeout of all remedies.
 const REMEDY_TIMEOUT: Duration = Duration::from_millis(300);
-/// The longest line of help, in characters.
+/// The longest line of a remedy, in characters.
 const MAX_REMEDY_LINE_CHARS: usize = 160;
 
-/// The places that a finding names, each in a line.
+/// The related places of a finding, one per line.
 pub(crate) fn related_places(item: &DiagnosticItem) -> Vec<String> {
     let line = |related: &super::answer::RelatedItem| {
         let place = &related.place;
@@ -32,7 +32,7 @@ pub(crate) fn related_places(item: &DiagnosticItem) -> Vec<String> {
     item.related.iter().take(MAX_REMEDIES_PER_ERROR).map(line).collect()
 }
 
-/// Adds to the first errors of `added` what the servers that run say of them in `view`.
+/// Adds remedies from the running servers, in `view`, to the first errors of `added`.
 pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], view: &View) {
     let deadline = Instant::now() + REMEDY_TIMEOUT;
     let mut told: Vec<String> = Vec::new();
@@ -45,12 +45,12 @@ pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], vie
         let Ok(text) = text else { continue };
         let subject = LanguageFile { language: language_of(context, &path, Some(&text)), path };
         let mut lines = Vec::new();
-        // It may be that of a function in a file that a rule hides.
+        // The signature may belong to a function in a hidden file.
         if !context.limits.may_hide()
             && let Some(position) = in_call(&Buffer::new(&text), item)
         {
             let signature = signature(context, &subject, position, view, deadline).await;
-            // The same signature for the tenth call tells nothing more.
+            // A repeated signature adds nothing.
             lines.extend(signature.filter(|signature| !told.contains(signature)));
         }
         told.extend(lines.iter().cloned());
@@ -72,7 +72,7 @@ pub(crate) fn copy_remedies(remedied: &[DeltaItem], added: &mut [DeltaItem]) {
     }
 }
 
-/// Where to ask for the signature of the call that an error is about.
+/// The position for a signature request about the call that contains the error.
 fn in_call(text: &Buffer, item: &DeltaItem) -> Option<Position> {
     let before = text.slice(item.range);
     if before.ends_with(')') {

@@ -9,7 +9,7 @@ use super::library_docs::{bundled, remote};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 
-/// More are of no use.
+/// The most matches in one answer, and the longest description of each.
 const MAX_LIBRARY_MATCHES: usize = 5;
 const MAX_LIBRARY_DESCRIPTION_CHARS: usize = 200;
 
@@ -41,7 +41,7 @@ pub(crate) struct LibraryItem {
     pub source: String,
 }
 
-/// The tool.
+/// The `resolve_library_id` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ResolveLibraryId;
 
@@ -68,7 +68,7 @@ impl Tool for ResolveLibraryId {
             }
             _ => Vec::new(),
         };
-        // What is bundled is read here, and no machine is spoken to.
+        // Bundled documentation needs no network.
         let effect = urls.is_empty().then_some(Effect::Read);
         Ok(CallSubjects { urls, effect, ..CallSubjects::default() })
     }

@@ -9,25 +9,26 @@ use crate::lsp::model::Symbol;
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near, identifiers_on_line};
 use crate::workspace::WorkspacePath;
 
-/// A position to ask about, and what it was taken to mean.
+/// A position for a request, and the name it was resolved to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResolvedPosition {
     /// The file.
     pub path: WorkspacePath,
-    /// Where to ask.
+    /// The position of the request.
     pub position: Position,
-    /// The name there; `None` where the line has none (an operator, a string).
+    /// The name at the position; `None` if there is none (an operator, a string).
     pub resolved: Option<Resolved>,
-    /// Where other overloads of the function that is there begin.
+    /// The starts of other overloads of the function at the position.
     pub overloads: Vec<Position>,
-    /// The 0-based characters at which the name stands on the line once more, where the line alone was given.
+    /// The 0-based characters of further occurrences of the name on the line, if only a line was
+    /// given.
     pub repeated_at: Vec<u32>,
-    /// The note that names other symbols of the name, where one of several was chosen.
+    /// The note on other symbols with the name, if one of several was chosen.
     pub namesakes: Option<String>,
 }
 
 impl ResolvedPosition {
-    /// The name at `range`, which is `moved` from where it was asked about.
+    /// The position of the name at `range`; `moved` is true if the given position was different.
     fn from_name(path: &WorkspacePath, buffer: &Buffer, name: &Identifier, moved: bool) -> Self {
         let resolved = resolved_name(path, buffer, name, moved);
         Self {
@@ -40,12 +41,12 @@ impl ResolvedPosition {
         }
     }
 
-    /// What was decided here, and might have been decided otherwise.
+    /// Notes on choices that were made in the resolution.
     pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
         [self.overloads_note(), self.repeated_note(), self.namesakes.clone()].into_iter().flatten()
     }
 
-    /// That the function has overloads, where that was decided here.
+    /// The note that the function has overloads, if one was chosen here.
     fn overloads_note(&self) -> Option<String> {
         let resolved = self.resolved.as_ref().filter(|_| !self.overloads.is_empty())?;
         let others = self.overloads.iter().map(|at| address_of(&self.path, *at));
@@ -53,7 +54,8 @@ impl ResolvedPosition {
         Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {others}"))
     }
 
-    /// That the name stands on the line more than once, since another one of them may mean something else.
+    /// The note that the name occurs several times on the line, because another occurrence may be
+    /// another symbol.
     fn repeated_note(&self) -> Option<String> {
         let resolved = self.resolved.as_ref().filter(|_| !self.repeated_at.is_empty())?;
         let columns: Vec<String> =
@@ -65,7 +67,8 @@ impl ResolvedPosition {
     }
 }
 
-/// The place of a position or of a name on a line. Positions outside the text are refused; one beside a name moves to it.
+/// The place of a position or of a name on a line. Positions outside the text are errors. A
+/// position beside a name moves to the name.
 pub(crate) fn in_text(
     path: &WorkspacePath,
     buffer: &Buffer,
@@ -88,7 +91,7 @@ fn at_position(
 ) -> Result<ResolvedPosition, ToolError> {
     let file = path.display();
     if position.line >= buffer.line_count() {
-        // What follows the last line end is a place, but only a line where something stands.
+        // The empty text after the last line end is a valid position, but not a line to count.
         let last = buffer.line_count() - 1;
         let lines = last + u32::from(buffer.line_len(last) > 0);
         let (line, lines) = (u64::from(position.line) + 1, line_count_text(lines));
@@ -128,13 +131,14 @@ fn line_count_text(lines: u32) -> String {
     if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") }
 }
 
-/// Servers ask about the character behind a position; behind a name's last character stands something else.
+/// The position of a name's last character. Servers look at the character after a position, which
+/// at the end of a name is another token.
 fn before_end(name: &Identifier) -> Position {
     let end = name.range.end;
     Position { line: end.line, character: end.character.saturating_sub(1).max(name.range.start.character) }
 }
 
-/// The occurrence of `name` on the 0-based `line`, or the nearest to it in the file.
+/// The occurrence of `name` on the 0-based `line`, or the nearest one in the file.
 fn on_line(
     path: &WorkspacePath,
     buffer: &Buffer,
@@ -180,7 +184,7 @@ fn no_such_name(path: &WorkspacePath, buffer: &Buffer, name: &str) -> ToolError 
     }
 }
 
-/// What a name in a text is taken to mean.
+/// The resolved form of a name in a text.
 pub(crate) fn resolved_name(
     path: &WorkspacePath,
     buffer: &Buffer,
@@ -193,8 +197,8 @@ pub(crate) fn resolved_name(
     Resolved { place, symbol: name.name.clone(), moved, searched: false }
 }
 
-/// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within `Class`. The overloads of one
-/// function, which stand side by side, are one of them.
+/// The symbols of an outline that `name` means: a bare name anywhere, `Class.method` only within
+/// `Class`. Adjacent overloads of one function are one entry.
 pub(crate) fn find_by_name<'a>(symbols: &'a [Symbol], name: &str) -> Vec<Vec<&'a Symbol>> {
     let parts: Vec<&str> =
         name.split(['.', '#']).flat_map(|part| part.split("::")).filter(|part| !part.is_empty()).collect();
@@ -232,12 +236,13 @@ fn collect_named<'a>(
     }
 }
 
-/// Some servers write `method(int)` or `impl Trait for Type`: the name itself is what a caller knows.
+/// The name without decorations: some servers write `method(int)` or `impl Trait for Type`.
 fn bare_name(name: &str) -> &str {
     name.split(['(', '<', ' ']).find(|part| !part.is_empty()).unwrap_or(name)
 }
 
-/// The place of a symbol's name, and its overloads. Some servers tell where the whole definition begins, and not its name.
+/// The place of a symbol's name, and its overloads. Some servers return the start of the whole
+/// definition instead of its name.
 pub(crate) fn of_symbol(
     path: &WorkspacePath,
     buffer: &Buffer,

@@ -6,60 +6,61 @@ use serde_json::{Map, Value, json};
 use super::answer_text::answer_text;
 use super::error::{ErrorCode, ToolError};
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ResultType {
-    /// It did what it was asked.
+    /// The call succeeded.
     Success,
-    /// It did not.
+    /// The call failed.
     Failure,
-    /// Someone who was asked said no.
+    /// A person refused approval.
     Rejected,
-    /// The rules forbid it.
+    /// The rules forbid the call.
     Denied,
-    /// Its time was over.
+    /// The call timed out.
     Timeout,
 }
 
-/// Data that is no text.
+/// Binary data in a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BinaryContent {
-    /// In base64.
+    /// The data in base64.
     pub data: String,
-    /// What it is, as `image/png`.
+    /// The MIME type, such as `image/png`.
     pub mime_type: String,
-    /// `image`, `resource`, …
+    /// The kind: `image`, `resource`, …
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// For the model.
+    /// The description for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
-/// The one shape of results.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
-    /// How it ended.
+    /// The outcome.
     pub kind: ResultType,
     /// The answer: one object with `ok`.
     pub value: Value,
-    /// What the model reads, where that is not the answer itself; see [`ToolResult::model_text`].
+    /// The text for the model, if it differs from the answer; see [`ToolResult::model_text`].
     pub text: Option<String>,
-    /// For the log, never for the model.
+    /// The error for the log, never for the model.
     pub error: Option<String>,
-    /// For the transcript, never for the model.
+    /// The text for the transcript, never for the model.
     pub session_log: Option<String>,
-    /// Figures for whoever counts.
+    /// Figures for telemetry.
     pub telemetry: Map<String, Value>,
-    /// Parts that are no text.
+    /// The binary parts.
     pub binary: Vec<BinaryContent>,
-    /// A failure that is an answer ([`ToolError::is_answer`]).
+    /// True for a failure that is an answer ([`ToolError::is_answer`]).
     pub is_answer: bool,
 }
 
-/// A result that says itself how it is to be shown. Telling it from an ordinary answer needs its first field.
+/// A result that specifies its own presentation. Its first field distinguishes it from an ordinary
+/// answer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ExplicitResult {
@@ -74,22 +75,25 @@ struct ExplicitResult {
 }
 
 impl ToolResult {
-    /// What the model reads: the text that the tool gave, else that of its answer.
+    /// The text for the model: the one that the tool gave, else that of its answer.
     pub(crate) fn model_text(&self) -> String {
         self.text.clone().unwrap_or_else(|| answer_text(&self.value))
     }
 
-    /// What a tool returned, in the one shape:
+    /// Converts a tool's return value:
     ///
     /// | returned | becomes |
     /// |---|---|
-    /// | an object | that object, with `ok: true` before it unless it has an `ok`; `ok: false` is a failure |
+    /// | an object | that object, with a leading `ok: true` unless it has an `ok` (`false` is a failure) |
     /// | an object with `"result": "error"` | a failure with its `message`; its other fields stay |
-    /// | an object with `textResultForLlm` | that text, with its own `resultType`, `error`, `sessionLog`, `toolTelemetry`, `binaryResultsForLlm` |
-    /// | a string | `{"ok": true, "text": …}`, the string being what the model reads |
-    /// | a list of texts, each `{"type": "text", "value": …}` | the same, the texts below each other |
+    /// | an object with `textResultForLlm` | that text, with the fields below |
+    /// | a string | `{"ok": true, "text": …}`, with the string as the text for the model |
+    /// | a list of `{"type": "text", "value": …}` | the same, with one text below the other |
     /// | nothing (`null`) | a failure: "Tool returned no result" |
     /// | anything else | `{"ok": true, "result": …}` |
+    ///
+    /// Beside `textResultForLlm`, the fields `resultType`, `error`, `sessionLog`, `toolTelemetry`
+    /// and `binaryResultsForLlm` are read.
     pub fn from_value(value: Value) -> Self {
         match value {
             Value::Null => {
@@ -115,7 +119,7 @@ impl ToolResult {
         }
     }
 
-    /// A failure that the tool says itself.
+    /// A failure that the tool itself reports.
     fn from_reported_failure(mut map: Map<String, Value>) -> Self {
         map.remove("result");
         let message = match map.remove("message") {
@@ -126,7 +130,7 @@ impl ToolResult {
         Self::from_error(&error.with_details(&map))
     }
 
-    /// A failure, as its caller is told of it.
+    /// The result for a failed call.
     pub(crate) fn from_error(error: &ToolError) -> Self {
         let kind = match error.code {
             ErrorCode::Denied => ResultType::Denied,
@@ -136,12 +140,12 @@ impl ToolResult {
         Self { kind, is_answer: error.is_answer, ..Self::from_plain_value(value, None) }
     }
 
-    /// Whether it did what it was asked.
+    /// Returns true if the call succeeded.
     pub fn ok(&self) -> bool {
         self.kind == ResultType::Success
     }
 
-    /// What the model reads: the text made for it, else the answer as JSON.
+    /// The text for the model: the one made for it, else the answer as JSON.
     pub fn text_for_model(&self) -> String {
         self.text.clone().unwrap_or_else(|| self.value.to_string())
     }
@@ -184,7 +188,7 @@ impl ToolResult {
     }
 }
 
-/// The texts of a list that has nothing but texts.
+/// The joined texts of a list that contains only texts.
 fn joined_texts(list: &Value) -> Option<String> {
     let parts = list.as_array().filter(|parts| !parts.is_empty())?;
     let text = |part: &Value| match part.get("type")?.as_str()? {

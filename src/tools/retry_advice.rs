@@ -1,24 +1,26 @@
-//! Retry advice for an answer that came before its server was ready, worded for the caller's door.
+//! Retry advice for an answer that came before its server was ready, worded for the caller's entry
+//! point.
 
 use std::time::Duration;
 
-/// How whoever asks can wait longer.
+/// The way in which a caller can wait longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RetryAdvice {
-    /// By a call of a tool, some of which take `timeout_ms`.
+    /// The caller calls tools, some of which take `timeout_ms`.
     #[default]
     Tool,
-    /// By a command whose servers stay when it ends.
+    /// The caller runs a command whose servers outlive it.
     Command,
-    /// By a command whose servers end with it.
+    /// The caller runs a command that ends its servers.
     LoneCommand,
 }
 
-/// What `--timeout` is proposed, in seconds.
+/// The suggested values of `--timeout`, in seconds.
 const TIMEOUTS: [u64; 4] = [60, 120, 300, 600];
 
 impl RetryAdvice {
-    /// What to do after `waited`. `takes_timeout`: the tool that was asked has the argument `timeout_ms`.
+    /// The advice after a wait of `waited`. If `takes_timeout`, the called tool has the argument
+    /// `timeout_ms`.
     pub(crate) fn advice(self, waited: Duration, takes_timeout: bool) -> String {
         let longer = TIMEOUTS.into_iter().find(|longer| Duration::from_secs(*longer) > waited * 3 / 2);
         let option = longer.map(|longer| format!("wait longer with --timeout {longer}"));

@@ -49,7 +49,7 @@ pub(crate) struct RunTestsOutput {
     pub run: BashOutput,
 }
 
-/// The tool.
+/// The `run_tests` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RunTestsTool;
 
@@ -99,7 +99,8 @@ impl Tool for RunTestsTool {
     }
 }
 
-/// The way of the nearest folder above the first file, or of the root, that shows how its tests are run.
+/// The test plan of the nearest folder above the first file, or of the root, that has a recognized
+/// test command.
 fn test_plan(context: &Context, files: &[WorkspacePath], names: &[String]) -> Option<TestRunPlan> {
     let start = match files.first() {
         Some(file) => file.parent().unwrap_or_else(WorkspacePath::root),

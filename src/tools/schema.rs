@@ -14,10 +14,10 @@ use crate::text::{quoted_list, suggestion, truncate_chars};
 
 /// The most faults that one error names.
 const MAX_NAMED_SCHEMA_FAULTS: usize = 3;
-/// So much of a wrong value is shown, in characters.
+/// The longest excerpt of a wrong value, in characters.
 const MAX_SHOWN_VALUE_CHARS: usize = 60;
 
-/// A JSON schema (2020-12) of an object, and what checks values against it. Both are made ready at first use.
+/// A JSON schema (2020-12) of an object, and a validator for it. Both are built at first use.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(from = "Value", into = "Value")]
 pub struct Schema {
@@ -25,7 +25,8 @@ pub struct Schema {
     validator: OnceLock<Result<Arc<Validator>, String>>,
 }
 
-/// The schema of a tool's answer. It is made whenever it is asked for: only lists of tools show it, and all of them together are large.
+/// The schema of a tool's answer. It is built on each request, because only lists of tools need it,
+/// and all of them together are large.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(from = "Value", into = "Value")]
 pub(crate) struct OutputSchema(Arc<dyn Fn() -> Value + Send + Sync>);
@@ -43,12 +44,12 @@ impl From<Schema> for Value {
 }
 
 impl OutputSchema {
-    /// Of the answers that are a `T`.
+    /// The schema of answers of type `T`.
     pub(crate) fn of<T: JsonSchema>() -> Self {
         Self(Arc::new(output_schema::<T> as fn() -> Value))
     }
 
-    /// As JSON.
+    /// The schema as JSON.
     pub(crate) fn to_value(&self) -> Value {
         self.0()
     }
@@ -80,7 +81,8 @@ struct Validator {
 
 impl Validator {
     fn new(schema: &Value) -> Result<Self, String> {
-        // A name that leads nowhere: the resource is given here, and no loader is registered that could fetch another.
+        // An address that leads nowhere: the resource is given here, and no loader is registered
+        // that could fetch another.
         const NAME: &str = "https://schema.invalid/";
         let mut compiler = Compiler::new();
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
@@ -99,12 +101,12 @@ impl fmt::Debug for Validator {
 }
 
 impl Schema {
-    /// Of a schema as JSON, which should describe an object.
+    /// A schema from JSON, which should describe an object.
     pub fn new(value: Value) -> Self {
         Self::from_fn(move || value)
     }
 
-    /// Of arguments that are a `T`.
+    /// The schema of arguments of type `T`.
     pub(crate) fn of_arguments<T: JsonSchema>() -> Self {
         Self::from_fn(input_schema::<T> as fn() -> Value)
     }
@@ -113,12 +115,12 @@ impl Schema {
         Self { value: Arc::new(LazyLock::new(Box::new(make))), validator: OnceLock::new() }
     }
 
-    /// As JSON.
+    /// The schema as JSON.
     pub fn as_value(&self) -> &Value {
         &self.value
     }
 
-    /// Whether it is a schema at all; says what is wrong with it.
+    /// Returns an error with the problem if this is not a valid schema.
     pub fn verify(&self) -> Result<(), String> {
         self.validator().as_ref().map(drop).map_err(Clone::clone)
     }
@@ -127,7 +129,8 @@ impl Schema {
         self.validator.get_or_init(|| Validator::new(&self.value).map(Arc::new))
     }
 
-    /// Checks the arguments of `tool`: each fault is named with its field, what was given and what is accepted.
+    /// Checks the arguments of `tool`. Each fault is reported with its field, the given value and
+    /// the accepted values.
     pub fn check(&self, tool: &str, arguments: &Value) -> Result<(), ToolError> {
         if !arguments.is_object() {
             let what = format!("{tool}: the arguments must be an object, not {}", describe_value(arguments));
@@ -147,7 +150,7 @@ impl Schema {
         Err(ToolError::new(ErrorCode::InvalidArgs, format!("{tool}: {}", faults.join("; "))))
     }
 
-    /// Each fault that `error` stands for, in words. The depth is that of the schema.
+    /// Adds each fault in `error`, in words. The recursion depth is that of the schema.
     fn faults(&self, error: &ValidationError<'_, '_>, arguments: &Value, faults: &mut Vec<String>) {
         let place = error.instance_location.to_string();
         match &error.kind {
@@ -192,7 +195,7 @@ impl Schema {
         properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
     }
 
-    /// The part of the schema that speaks of the value at `place` (a JSON pointer into the arguments).
+    /// The part of the schema for the value at `place` (a JSON pointer into the arguments).
     fn schema_at(&self, place: &str) -> Option<&Value> {
         let mut schema = self.as_value();
         for step in place.split('/').skip(1) {
@@ -206,8 +209,8 @@ impl Schema {
     }
 }
 
-/// The schema of arguments: inlined, without what models have no use for, `required` always there, unknown fields
-/// forbidden.
+/// The schema of arguments: inlined, without parts that models do not need, with `required`, and
+/// closed to unknown fields.
 fn input_schema<T: JsonSchema>() -> Value {
     let mut schema = generate::<T>();
     simplify_schema(&mut schema, true);
@@ -221,7 +224,7 @@ fn input_schema<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The schema of an answer: an object with `ok`, and whatever else a later version adds.
+/// The schema of an answer: an object with `ok`, open to fields of later versions.
 fn output_schema<T: JsonSchema>() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.meta_schema = None;
@@ -229,7 +232,7 @@ fn output_schema<T: JsonSchema>() -> Value {
     simplify_schema(&mut schema, false);
     if let Value::Object(map) = &mut schema {
         if map.get("type") != Some(&json!("object")) && !map.contains_key("$ref") {
-            // Texts and lists are put into an object.
+            // Texts and lists are wrapped into an object.
             return json!({"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]});
         }
         let properties = map.entry("properties").or_insert_with(|| json!({}));
@@ -247,8 +250,8 @@ fn generate<T: JsonSchema>() -> Value {
     settings.into_generator().into_root_schema_for::<T>().to_value()
 }
 
-/// Takes out what only costs tokens (`title`, number formats, the null of optional fields) and, in arguments, forbids
-/// fields that are not named.
+/// Removes parts that only cost tokens (`title`, number formats, the null of optional fields) and,
+/// in arguments, forbids unknown fields.
 fn simplify_schema(schema: &mut Value, closed: bool) {
     match schema {
         Value::Object(map) => {
@@ -264,7 +267,7 @@ fn simplify_schema(schema: &mut Value, closed: bool) {
                     map.insert("additionalProperties".to_owned(), Value::Bool(false));
                 }
             } else {
-                // In an answer a field that is empty is left out.
+                // Empty fields are left out of answers.
                 map.remove("default");
             }
             for (key, part) in map.iter_mut() {
@@ -290,7 +293,7 @@ fn is_number_format(format: &str) -> bool {
     )
 }
 
-/// An optional field is one that may be left out; `null` is nothing a model need be offered.
+/// Removes `null` from the type of optional fields: they may be left out, so models need no `null`.
 fn without_null(map: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = map.get_mut("type") {
         types.retain(|kind| kind != "null");
@@ -299,7 +302,7 @@ fn without_null(map: &mut Map<String, Value>) {
             map.insert("type".to_owned(), only);
         }
     }
-    // A field that may be left out is nothing, false or empty then, unless its schema says otherwise.
+    // The default of an optional field is null, false or empty unless its schema has another one.
     if map.get("default").is_some_and(|default| [json!(null), json!(false), json!("")].contains(default)) {
         map.remove("default");
     }
@@ -317,7 +320,7 @@ fn without_null(map: &mut Map<String, Value>) {
     }
 }
 
-/// "`kind`: one of `a` and `b`", in words.
+/// The accepted values in words, such as "`kind`: one of `a` and `b`".
 fn accepted_by(schema: &Value) -> String {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
         let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
@@ -372,7 +375,7 @@ fn describe_value(value: &Value) -> String {
     truncate_chars(&text, MAX_SHOWN_VALUE_CHARS).into_owned()
 }
 
-/// `/edits/0` and `old` as `edits.0.old`.
+/// The path of a field: `/edits/0` and `old` become `edits.0.old`.
 fn field_path(place: &str, name: &str) -> String {
     let place = dotted(place);
     if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }

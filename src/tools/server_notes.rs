@@ -1,4 +1,5 @@
-//! The servers for a language: those that answer, those that are installed and do not, and the setting to change.
+//! The servers for a language: those that answer, those that are installed but unused, and the
+//! setting to change.
 
 use std::path::Path;
 
@@ -11,7 +12,7 @@ use crate::hints;
 use crate::lsp::manager::SessionUnavailable;
 use crate::workspace::WorkspacePath;
 
-/// What a request is for, in words that complete "the server cannot …".
+/// The purpose of a request, in words that complete "the server cannot …".
 fn request_purpose(method: &str) -> &'static str {
     match method {
         "textDocument/hover" => "describe what stands at a place",
@@ -47,17 +48,17 @@ fn server_question(method: &str) -> Option<ServerQuestion> {
     })
 }
 
-/// What became of a server that was installed.
+/// The use of a server after its installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum InstalledServerUse {
-    /// It runs for these languages.
+    /// The server runs for these languages.
     Running(Vec<String>),
-    /// It does not: why, and what changes that.
+    /// The server does not run: the reason, and the way to change that.
     Resting(String),
 }
 
 impl Context {
-    /// Whether `server` answers `method` from the project of the file alone.
+    /// Returns true if `server` answers `method` only for the project of the file.
     pub(crate) fn answers_of_project(&self, server: &str, method: &str) -> bool {
         let spec = self.catalogue().servers.get(server);
         spec.zip(server_question(method))
@@ -77,7 +78,8 @@ impl Context {
         status
     }
 
-    /// "pylsp cannot list callers and callees; pyright can: lsp-tools install pyright".
+    /// A sentence such as "pylsp cannot list callers and callees; pyright can: lsp-tools install
+    /// pyright".
     pub(crate) fn unsupported_sentence(&self, server: &str, subject: &LanguageFile, method: &str) -> String {
         let sentence = format!("{server} cannot {}", request_purpose(method));
         let Some(other) = self.alternative_server(server, subject, method) else { return sentence };
@@ -96,7 +98,8 @@ impl Context {
         format!("{sentence}; {other} can: {way}")
     }
 
-    /// Another server of the language that answers what `method` asks: one that is installed before others, then the best.
+    /// Another server of the language that supports `method`: an installed one first, else the
+    /// best.
     fn alternative_server(&self, server: &str, subject: &LanguageFile, method: &str) -> Option<&str> {
         let question = server_question(method)?;
         let language = self.language(subject.language.as_deref()?)?;
@@ -107,8 +110,8 @@ impl Context {
         able.min_by_key(|key| self.manager.locate(key, &subject.path).is_err())
     }
 
-    /// What is to be known of the servers of `language`: what the one that leads does not find, and which are installed
-    /// and do not run.
+    /// Notes on the servers of `language`: limitations of the primary server, and installed servers
+    /// that do not run.
     pub(crate) fn server_notes(&self, subject: &LanguageFile) -> Vec<String> {
         let Some(key) = subject.language.as_deref() else { return Vec::new() };
         let Some(language) = self.language(key) else { return Vec::new() };
@@ -128,8 +131,8 @@ impl Context {
         notes
     }
 
-    /// "pylsp finds …, no type errors; for more: lsp-tools install python", unless settings name the
-    /// server.
+    /// A note such as "pylsp finds …, no type errors; for more: lsp-tools install python", unless
+    /// settings name the server.
     fn more_findings_note(&self, key: &str, path: &WorkspacePath) -> Option<String> {
         let language = self.language(key).filter(|language| !language.fixed)?;
         let leading =
@@ -140,7 +143,8 @@ impl Context {
         Some(format!("{leading} finds {finds}; for more: {more}"))
     }
 
-    /// Whether `server`, which is there now, runs for a language; by what is installed now.
+    /// The use of the installed `server`: the languages for which it runs with the programs that
+    /// are installed now.
     pub(crate) fn installed_server_use(&self, server: &str) -> Option<InstalledServerUse> {
         let chosen = self.manager.chosen_servers();
         let spoken = &self.catalogue().servers.get(server)?.languages;
@@ -168,8 +172,8 @@ impl Context {
         )))
     }
 
-    /// The line that says that another program than the `installed` one is used for `server`, and
-    /// the setting that changes that.
+    /// A note that another program than the `installed` one is used for `server`, and the setting
+    /// that changes that.
     pub(crate) fn preceding_program_note(
         &self,
         server: &str,
@@ -193,7 +197,7 @@ impl Context {
         ))
     }
 
-    /// The line that says, once `server` was installed, what it does not find.
+    /// A note on limitations of `server` after its installation.
     pub(crate) fn advice_after(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let key = spec.languages.first()?;
@@ -201,12 +205,12 @@ impl Context {
         leads.then(|| self.more_findings_note(key, &WorkspacePath::root())).flatten()
     }
 
-    /// The setting with which `server` answers for `language`, and the file that it stands in.
+    /// The setting that makes `server` the primary one for `language`, and the file for it.
     fn preference_setting(&self, language: &str, server: &str) -> String {
         let catalogue = self.catalogue();
         let navigates = |key: &str| catalogue.servers.get(key).is_some_and(|spec| spec.features.navigation);
         let running = self.language(language).map(Language::active_servers).unwrap_or_default();
-        // What lints beside the server that answers goes on.
+        // Linters beside the primary server stay.
         let mut servers: Vec<&str> = running.iter().map(String::as_str).collect();
         servers.retain(|key| *key != server && navigates(key) != navigates(server));
         let at = if navigates(server) { 0 } else { servers.len() };

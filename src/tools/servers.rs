@@ -87,7 +87,7 @@ pub struct ServersOutput {
     pub notes: Vec<String>,
 }
 
-/// Answers every language of the workspace and the servers that speak it.
+/// Returns every language of the workspace with its servers.
 pub(crate) async fn run(context: &Context) -> ServersOutput {
     let running = context.manager.status();
     let languages = context.present_languages();
@@ -99,7 +99,7 @@ pub(crate) async fn run(context: &Context) -> ServersOutput {
         }
         for status in own {
             let row = row(context, &server, status).await;
-            // Where it runs for no root, all roots have the same to say.
+            // A server that runs for no root has the same row for all roots.
             if !servers.contains(&row) {
                 servers.push(row);
             }
@@ -138,7 +138,7 @@ fn empty_row(server: &PresentServer<'_>, state: ServerRunState) -> ServerRow {
     }
 }
 
-/// A server that nobody has asked yet.
+/// The row of a server without a session.
 fn idle_row(context: &Context, server: &PresentServer<'_>) -> ServerRow {
     match context.manager.locate(server.key, &server.example().path) {
         Ok(located) => {
@@ -198,8 +198,8 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
     row
 }
 
-/// One line for each primary language whose leading server is missing, and for each setting of the
-/// project that does not count.
+/// A line for each primary language whose primary server is missing, and for each ignored setting
+/// of the project.
 pub(crate) fn startup_hints(
     context: &Context,
     languages: Vec<PresentLanguage>,

@@ -1,4 +1,4 @@
-//! A shard of a check, computed alike on every machine that shares the work.
+//! A shard of a check, computed identically on every machine that shares the work.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,18 +7,18 @@ use std::str::FromStr;
 use parking_lot::Mutex;
 use thiserror::Error;
 
-/// More machines than this share no check.
+/// The most shards.
 const MAX_SHARDS: usize = 10_000;
 
-/// One of several parts, `2/5`: the second of five.
+/// A shard such as `2/5`: the second of five.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shard {
-    /// From 0.
+    /// The 0-based index.
     index: usize,
     of: usize,
 }
 
-/// A part that is none.
+/// The error for an invalid shard.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("give I/N, the part I of N, counted from 1 (1/4 to 4/4), N at most {MAX_SHARDS}")]
 pub(crate) struct NoShard;
@@ -39,8 +39,9 @@ impl FromStr for Shard {
 }
 
 impl Shard {
-    /// Which of `files` (relative path, bytes) are in this part: dearest first, each to the part that has the least so far. Every
-    /// file is in exactly one part, whatever machine asks, as long as all know the same costs.
+    /// The `files` (relative path, bytes) of this shard. Files are assigned in descending order of
+    /// cost, each to the shard with the lowest load. With equal costs, all machines compute the
+    /// same disjoint shards.
     pub(crate) fn assigned_files(self, files: &[(String, u64)], costs: &CheckCosts) -> BTreeSet<String> {
         let rate = costs.median_rate(files);
         let mut dear: Vec<(u64, &str)> = files
@@ -61,7 +62,8 @@ impl Shard {
     }
 }
 
-/// How long files took to check, in milliseconds by relative path: known from before, and measured now.
+/// The costs of checking files, in milliseconds by relative path: known from earlier runs, and
+/// measured now.
 #[derive(Debug, Default)]
 pub(crate) struct CheckCosts {
     known: BTreeMap<String, u64>,
@@ -69,16 +71,16 @@ pub(crate) struct CheckCosts {
 }
 
 impl CheckCosts {
-    /// What an earlier check has written.
+    /// Reads costs that an earlier check has written.
     ///
     /// # Errors
-    /// Where it is no JSON object of numbers.
+    /// If the text is not a JSON object of numbers.
     pub(crate) fn from_json(text: &str) -> Result<Self, serde_json::Error> {
         Ok(Self { known: serde_json::from_str(text)?, measured: Mutex::default() })
     }
 
-    /// What is known by now, for the next check. A file measured twice has the mean of before and now, so that one slow
-    /// start does not decide.
+    /// The costs for the next check. A file with a known and a measured cost gets their mean, so
+    /// that one slow start has limited effect.
     pub(crate) fn to_json(&self) -> String {
         let mut all = self.known.clone();
         for (path, now) in self.measured.lock().iter() {
@@ -89,13 +91,14 @@ impl CheckCosts {
         serde_json::Value::Object(map).to_string()
     }
 
-    /// Keeps what a file took.
+    /// Records the cost of a file.
     pub(crate) fn record(&self, path: String, milliseconds: u64) {
         self.measured.lock().insert(path, milliseconds);
     }
 
-    /// What a byte is expected to take, as milliseconds by so many bytes: the middle one of the files that are known, since a few
-    /// small ones may be very slow. A millisecond a byte where none is known.
+    /// The expected cost of bytes, as milliseconds per number of bytes: the median of the known
+    /// files, because a few small files may be very slow. One millisecond per byte if none is
+    /// known.
     fn median_rate(&self, files: &[(String, u64)]) -> (u64, u64) {
         let known = |(path, bytes): &(String, u64)| Some((*self.known.get(path)?, (*bytes).max(1)));
         let mut rates: Vec<(u64, u64)> = files.iter().filter_map(known).collect();
@@ -104,7 +107,7 @@ impl CheckCosts {
         rates.get(rates.len().saturating_sub(1) / 2).copied().unwrap_or((1, 1))
     }
 
-    /// What `path` is expected to take; by its size where it is new.
+    /// The expected cost of `path`; for an unknown file, it depends on the size.
     fn expected_cost(&self, path: &str, bytes: u64, (time, size): (u64, u64)) -> u64 {
         self.known.get(path).copied().unwrap_or_else(|| bytes.saturating_mul(time) / size)
     }

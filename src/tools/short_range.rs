@@ -1,4 +1,5 @@
-//! Ranges in short, as answers have them, 1-based: `7:4` for a start, `7:4-9` within a line, `7:4-8:1` over several.
+//! Ranges in short, as answers have them, 1-based: `7:4` for a start, `7:4-9` within a line,
+//! `7:4-8:1` over several.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,12 +15,12 @@ use crate::text::{LineColumn, Position, Range};
 pub(crate) struct ShortRange(pub(crate) Range);
 
 impl ShortRange {
-    /// `range` without its end where that is `known_end`, which every reader can tell.
+    /// The range without its end if that is `known_end`, which every reader can derive.
     pub(crate) fn without_end_at(range: Range, known_end: Position) -> Self {
         Self(if range.end == known_end { Range::empty(range.start) } else { range })
     }
 
-    /// The range that `text` writes, if it is one.
+    /// Parses the short form of a range.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (start, end) = text.split_once('-').map_or((text, None), |(start, end)| (start, Some(end)));
         let start = position(start)?;
@@ -37,7 +38,7 @@ fn position(text: &str) -> Option<Position> {
     LineColumn { line: number(line)?, column: number(column)? }.position()
 }
 
-/// Digits alone: the standard parser takes a sign too.
+/// Parses digits only: the standard parser accepts a sign too.
 fn number(text: &str) -> Option<u32> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()
 }
@@ -86,17 +87,17 @@ impl JsonSchema for ShortRange {
     }
 }
 
-/// Writes a field of type [`Range`] in short.
+/// Writes a field of type [`Range`] in short form.
 pub(crate) fn serialize<S: Serializer>(range: &Range, serializer: S) -> Result<S::Ok, S::Error> {
     ShortRange(*range).serialize(serializer)
 }
 
-/// Reads what [`serialize`] writes.
+/// Reads the output of [`serialize`].
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Range, D::Error> {
     ShortRange::deserialize(deserializer).map(|short| short.0)
 }
 
-/// The same for a field that is a position.
+/// The short form for a field that is a position.
 pub(crate) mod position {
     use super::{Deserialize, Deserializer, Position, Range, Serialize, Serializer, ShortRange};
 
@@ -110,7 +111,7 @@ pub(crate) mod position {
     }
 }
 
-/// The same for a field that is a list of positions.
+/// The short form for a field that is a list of positions.
 pub(crate) mod positions {
     use super::{Deserialize, Deserializer, Position, Range, Serializer, ShortRange};
 

@@ -1,8 +1,8 @@
 //! `skill`: instructions that users and projects keep for models, listed and loaded by name.
 //!
-//! A call goes the way of every call. Where a host loads a skill without being asked by its model,
-//! [`Runtime::load_skill`](crate::runtime::Runtime::load_skill) does the same without asking anybody, but not against a rule
-//! that forbids it.
+//! A call is processed like every call. If a host loads a skill on its own,
+//! [`Runtime::load_skill`](crate::runtime::Runtime::load_skill) does so without a request for
+//! approval, but never against a rule that forbids it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use super::skills::load;
 use super::skills::sources::Whose;
 use super::tool::{Call, Card, Tool};
 
-/// The most sentences about what cannot be used.
+/// The most notes on unusable skills.
 const MAX_UNUSABLE_SKILL_NOTES: usize = 20;
 
 /// The arguments of `skill`.
@@ -74,7 +74,7 @@ pub(crate) struct SkillOutput {
     pub files: Vec<String>,
 }
 
-/// The tool.
+/// The `skill` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SkillTool;
 

@@ -1,7 +1,9 @@
-//! Tools from elsewhere: the trait of their source, what it leaves out, and the mounted servers that it reports.
+//! Tools from external sources: the trait of a source, its omitted tools, and the mounted servers
+//! that it reports.
 //!
-//! What a source is made of is not known here: whoever opens a runtime hands it one ([`Runtime::add_source`]). Its tools stand
-//! in the same registry as all others, behind them, so that none of them can take the place of one that is there already.
+//! The implementation of a source is unknown here: the code that opens a runtime adds it
+//! ([`Runtime::add_source`]). Its tools are in the same registry as all others, after them, so that
+//! they cannot replace an existing tool.
 //!
 //! [`Runtime::add_source`]: crate::runtime::Runtime::add_source
 
@@ -15,90 +17,93 @@ use tokio::sync::watch;
 use super::error::ToolError;
 use super::tool::AnyTool;
 
-/// A place that tools come from.
+/// A source of tools.
 pub(crate) trait ToolSource: Send + Sync + Debug {
-    /// Hears another number whenever [`tools`](Self::tools) or [`left_out`](Self::left_out) would say something else.
+    /// Receives a new number whenever the result of [`tools`](Self::tools) or
+    /// [`left_out`](Self::left_out) changes.
     fn changes(&self) -> watch::Receiver<u64>;
 
-    /// The number now.
+    /// The current number.
     fn generation(&self) -> u64 {
         *self.changes().borrow()
     }
 
-    /// The tools that it offers as far as is known now. Never waits; what is not known yet it may begin to find out.
+    /// The offered tools that are known now. Never waits, but may start to discover further ones.
     fn tools(&self) -> Vec<Arc<dyn AnyTool>>;
 
-    /// What is none of its tools, and why.
+    /// The tools that are not offered, with reasons.
     fn left_out(&self) -> Vec<OmittedTool>;
 
-    /// Waits until its tools are known, all of them or those that `name` could mean; within a deadline of its own.
+    /// Waits, within its own deadline, until its tools are known: all of them, or those that `name`
+    /// could mean.
     fn wait_until_known<'a>(&'a self, name: Option<&'a str>) -> BoxFuture<'a, ()>;
 
-    /// The servers that it mounts, and how they are.
+    /// The mounted servers and their states.
     fn mounted(&self) -> Vec<MountedServer>;
 
-    /// Finds out about a server anew: starts it if need be, and asks for its tools.
+    /// Refreshes a server: starts it if necessary, and requests its tools.
     ///
     /// # Errors
-    /// `not_found` where none has that name, and whatever keeps it from answering.
+    /// `not_found` for an unknown name, and any error that keeps the server from responding.
     fn refresh<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<MountedServer, ToolError>>;
 
-    /// Agrees to the definitions that were held back. Returns them as they were held.
+    /// Approves the held definitions, and returns them.
     ///
     /// # Errors
-    /// `not_found` where no server has that name.
+    /// `not_found` for an unknown server name.
     fn approve<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Vec<HeldTool>, ToolError>>;
 
-    /// Tries what could keep a server's tools from being called; of all servers, where no name is given.
+    /// Tests conditions that could prevent calls of a server's tools; of all servers if no name is
+    /// given.
     ///
     /// # Errors
-    /// `not_found` where no server has that name.
+    /// `not_found` for an unknown server name.
     fn examine<'a>(
         &'a self,
         name: Option<&'a str>,
     ) -> BoxFuture<'a, Result<Vec<ToolSourceFinding>, ToolError>>;
 
-    /// Ends what it started; returns when that is gone.
+    /// Ends its processes, and returns when they have exited.
     fn shutdown(&self) -> BoxFuture<'_, ()>;
 }
 
-/// A tool that is not offered now, and why.
+/// A tool that is not offered now, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OmittedTool {
-    /// The manifest; of a source, its tool or server.
+    /// The manifest, or the tool or server of a source.
     pub file: String,
-    /// What is wrong with it, and what to do.
+    /// The problem, and its solution.
     pub why: String,
 }
 
-/// A server that is mounted.
+/// A mounted server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MountedServer {
-    /// What its tools' names begin with.
+    /// The prefix of its tools' names.
     pub name: String,
     /// `stdio` or `http`.
     pub transport: String,
-    /// The command or the address; nothing of its environment or headers.
+    /// The command or the address, without environment or headers.
     pub target: String,
-    /// The file that names it.
+    /// The file that configures the server.
     pub file: String,
-    /// How it is.
+    /// The state.
     pub state: MountedState,
-    /// More about that, in a sentence.
+    /// Details of the state, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// What it calls itself, with its version.
+    /// The name and version that the server reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The revision of MCP it speaks.
+    /// The MCP revision of the connection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// Its process, where it runs on this machine.
+    /// The id of its process, if it runs on this machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     /// The tools that are offered.
     pub tools: Vec<MountedTool>,
-    /// The tools that wait for someone's leave.
+    /// The tools that need approval.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldTool>,
     /// The tools that cannot be offered.
@@ -106,22 +111,22 @@ pub(crate) struct MountedServer {
     pub left_out: Vec<OmittedTool>,
 }
 
-/// How a mounted server is.
+/// The state of a mounted server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MountedState {
-    /// Nothing needed it yet, or it was stopped because nothing did for a while.
+    /// The server is not needed yet, or was stopped after a period without use.
     Idle,
-    /// It answers.
+    /// The server responds.
     Running,
-    /// It did not start, or ended; the next call tries again.
+    /// The server did not start, or exited; the next call tries again.
     Failed,
-    /// It ended too often; for a while nothing tries again.
+    /// The server exited too often and is not restarted for a while.
     Stopped,
 }
 
 impl MountedState {
-    /// As people read it.
+    /// The keyword for people.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Idle => "idle",
@@ -132,40 +137,40 @@ impl MountedState {
     }
 }
 
-/// A tool that is offered.
+/// An offered tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MountedTool {
-    /// The name it is called by here.
+    /// The name for calls here.
     pub name: String,
-    /// Its first sentence, or so much of it as fits a line.
+    /// The first sentence of its description, shortened to a line.
     pub summary: String,
-    /// The SHA-256 of the definition that was agreed to.
+    /// The SHA-256 of the approved definition.
     pub hash: String,
 }
 
-/// A tool whose definition is not the one that was agreed to.
+/// A tool whose definition is not the approved one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct HeldTool {
-    /// What its server calls it.
+    /// The name that its server uses.
     pub name: String,
-    /// Whether there was one of that name before.
+    /// The kind of change.
     pub change: HeldChange,
-    /// What differs, as a unified diff; characters that are not seen are shown by their numbers.
+    /// The difference as a unified diff; hidden characters are shown by their code points.
     pub diff: String,
 }
 
-/// Why a tool is held back.
+/// The reason that a tool is held back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum HeldChange {
-    /// It was not there when the others were agreed to.
+    /// The tool did not exist when the others were approved.
     New,
-    /// It says something else than what was agreed to.
+    /// The definition differs from the approved one.
     Changed,
 }
 
 impl HeldChange {
-    /// As people read it.
+    /// The keyword for people.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -174,27 +179,27 @@ impl HeldChange {
     }
 }
 
-/// One thing that was tried.
+/// The result of one test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ToolSourceFinding {
     /// The server.
     pub server: String,
-    /// What was tried, in a word or two.
+    /// The name of the test, in a word or two.
     pub check: String,
-    /// How it went.
+    /// The outcome.
     pub outcome: ToolSourceOutcome,
-    /// What was found; of a fault, what to do.
+    /// The result; for a fault, also the solution.
     pub detail: String,
 }
 
-/// How a trial went.
+/// The outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ToolSourceOutcome {
-    /// As it should.
+    /// No problem.
     Ok,
-    /// It works, and something about it is worth knowing.
+    /// No problem for calls, but worth a note.
     Note,
-    /// It keeps tools from being called.
+    /// The problem prevents calls of tools.
     Fault,
 }

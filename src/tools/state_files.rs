@@ -1,9 +1,11 @@
-//! Access of tools to small files in the user's state folder, off the async threads and with tools' errors.
+//! Access of tools to small files in the user's state folder, off the async threads and with tools'
+//! errors.
 
 use super::error::{ErrorCode, ToolError};
 use crate::config::StateError;
 
-/// Does `work`, which may wait for a lock or the disk. What has begun is done to its end, also when its caller goes away.
+/// Runs `work` on a blocking thread, because it may wait for a lock or the disk. It runs to its end
+/// even if its caller is dropped.
 pub(crate) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
@@ -19,7 +21,7 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     }
 }
 
-/// A file of our own that cannot be had, in a tool's words.
+/// The tool error for a state file that cannot be accessed.
 pub(crate) fn from_state_error(error: StateError) -> ToolError {
     let code = match &error {
         StateError::Open { .. } => ErrorCode::Denied,

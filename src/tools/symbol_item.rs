@@ -1,4 +1,5 @@
-//! Symbols as programs get them: where the name stands, and how far the whole goes only where that is more.
+//! Symbols in the form for programs: the position of the name, and the whole extent only if it
+//! differs.
 
 use std::borrow::Cow;
 
@@ -12,23 +13,23 @@ use crate::text::{Position, Range};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(from = "SymbolFields<'_>")]
 pub struct SymbolItem {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is, in LSP's words.
+    /// The LSP symbol kind.
     pub kind: String,
-    /// More, as the server puts it.
+    /// Details from the server.
     pub detail: Option<String>,
-    /// What it lies in (workspace search only).
+    /// The name of its container (workspace search only).
     pub container: Option<String>,
-    /// Relative to the workspace (workspace search only; an outline is of one file).
+    /// The path relative to the workspace (workspace search only; an outline is of one file).
     pub path: Option<String>,
-    /// The whole of it (outline), or its name (workspace search).
+    /// The range of the whole symbol (outline), or of its name (workspace search).
     pub range: Range,
-    /// Its name (outline only).
+    /// The range of its name (outline only).
     pub selection: Option<Range>,
     /// The source line (workspace search only).
     pub text: Option<String>,
-    /// What it contains (outline only).
+    /// The symbols within it (outline only).
     pub children: Vec<SymbolItem>,
 }
 
@@ -80,7 +81,7 @@ impl<'a> SymbolFields<'a> {
     }
 }
 
-/// Where a name ends that begins at `start`.
+/// The end of a name that begins at `start`.
 fn name_end(start: Position, name: &str) -> Position {
     start.right_by(name.chars().count())
 }
@@ -97,7 +98,7 @@ impl From<SymbolFields<'_>> for SymbolItem {
         let shown =
             if at.start == at.end { Range::new(at.start, name_end(at.start, &found.name)) } else { at };
         Self {
-            // A search names the file of each symbol, an outline of none.
+            // A search has a file for each symbol, an outline has none.
             selection: found.path.is_none().then_some(shown),
             range: found.range.map_or(shown, |whole| whole.0),
             name: found.name.into_owned(),

@@ -1,31 +1,31 @@
-//! The target of a question: a place, a name, or a file.
+//! The target of a request: a place, a name, or a file.
 
 use std::path::{Path, PathBuf};
 
 use super::error::{ErrorCode, ToolError};
 use crate::text::Position;
 
-/// The thing asked about, before it is looked up. Paths are as the caller gave them: absolute, or relative to the
-/// caller's own directory.
+/// The subject of a request, before it is looked up. Paths are as the caller gave them: absolute,
+/// or relative to the caller's own directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
     /// A place in a file.
     Position {
         /// The file.
         path: PathBuf,
-        /// 0-based, in Unicode scalar values.
+        /// The position, 0-based, in Unicode scalar values.
         position: Position,
     },
-    /// A name on a line: its occurrence on that line, or the nearest to it.
+    /// A name on a line: its occurrence on that line, or the nearest one.
     NameOnLine {
         /// The file.
         path: PathBuf,
-        /// 0-based line.
+        /// The 0-based line.
         line0: u32,
         /// The name.
         name: String,
     },
-    /// A symbol of a file, by its name; qualified where that is needed (`Class.method`).
+    /// A symbol of a file, by its name; qualified if necessary (`Class.method`).
     NameInFile {
         /// The file.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub enum Target {
 }
 
 impl Target {
-    /// The position as it was given, where one was.
+    /// The position as given, if the target has one.
     pub(crate) fn exact_position(&self) -> Option<Position> {
         match self {
             Self::Position { position, .. } => Some(*position),
@@ -48,7 +48,7 @@ impl Target {
     }
 }
 
-/// The file a target lies in.
+/// The file of a target.
 pub(crate) fn path_of(target: &Target) -> Result<&Path, ToolError> {
     match target {
         Target::Position { path, .. }
