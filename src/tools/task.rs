@@ -1,15 +1,18 @@
 //! `task`: a piece of work for another agent, a program that the settings name.
 //!
-//! The runner (`[agents.NAME] runner`) is started in the workspace's root. On its standard input it gets one JSON object:
+//! The runner (`[agents.NAME] runner`) is started in the workspace's root. On its standard input it
+//! gets one JSON object:
 //!
 //! ```json
-//! {"agent": "researcher", "objective": "…", "tools": ["read", "lsp_*"], "workspace": "/…", "session": "…", "depth": 1}
+//! {"agent": "researcher", "objective": "…", "tools": ["read", "lsp_*"],
+//!  "workspace": "/…", "session": "…", "depth": 1}
 //! ```
 //!
-//! `tools` are the names that it may use, `null` for all that its caller may. It prints its summary as text, or as
-//! `{"summary": "…"}`, or `{"error": "…"}`. What it writes to its standard error, line by line, is logged: its events. Where it
-//! calls tools of this workspace, it does so in the session named, as the agent that `LSP_TOOLS_AGENT` names: the agents
-//! from the first to itself (`lead/researcher`), so that no agent gets more by handing on than it has.
+//! `tools` are the names of the tools that it may use, `null` for all that its caller may use. It
+//! prints its summary as text, or as `{"summary": "…"}`, or `{"error": "…"}`. Each line of its
+//! standard error is logged as an event. If it calls tools of this workspace, it does so in the
+//! named session, as the agent in `LSP_TOOLS_AGENT`: the chain of agents from the first to itself
+//! (`lead/researcher`), so that delegation never widens an agent's rights.
 
 mod run;
 
@@ -27,13 +30,13 @@ use crate::config::AgentSettings;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{build_glob_set, read_glob, shell_word, suggestion};
 
-/// The variable that names the agents from the first to the one that runs.
+/// The environment variable with the chain of agents from the first to the one that runs.
 pub(crate) const AGENT: &str = "LSP_TOOLS_AGENT";
-/// The variable that names its session.
+/// The environment variable with its session.
 pub(crate) const SESSION: &str = "LSP_TOOLS_SESSION";
-/// How often work may be handed on.
+/// The deepest chain of delegations.
 const MAX_DELEGATION_DEPTH: usize = 3;
-/// How many tasks one process has running at a time.
+/// The most concurrent tasks of one process.
 const MAX_RUNNING_TASKS: usize = 8;
 /// The longest objective, in bytes.
 const OBJECTIVE_BYTES: usize = 64 << 10;
@@ -59,27 +62,28 @@ pub(crate) struct TaskOutput {
     pub truncated: bool,
 }
 
-/// The tool.
+/// The `task` tool.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskTool {
-    /// The agents on whose behalf this process runs.
+    /// The chain of agents on whose behalf this process runs.
     base: Option<String>,
     running: Arc<Semaphore>,
     started: Arc<AtomicU64>,
 }
 
 impl TaskTool {
-    /// For a process that may itself have been started for a task.
+    /// The tool for a process that may itself have been started for a task.
     pub(crate) fn from_environment() -> Self {
         Self::on_behalf_of(std::env::var(AGENT).ok().filter(|agents| !agents.is_empty()))
     }
 
-    /// For a process that runs on behalf of `agents`, from the first to the last, with `/` between them.
+    /// The tool for a process that runs on behalf of `agents`: the chain from the first to the
+    /// last, separated by `/`.
     pub(crate) fn on_behalf_of(agents: Option<String>) -> Self {
         Self { base: agents, running: Arc::new(Semaphore::new(MAX_RUNNING_TASKS)), started: Arc::default() }
     }
 
-    /// What is to be started.
+    /// The order for the program to start.
     fn build_order(
         &self,
         context: &Context,
@@ -129,7 +133,7 @@ impl TaskTool {
     }
 }
 
-/// A task that may be started.
+/// A validated task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct TaskOrder {
     agent: String,
@@ -138,11 +142,11 @@ struct TaskOrder {
     runner: Vec<String>,
     /// Names of tools, which may end in `*`; `None` for all.
     tools: Option<Vec<String>>,
-    /// The session of the agent's own.
+    /// The agent's own session.
     session: String,
-    /// How often work has been handed on, this time included.
+    /// The number of delegations, including this one.
     depth: usize,
-    /// The agents from the first to this one.
+    /// The chain of agents from the first to this one.
     chain: String,
 }
 
@@ -192,8 +196,8 @@ fn find_agent(context: &Context, name: &str) -> Result<AgentSettings, ToolError>
     })
 }
 
-/// Of the tools that `own` names those that all of `scopes` have; where `own` names none, all that the last of them has.
-/// A name that ends in `*` stays only where each scope has at least as much.
+/// The tools of `own` that are in all `scopes`; without `own`, those of the last scope that are in
+/// all others. A name that ends in `*` stays only if each scope covers all of it.
 fn intersect_tools(scopes: &[&[String]], own: Option<&[String]>) -> Option<Vec<String>> {
     let mut lists = scopes.iter().copied().chain(own).rev();
     let narrowest = lists.next()?;

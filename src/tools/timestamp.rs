@@ -2,7 +2,7 @@
 
 const DAY_MS: i64 = 86_400_000;
 
-/// As `2026-01-31T08:05:09.120Z`. Years from 0 to 9999.
+/// Formats as `2026-01-31T08:05:09.120Z`. Years from 0 to 9999.
 pub(crate) fn format_timestamp(at: i64) -> String {
     let (days, rest) = (at.div_euclid(DAY_MS), at.rem_euclid(DAY_MS));
     let (year, month, day) = date_from_days(days);
@@ -11,12 +11,13 @@ pub(crate) fn format_timestamp(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milliseconds:03}Z")
 }
 
-/// Seconds since 1970 (UTC) as `2026-01-31T08:05:09Z`.
+/// Formats seconds since 1970 (UTC) as `2026-01-31T08:05:09Z`.
 pub(crate) fn format_seconds(since: u64) -> String {
     format_timestamp(i64::try_from(since).unwrap_or(i64::MAX).saturating_mul(1_000)).replace(".000Z", "Z")
 }
 
-/// Of `2026-01-31T08:05:09.120Z`; fractions of any length, `Z` or an offset. `None` for anything else.
+/// Parses `2026-01-31T08:05:09.120Z`, with fractions of any length and `Z` or an offset. `None` for
+/// anything else.
 pub(crate) fn read(text: &str) -> Option<i64> {
     let (date, time) = text.split_once(['T', 't'])?;
     let mut parts = date.splitn(3, '-').map(parse_digits);
@@ -51,7 +52,7 @@ fn parse_digits(text: &str) -> Option<i64> {
     plain.then(|| text.parse().ok()).flatten()
 }
 
-/// Days of the years before `year`, in the Gregorian calendar.
+/// The number of days in the years before `year`, in the Gregorian calendar.
 fn days_before_year(year: i64) -> i64 {
     let last = year - 1;
     last * 365 + last.div_euclid(4) - last.div_euclid(100) + last.div_euclid(400)
@@ -65,7 +66,7 @@ fn month_lengths(year: i64) -> [i64; 12] {
     [31, if is_leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 }
 
-/// Days from the first of January 1970 to this date.
+/// The number of days from 1 January 1970 to this date.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let months = usize::try_from(month - 1).unwrap_or(0);
     let gone: i64 = month_lengths(year).iter().take(months).sum();
@@ -73,7 +74,7 @@ fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
 }
 
 fn date_from_days(days_since: i64) -> (i64, i64, i64) {
-    // A guess that is never too late, and at most one year too early.
+    // An estimate that is never too late, and at most one year too early.
     let mut year = 1970 + (days_since * 400).div_euclid(146_097) - 1;
     while days_since_epoch(year + 1, 1, 1) <= days_since {
         year += 1;

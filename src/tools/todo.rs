@@ -1,8 +1,8 @@
 //! `todoread` and `todowrite`: the list of steps of one session, replaced as a whole, kept on disk.
 //!
-//! A session ends with its connection, and the next one begins with an empty list. It can name the list of another session, and is
-//! told which lists have open items; nobody gets another's list without naming it, so that two clients do not overwrite each
-//! other's.
+//! A session ends with its connection, and the next one begins with an empty list. It can name the
+//! list of another session, and answers mention lists with open items. A list is only read or
+//! replaced by name, so that two clients do not overwrite each other's.
 
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,13 +25,13 @@ const MAX_TODO_ITEMS: usize = 200;
 const ID_CHARS: usize = 100;
 /// The longest `content`, in characters.
 const CONTENT_CHARS: usize = 2_000;
-/// More than any list within these limits takes on disk.
+/// The largest file of a list; no list within these limits exceeds it.
 const FILE_BYTES: u64 = 4 << 20;
-/// The most lists of one workspace; the one that was written longest ago makes room.
+/// The most lists of one workspace. A further one replaces the oldest.
 const MAX_TODO_LISTS: usize = 200;
-/// The most lists of other sessions that are told.
+/// The most lists of other sessions that an answer mentions.
 const MAX_OTHER_SESSION_LISTS: usize = 5;
-/// So much is told of another list's next item, in characters.
+/// The longest excerpt of another list's next item, in characters.
 const NEXT_CHARS: usize = 80;
 const TODO_FORMAT_VERSION: u32 = 1;
 
@@ -124,18 +124,18 @@ pub(crate) struct OtherList {
     pub next: String,
 }
 
-/// The file.
+/// The content of a list's file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TodoFile {
     version: u32,
-    /// When it was written, in milliseconds since 1970.
+    /// The time of the last write, in milliseconds since 1970.
     #[serde(default)]
     time_ms: u64,
     items: Vec<TodoItem>,
 }
 
-/// The tool.
+/// The `todoread` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TodoRead;
 
@@ -163,7 +163,7 @@ impl Tool for TodoRead {
     }
 }
 
-/// The tool.
+/// The `todowrite` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TodoWrite;
 
@@ -233,7 +233,7 @@ fn check(items: &[TodoItem]) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The folder of this workspace's lists, and the file of the one that was named, else of the caller's.
+/// The folder of this workspace's lists, and the file of the named list, else of the caller's.
 fn list_location(
     context: &Context,
     caller: &Caller,
@@ -246,7 +246,7 @@ fn list_location(
         );
         ToolError::new(ErrorCode::InvalidArgs, what)
     })?;
-    // Sessions of two workspaces may have one name.
+    // Sessions of two workspaces may have the same name.
     let root = Sha256::digest(context.workspace.root().as_os_str().as_encoded_bytes());
     let key = hex(&root[..8]);
     Ok((StateFolder::new(&context.folders, format!("todos/{key}"), "the todo lists"), name))
@@ -260,7 +260,7 @@ fn read(folder: &StateFolder, name: &StateName) -> Result<Vec<TodoItem>, ToolErr
 fn other_lists(folder: &StateFolder, own: &StateName) -> Result<Vec<OtherList>, ToolError> {
     let mut found: Vec<(u64, OtherList)> = Vec::new();
     for name in folder.names().map_err(from_state_error)?.iter().filter(|name| *name != own) {
-        // A damaged one is told to whoever names it.
+        // A damaged list is reported only to a caller that names it.
         let Ok(Some(kept)) = read_list(folder, name) else { continue };
         let open = || kept.items.iter().filter(|item| item.status != TodoStatus::Completed);
         let next = open().find(|item| item.status == TodoStatus::InProgress).or_else(|| open().next());
@@ -296,7 +296,7 @@ fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;
     if names.len() >= MAX_TODO_LISTS && !names.contains(name) {
-        // One that cannot be read is of no use to anybody.
+        // An unreadable list is the first to be removed.
         let written =
             |name: &&StateName| self::read_list(folder, name).ok().flatten().map(|kept| kept.time_ms);
         if let Some(oldest) = names.iter().min_by_key(written) {

@@ -22,33 +22,34 @@ use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{CallSubjects, Effect};
 
-/// What a model or a person is told of a tool before it is called.
+/// The description of a tool for models and people.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
-    /// The name it is called by: `a-z`, `0-9` and `_`.
+    /// The name for calls: `a-z`, `0-9` and `_`.
     pub name: Cow<'static, str>,
-    /// A few words for people.
+    /// A short title for people.
     pub title: Cow<'static, str>,
-    /// What it does, when to use it and when not, what comes back. It is a prompt.
+    /// The purpose, when to use the tool and when not, and its result. The text is a prompt.
     pub description: Cow<'static, str>,
-    /// What it does to the world.
+    /// The effect of a call.
     pub effect: Effect,
-    /// What it changes may be lost by it. Only of interest where the effect is not `read`.
+    /// True if a call may destroy data. Only relevant if the effect is not `read`.
     pub destructive: bool,
-    /// A second call with the same arguments changes nothing more.
+    /// True if a second call with the same arguments changes nothing more.
     pub idempotent: bool,
-    /// Its place in lists, from 1, by how often agents use it: hosts cut lists off at their end. The others follow by name.
+    /// The position in lists, from 1, by frequency of use: hosts truncate lists at their end. Tools
+    /// without a rank follow by name.
     pub rank: Option<u8>,
-    /// Whether it is one of the profile `core`.
+    /// True if the tool is in the profile `core`.
     pub core: bool,
-    /// Whether it is one of the profile `lsp`, for hosts that read, search and edit files by tools of their own: it asks language servers, or
-    /// takes back what such a tool did.
+    /// True if the tool is in the profile `lsp`, for hosts with their own tools to read, search and
+    /// edit files. Such a tool asks language servers, or reverts edits of the host's tools.
     pub lsp: bool,
-    /// It edits in a way that `undo` takes back.
+    /// True if `undo` can revert its edits.
     pub undoable: bool,
-    /// What it answers depends on texts that are not saved.
+    /// True if its answer depends on unsaved texts.
     pub overlaid: bool,
-    /// It may run for minutes.
+    /// True if a call may run for minutes.
     pub long: bool,
 }
 
@@ -58,7 +59,7 @@ impl Card {
         Self::new(name, title, description, Effect::Read)
     }
 
-    /// A card for a tool with `effect`; not destructive, and idempotent where it only reads.
+    /// A card for a tool with `effect`; not destructive, and idempotent if it only reads.
     pub const fn new(
         name: &'static str,
         title: &'static str,
@@ -68,7 +69,7 @@ impl Card {
         Self::from_parts(Cow::Borrowed(name), Cow::Borrowed(title), Cow::Borrowed(description), effect)
     }
 
-    /// As [`new`](Self::new), in words that are known at run time only.
+    /// Like [`new`](Self::new), with texts that are known only at run time.
     pub(crate) const fn from_parts(
         name: Cow<'static, str>,
         title: Cow<'static, str>,
@@ -91,63 +92,65 @@ impl Card {
         }
     }
 
-    /// The same for the tool that is the `rank`th in lists, from 1.
+    /// Sets the position in lists, from 1.
     pub(crate) const fn with_rank(mut self, rank: u8) -> Self {
         self.rank = Some(rank);
         self
     }
 
-    /// The same for a tool that is not one of the profile `core`.
+    /// Removes the tool from the profile `core`.
     pub const fn beyond_core(mut self) -> Self {
         self.core = false;
         self
     }
 
-    /// The same for a tool that is one of the profile `lsp`.
+    /// Adds the tool to the profile `lsp`.
     pub const fn in_lsp_profile(mut self) -> Self {
         self.lsp = true;
         self
     }
 
-    /// The same for a tool whose edits `undo` takes back.
+    /// Marks the tool as one whose edits `undo` can revert.
     pub const fn undoable(mut self) -> Self {
         self.undoable = true;
         self
     }
 
-    /// The same for a tool that sees texts which are not saved.
+    /// Marks the tool as one that sees unsaved texts.
     pub(crate) const fn overlaid(mut self) -> Self {
         self.overlaid = true;
         self
     }
 
-    /// The same for a tool that may run for minutes.
+    /// Marks the tool as one that may run for minutes.
     pub const fn long(mut self) -> Self {
         self.long = true;
         self
     }
 
-    /// The same for a tool that may destroy something.
+    /// Marks the tool as one that may destroy data.
     pub const fn destructive(mut self) -> Self {
         self.destructive = true;
         self
     }
 
-    /// The same for a tool that may be called twice without doing more.
+    /// Marks the tool as one whose repeated calls change nothing more.
     pub const fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 }
 
-/// Who calls: state that outlives a call (todo lists, permissions given) belongs to one caller's session.
+/// The caller of a tool. State that outlives a call (todo lists, approvals) belongs to the caller's
+/// session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caller {
     /// The session's name: letters, digits, `-`, `_` and `.`.
     pub session: String,
-    /// The agent on whose behalf it is called; the settings must know it, and it can only have less than the session.
+    /// The agent on whose behalf the tool is called. It must be in the settings, and its rights
+    /// never exceed the session's.
     pub agent: Option<String>,
-    /// What the caller chose of the tools, and whether it has consented by calling.
+    /// The caller's selection of tools, and its consent.
     pub access: CallerAccess,
 }
 
@@ -158,70 +161,73 @@ impl Default for Caller {
 }
 
 impl Caller {
-    /// Whoever typed a tool's name at a shell, which is a yes to that call: where rules say `ask`, it runs. What they deny
-    /// stays denied.
+    /// The caller that types a tool's name at a shell. Typing is approval: rules with `ask` allow
+    /// the call, rules with `deny` still forbid it.
     pub fn at_shell() -> Self {
         Self { session: "shell".to_owned(), agent: None, access: CallerAccess::typed() }
     }
 }
 
-/// All tools, for a tool that tells of them.
+/// All tools, for a tool that describes them.
 pub(crate) trait ToolDirectory: Debug + Send + Sync {
     /// The tools that `caller` may call, listed or not, by name.
     fn callable(&self, caller: &Caller) -> Vec<ToolDefinition>;
 
-    /// The definition of one of them, also by a name of another program.
+    /// The definition of one of them. Names of other programs for a tool are accepted too.
     ///
     /// # Errors
     /// `unknown_tool` with the nearest names, `denied`.
     fn callable_tool(&self, caller: &Caller, name: &str) -> Result<ToolDefinition, ToolError>;
 }
 
-/// What a tool has at hand while it runs.
+/// The environment of a running call.
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
-    /// Workspace, servers, settings.
+    /// The workspace, servers and settings.
     pub context: &'a Context,
-    /// All tools, for the one that tells of them.
+    /// All tools, for the one that describes them.
     pub(crate) tools: &'a dyn ToolDirectory,
-    /// Who calls.
+    /// The caller.
     pub caller: &'a Caller,
-    /// Who fills in what a program behind the tool wants to know.
+    /// Fills in forms that a program behind the tool requests.
     pub approver: &'a dyn Approver,
-    /// Edits of all calls with the same group are undone together.
+    /// The group for undo: edits of all calls with the same group are undone together.
     pub(crate) group: Option<&'a str>,
-    /// What its caller knows the call by.
+    /// The caller's id of the call.
     pub(crate) id: &'a str,
-    /// When the call came.
+    /// The arrival of the call.
     pub(crate) arrival: &'a CallArrival,
-    /// Cancelled when the caller goes away or the time is up; dropping the call's future ends it as well.
+    /// Cancelled when the caller disconnects or the time is up. Dropping the call's future ends the
+    /// call too.
     pub cancelled: CancellationToken,
 }
 
-/// A tool: a typed function that a registry can offer. One file holds its types, its card and its code.
+/// A tool: a typed function that a registry can offer. One file holds its types, its card and its
+/// code.
 ///
-/// The schemas that models see are made from [`Args`](Self::Args) and [`Output`](Self::Output); the doc comments of their
-/// fields become the descriptions. Unknown and mistyped arguments never reach [`run`](Self::run).
+/// The schemas for models are made from [`Args`](Self::Args) and [`Output`](Self::Output); the doc
+/// comments of their fields become the descriptions. Unknown and mistyped arguments never reach
+/// [`run`](Self::run).
 pub trait Tool: Send + Sync + 'static {
-    /// Its arguments: a struct with named fields. Every field of an `Option` type may be left out.
+    /// The arguments: a struct with named fields. Every field of an `Option` type may be left out.
     type Args: DeserializeOwned + JsonSchema + Send;
-    /// Its answer; see [`ToolResult::from_value`] for what each shape becomes.
+    /// The output; see [`ToolResult::from_value`] for the conversion of each shape.
     type Output: Serialize + JsonSchema + Send;
 
-    /// What models are told of it.
+    /// The card of the tool.
     fn card(&self) -> Card;
 
-    /// What a call with `args` will touch, for the rules that permit or forbid it.
+    /// The subjects of a call with `args`, for the rules that permit or forbid it.
     fn subjects(&self, _context: &Context, _args: &Self::Args) -> Result<CallSubjects, ToolError> {
         Ok(CallSubjects::default())
     }
 
-    /// The failure of `arguments` whose words a contract fixes; the schema judges all others.
+    /// The error for `arguments` whose wording a contract fixes. The schema judges all others.
     fn refusal(&self, _arguments: &Value) -> Option<ToolError> {
         None
     }
 
-    /// Does it.
+    /// Executes a call.
     fn run(
         &self,
         call: Call<'_>,
@@ -229,52 +235,53 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
-/// A tool as the outside sees it.
+/// The public definition of a tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ToolDefinition {
-    /// Name, title, description, effect.
+    /// The card: name, title, description, effect and more.
     pub card: Card,
-    /// The schema of its arguments.
+    /// The schema of the arguments.
     pub input: Schema,
-    /// The schema of its successful answer, where that is known.
+    /// The schema of a successful answer, if it is known.
     pub(crate) output: Option<OutputSchema>,
 }
 
 impl ToolDefinition {
-    /// The schema (JSON Schema 2020-12) of its successful answer, where that is known.
+    /// The schema (JSON Schema 2020-12) of a successful answer, if it is known.
     pub fn output_schema(&self) -> Option<Value> {
         self.output.as_ref().map(OutputSchema::to_value)
     }
 }
 
-/// A tool whose types have been put away: what a registry holds. [`TypedTool`] makes one of each [`Tool`]; tools that are only
-/// known at run time are made of this.
+/// A tool without static types, as a registry holds it. [`TypedTool`] makes one of each [`Tool`];
+/// tools that are only known at run time implement this trait.
 pub(crate) trait AnyTool: Send + Sync {
-    /// What the outside sees.
+    /// The public definition.
     fn definition(&self) -> &ToolDefinition;
 
-    /// Reads the arguments of one call, which are not looked at again; fails where they do not fit the schema.
+    /// Parses the arguments of one call, which are not parsed again. Fails if they do not fit the
+    /// schema.
     fn prepare<'a>(&'a self, context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError>;
 }
 
-/// A call whose arguments have been read.
+/// A call with parsed arguments.
 pub(crate) struct PreparedCall<'a> {
-    /// What it will touch.
+    /// The subjects of the call.
     pub subjects: CallSubjects,
-    /// What does it.
+    /// The code that executes the call.
     pub run: Box<dyn PreparedRun + 'a>,
 }
 
 impl<'a> PreparedCall<'a> {
-    /// A call of a tool that takes its arguments as they came.
+    /// A call of a tool that takes its arguments as JSON.
     pub(crate) fn of_json<T: JsonTool>(tool: &'a T, subjects: CallSubjects, arguments: &Value) -> Self {
         Self { subjects, run: Box::new(JsonRun { tool, arguments: arguments.clone() }) }
     }
 }
 
-/// A tool whose arguments have no type here: what it takes is known at run time alone.
+/// A tool whose arguments have no static type because they are known only at run time.
 pub(crate) trait JsonTool: Send + Sync {
-    /// Does it.
+    /// Executes a call.
     fn run_json<'a>(
         &'a self,
         call: Call<'a>,
@@ -297,9 +304,9 @@ impl<T: JsonTool> PreparedRun for JsonRun<'_, T> {
     }
 }
 
-/// What does one call, with its arguments.
+/// The code that executes one call, with its arguments.
 pub(crate) trait PreparedRun: Send {
-    /// Does it.
+    /// Executes the call.
     fn run<'c>(self: Box<Self>, call: Call<'c>) -> BoxFuture<'c, Result<ToolResult, ToolError>>
     where
         Self: 'c;
@@ -313,7 +320,7 @@ pub(crate) struct TypedTool<T> {
 }
 
 impl<T: Tool> TypedTool<T> {
-    /// Puts the types of `tool` away.
+    /// Erases the types of `tool`.
     pub(crate) fn new(tool: T) -> Self {
         let definition = ToolDefinition {
             card: tool.card(),
@@ -354,7 +361,7 @@ impl<T: Tool> PreparedRun for TypedRun<'_, T> {
     }
 }
 
-/// Runs `tool`; where a path does not exist, its error says what may be meant.
+/// Runs `tool`. If a path does not exist, its error suggests a similar one.
 pub(crate) async fn run_tool<T: Tool>(
     tool: &T,
     call: Call<'_>,
@@ -363,7 +370,7 @@ pub(crate) async fn run_tool<T: Tool>(
     let context = call.context;
     let outcome = tool.run(call, args).await;
     match outcome {
-        // Boxed, since it is seldom needed.
+        // Boxed, because it is rarely needed.
         Err(error) if error.missing_path.is_some() => {
             Err(Box::pin(with_path_suggestion(context, error)).await)
         }
@@ -371,25 +378,26 @@ pub(crate) async fn run_tool<T: Tool>(
     }
 }
 
-/// Arguments as what they are, once they fit the schema.
+/// Checks the arguments against the schema, and converts them to their type.
 pub(crate) fn read_args<A: DeserializeOwned>(
     definition: &ToolDefinition,
     arguments: &Value,
 ) -> Result<A, ToolError> {
     let name = &definition.card.name;
     definition.input.check(name, arguments)?;
-    // The schema says the same as the type, so this only fails on what a schema cannot say.
+    // The schema describes the type, so this fails only for conditions that a schema cannot
+    // express.
     A::deserialize(arguments).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArgs, format!("{name}: the arguments cannot be used: {error}"))
     })
 }
 
-/// What a tool found, as the result that every door gives.
+/// Converts a tool's output to the result for every entry point.
 pub(crate) fn output_result(output: &impl Serialize) -> Result<ToolResult, ToolError> {
     let mut value = serde_json::to_value(output).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the answer cannot be put into JSON: {error}"))
     })?;
-    // Several files or servers may have had the same to say.
+    // Several files or servers may have produced the same note.
     if let Some(notes) = value.get_mut("notes").and_then(Value::as_array_mut) {
         let mut seen = HashSet::new();
         notes.retain(|note| seen.insert(note.clone()));

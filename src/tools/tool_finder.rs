@@ -1,7 +1,8 @@
 //! `tools`: the tools that a caller may call beside those that its list shows, and calls of them.
 //!
-//! Hosts let their models call listed tools only. A call of `tools` with `arguments` is therefore a call of the tool that it names: the
-//! runtime takes it for that before any rule, hook or record sees it ([`named_call`]).
+//! Hosts let their models call listed tools only. A call of `tools` with `arguments` is therefore a
+//! call of the tool that it names. The runtime replaces it before any rule, hook or audit entry
+//! sees it ([`named_call`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -41,7 +42,7 @@ pub(crate) struct ToolsOutput {
     pub definition: Option<Value>,
 }
 
-/// The tool.
+/// The `tools` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ToolFinder;
 
@@ -94,10 +95,10 @@ fn line(card: &Card) -> String {
     truncate_chars(text, MAX_TOOL_LINE_CHARS).into_owned()
 }
 
-/// The tool and arguments that a call of `tools` names.
+/// The tool and arguments in a call of `tools`.
 ///
 /// # Errors
-/// The arguments, if they name no call.
+/// The unchanged arguments, if they name no call.
 pub(crate) fn named_call<'n>(mut arguments: Value) -> Result<(Cow<'n, str>, Value), Value> {
     match (arguments["name"].as_str().map(str::to_owned), arguments.get_mut("arguments")) {
         (Some(name), Some(inner)) if inner.is_object() => Ok((Cow::Owned(name), inner.take())),

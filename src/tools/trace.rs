@@ -1,5 +1,6 @@
-//! The trace context of a call that belongs to a trace from elsewhere (W3C Trace Context and Baggage). Doors set it around a
-//! call, tools that ask other servers pass it on, and the record of the call names it.
+//! The trace context of a call that belongs to a trace from elsewhere (W3C Trace Context and
+//! Baggage). Entry points set it around a call, tools that call other servers pass it on, and the
+//! audit log records it.
 
 use std::future::Future;
 
@@ -12,20 +13,20 @@ tokio::task_local! {
     static TRACE: TraceContext;
 }
 
-/// The place in a trace.
+/// The position of a call in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TraceContext {
     /// `traceparent`: version, trace, parent and flags.
     pub traceparent: String,
-    /// `tracestate`, where there is one.
+    /// `tracestate`, if given.
     pub tracestate: Option<String>,
-    /// `baggage`, where there is some.
+    /// `baggage`, if given.
     pub baggage: Option<String>,
 }
 
 impl TraceContext {
-    /// A place, where `traceparent` has the form of one (55 characters, hexadecimal but for three `-`) and the state is no
-    /// longer than its limit of 512.
+    /// A trace context; `None` if `traceparent` has another form (55 characters, hexadecimal except
+    /// for three `-`). A state longer than its limit of 512 is dropped.
     pub(crate) fn new(traceparent: &str, tracestate: Option<&str>) -> Option<Self> {
         let form = traceparent.len() == 55
             && traceparent.bytes().enumerate().all(|(at, byte)| match at {
@@ -36,19 +37,19 @@ impl TraceContext {
         form.then(|| Self { traceparent: traceparent.to_owned(), tracestate, baggage: None })
     }
 
-    /// The same with `baggage`, if it is no longer than its limit of 8192 bytes.
+    /// Adds `baggage`, unless it exceeds its limit of 8192 bytes.
     pub(crate) fn with_baggage(mut self, baggage: Option<&str>) -> Self {
         self.baggage = baggage.filter(|baggage| is_plain(baggage, MAX_BAGGAGE_BYTES)).map(str::to_owned);
         self
     }
 }
 
-/// Whether it can stand in a header.
+/// Returns true if the text is valid in a header.
 fn is_plain(text: &str, most: usize) -> bool {
     text.len() <= most && text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic())
 }
 
-/// `work`, which stands at `trace`.
+/// Runs `work` with `trace` as the current trace context.
 pub(crate) async fn with_trace<T>(trace: Option<TraceContext>, work: impl Future<Output = T>) -> T {
     match trace {
         Some(trace) => TRACE.scope(trace, work).await,
@@ -56,7 +57,7 @@ pub(crate) async fn with_trace<T>(trace: Option<TraceContext>, work: impl Future
     }
 }
 
-/// Where the call that runs now stands.
+/// The trace context of the running call.
 pub(crate) fn current() -> Option<TraceContext> {
     TRACE.try_with(Clone::clone).ok()
 }

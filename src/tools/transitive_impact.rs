@@ -1,7 +1,8 @@
-//! The spread of an edit beyond the uses of what it changes, to definitions that look different in their turn.
+//! The spread of an edit beyond the uses of what it changes, to definitions that look different in
+//! their turn.
 //!
-//! The text tells which definitions enclose a use, and whether they say what they are; of those that do not, the server says
-//! whether they look the same as before.
+//! The text shows which definitions enclose a use, and if their heads determine their interfaces.
+//! For the others, the server's hovers before and after are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,33 +18,33 @@ use crate::lsp::view::View;
 use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 
-/// Why not all uses are known where the search for them was cut.
+/// The reason for missing uses after a search that was cut short.
 pub(crate) const SEARCH_CUT: &str = "the time was up before all files were searched";
 
-/// So many definitions the server is asked about.
+/// The most definitions for which the server is asked.
 const MAX_DOUBTFUL_DEFINITIONS: usize = 60;
-/// So long the look at one text may take.
+/// The timeout for parsing one text.
 const SPREAD_PARSE_TIMEOUT: Duration = Duration::from_millis(400);
 
-/// A file's texts before and after an edit; the same where it is not edited.
+/// A file's texts before and after an edit; equal if it is not edited.
 #[derive(Debug, Clone)]
 pub(crate) struct FileTextPair {
     /// Before.
     pub before: String,
     /// After.
     pub after: String,
-    /// It is edited, or imports what the edit took from it.
+    /// True if the file is edited, or imports a name that the edit removed from it.
     pub is_near: bool,
 }
 
-/// What lies beyond the files that were checked.
+/// The effect of an edit beyond the checked files.
 #[derive(Debug)]
 pub(crate) enum SpreadOutcome {
-    /// Everything there sees the same as before.
+    /// All other files are unaffected.
     Same,
-    /// These files see something else.
+    /// The affected files.
     Files(BTreeSet<WorkspacePath>),
-    /// It cannot be told; why.
+    /// The effect is unknown, with the reason.
     Unknown(String),
 }
 
@@ -71,14 +72,15 @@ pub(crate) struct SpreadStep {
 /// Compares the public interface of a definition before and after an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AppearanceComparison {
-    /// The server is asked what it shows of it, before and after.
+    /// The server's hovers before and after are compared.
     Asked,
-    /// It does if it may: the server sees other files only as they are on disk.
+    /// A possible change counts as a change, because the server sees other files only as they are
+    /// on disk.
     Assumed,
 }
 
 impl<'a> Spread<'a> {
-    /// Begins with what the edits themselves change.
+    /// Starts with the declarations that the edits change.
     pub(crate) fn new(
         context: &'a Context,
         language: String,
@@ -156,7 +158,7 @@ impl<'a> Spread<'a> {
         if files.is_empty() { SpreadOutcome::Same } else { SpreadOutcome::Files(files) }
     }
 
-    /// Adds to `doubtful` what in the checked files may look different, since it uses what does.
+    /// Adds to `doubtful` the definitions in the checked files that use a changed one.
     fn add_dependents(
         &mut self,
         checked: &BTreeMap<WorkspacePath, FileTextPair>,
@@ -247,13 +249,13 @@ impl<'a> Spread<'a> {
         Ok(())
     }
 
-    /// What an import calls by another name is changed by that name as well.
+    /// Adds the alias of an import to the changed names.
     fn take_alias(&mut self, words: &[crate::text::Identifier]) {
         let alias = words.windows(2).filter(|pair| pair[0].name == "as").map(|pair| pair[1].name.clone());
         self.changed.names.extend(alias);
     }
 
-    /// What the server shows of each.
+    /// The server's hover for each definition.
     async fn appearances(
         &self,
         doubtful: &BTreeSet<Declaration>,
@@ -277,7 +279,7 @@ fn late() -> SpreadOutcome {
     SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned())
 }
 
-/// Of a hover, what it says of the type: its first block of code.
+/// The type in a hover: its first block of code.
 fn signature(contents: &str) -> &str {
     let block = contents.split("```").nth(1);
     block.unwrap_or(contents)

@@ -1,4 +1,5 @@
-//! The request and report of `trust`: commands in a project's settings, and whether they may run.
+//! The request and report of `trust`: commands in a project's settings, and the permission to run
+//! them.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,38 +20,40 @@ use crate::policy::hooks::{self, CallHook};
 use crate::text::hex;
 use crate::workspace::WorkspacePath;
 
-/// The most paths that are looked at because a command may name them.
+/// The most paths that are examined because a command may name them.
 const MAX_COMMAND_NAMED_PATHS: usize = 100_000;
 
-/// What to do about a project's trust.
+/// The requested action for a project's trust.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TrustRequest {
-    /// Say what there is to trust; change nothing.
+    /// Lists the items that need trust, without a change.
     Show,
-    /// Trust exactly what was shown.
+    /// Trusts exactly the listed items.
     Grant {
-        /// [`TrustOutput::fingerprint`] of what was shown; where something else is there by now, that is a conflict.
+        /// The [`TrustOutput::fingerprint`] of the listed items. If the items have changed since,
+        /// the request is a conflict.
         fingerprint: String,
     },
-    /// Trust nothing of it any more.
+    /// Revokes all trust in the project.
     Revoke,
-    /// Do not ask again whether to trust it.
+    /// Suppresses further questions about trust.
     Decline {
-        /// As for [`Grant`](Self::Grant): what else is there later is asked about. Without it the project never is.
+        /// The fingerprint as in [`Grant`](Self::Grant): later items lead to a new question.
+        /// Without it, no question is asked again.
         fingerprint: Option<String>,
     },
 }
 
-/// One thing that a project's settings would run.
+/// An item in a project's settings that needs trust.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustItem {
-    /// What it is ("`server.pylsp.command` of `servers.toml`").
+    /// The name ("`server.pylsp.command` of `servers.toml`").
     pub name: String,
-    /// What it says, as TOML; of a program, the SHA-256 of its content.
+    /// The value as TOML; for a program, the SHA-256 of its content.
     pub value: String,
 }
 
-/// `trust`.
+/// The answer of `trust`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TrustOutput {
     /// Always true.
@@ -59,22 +62,22 @@ pub struct TrustOutput {
     pub workspace: String,
     /// Everything that needs trust, in the order of the files.
     pub items: Vec<TrustItem>,
-    /// Whether all of it is trusted as it stands now (also where there is nothing to trust).
+    /// True if all items are trusted in their present state (also without items).
     pub trusted: bool,
-    /// What differs from what was trusted before, in sentences.
+    /// The differences from the items trusted before, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
-    /// Whether trust was taken back just now. What the project would run is then not looked at.
+    /// True if trust was revoked by this request. The items are not listed then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
-    /// Whether its owner was asked at a terminal, said no to exactly this, and is not asked again.
+    /// True if the user declined exactly these items at a terminal and is not asked again.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub declined: bool,
-    /// A hash of all items: what [`TrustRequest::Grant`] must name.
+    /// A hash of all items, for [`TrustRequest::Grant`].
     pub fingerprint: String,
 }
 
-/// Shows, grants or takes back trust in the project.
+/// Shows, grants or revokes trust in the project.
 pub(crate) async fn run(context: &Context, request: TrustRequest) -> Result<TrustOutput, ToolError> {
     let root = context.workspace.root();
     let refused = |error: &dyn std::fmt::Display| ToolError::new(ErrorCode::Denied, error.to_string());
@@ -104,7 +107,7 @@ pub(crate) async fn run(context: &Context, request: TrustRequest) -> Result<Trus
         TrustState::Changed { what } => what.clone(),
         TrustState::Trusted | TrustState::Untrusted => Vec::new(),
     };
-    // Hooks that are gone hold up every call, until trust is given again to what is left.
+    // Deleted hooks block every call until the rest is trusted again.
     let recorded = context.trust.texts_below(root, &format!("{}/", hooks::files::FOLDER));
     let gone = recorded.map_err(|error| refused(&error))?.into_iter().filter(|path| !fields.has_text(path));
     changed.extend(gone.map(|path| format!("the hooks file `{path}` was removed")));
@@ -144,8 +147,8 @@ impl TrustOutput {
     }
 }
 
-/// All that needs trust here: what the project's files say, its own programs that would run, its skills and hooks, and
-/// servers that run its code.
+/// All items that need trust here: commands in the project's files, its own programs that would
+/// run, its skills and hooks, and servers that run its code.
 fn trust_items(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), TrustError> {
     let mut fields = context.config.launch.clone();
     let mut runners = Vec::new();
@@ -182,8 +185,9 @@ fn trust_items(context: &Context) -> Result<(LaunchFields, Vec<TrustItem>), Trus
     Ok((fields, items))
 }
 
-/// The files of the project that commands of language servers, hooks, runners and mounted servers name, be they the project's own or the
-/// user's. Each command is read by itself, as it is when it starts.
+/// The files of the project that are named in commands of language servers, hooks, runners and
+/// mounted servers, in the project's or the user's settings. Each command is parsed separately, as
+/// at its start.
 fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
     let root = context.workspace.root();
     let folders = server_folders(context);
@@ -191,7 +195,7 @@ fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
     for command in commands_of_settings(context) {
         commands.extend(folders.iter().map(|folder| (command.clone(), folder.clone())));
     }
-    // What cannot be understood names no files, and is said when it should run.
+    // An invalid hooks file names no files; the error is reported when its hooks should run.
     for hooks in hook_files(context).iter().filter_map(|file| file.hooks().ok()) {
         for (cwd, command) in hooks.pre.iter().chain(&hooks.post).filter_map(CallHook::shell_command) {
             let words = vec!["bash".to_owned(), command.to_owned()];
@@ -217,7 +221,8 @@ fn named_files(context: &Context) -> Result<BTreeSet<PathBuf>, TrustError> {
     Ok(paths)
 }
 
-/// The commands in the settings of the user and of the project, and of the servers that they add.
+/// The commands in the settings of the user and of the project, including the servers that they
+/// add.
 fn commands_of_settings(context: &Context) -> Vec<CommandWords> {
     let layers = context.config.settings.access.iter().map(|layer| &layer.access);
     let users = layers.flat_map(|access| {
@@ -235,7 +240,7 @@ fn commands_of_settings(context: &Context) -> Vec<CommandWords> {
     own.chain(whole.cloned()).collect()
 }
 
-/// The workspace, and the folders that the servers of its languages have for roots.
+/// The workspace, and the roots of the servers for its languages.
 fn server_folders(context: &Context) -> BTreeSet<PathBuf> {
     let mut folders = BTreeSet::from([context.workspace.root().to_owned()]);
     for language in context.present_languages() {
@@ -246,7 +251,8 @@ fn server_folders(context: &Context) -> BTreeSet<PathBuf> {
     folders
 }
 
-/// The hooks files of the project; what cannot be read is no text that could be trusted.
+/// The hooks files of the project. Unreadable files are left out, because they have no text to
+/// trust.
 fn hook_files(context: &Context) -> Vec<HookFile> {
     hooks::files::read(&context.workspace).unwrap_or_else(|error| {
         tracing::warn!("{}: {error}", hooks::files::FOLDER);
@@ -254,12 +260,12 @@ fn hook_files(context: &Context) -> Vec<HookFile> {
     })
 }
 
-/// The server's own program and the Python interpreter, where the project brings them.
+/// The server's own program and the Python interpreter, if the project provides them.
 fn own_programs(context: &Context, root: &WorkspacePath, server: &ServerSpec) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> =
         locate::project_program(&context.workspace, root, server).into_iter().collect();
     if server.python_environment || server.python_path_setting.is_some() {
-        // What is active in the user's shell hides none of the project's.
+        // An active environment of the user's shell does not hide the project's.
         let environment = python::search(&context.workspace, root, &UserWord::default()).environment;
         found.extend(environment.and_then(|environment| environment.interpreter));
     }
@@ -269,7 +275,7 @@ fn own_programs(context: &Context, root: &WorkspacePath, server: &ServerSpec) ->
 fn fingerprint(items: &[TrustItem]) -> String {
     let mut hasher = Sha256::new();
     for item in items {
-        // Lengths keep one item's text from passing for two.
+        // Lengths prevent two different lists of items from having the same hash input.
         hasher.update(format!("{}:{}{}:{}", item.name.len(), item.name, item.value.len(), item.value));
     }
     hex(&hasher.finalize())

@@ -1,16 +1,16 @@
-//! A question about a place that no server answered, with what is needed to answer it from the text.
+//! A request about a place that no server answered, with the data to answer it from the text.
 
 use super::answer::ServerStatus;
 use super::context::LanguageFile;
 use super::resolved_position::ResolvedPosition;
 
-/// The question.
+/// A request without a response.
 #[derive(Debug)]
 pub(crate) struct UnansweredQuestion {
     /// The file.
     pub subject: LanguageFile,
-    /// What was asked about.
+    /// The place of the request.
     pub place: ResolvedPosition,
-    /// Why not.
+    /// The reason: the status of the server.
     pub status: ServerStatus,
 }

@@ -68,10 +68,10 @@ pub(crate) struct PastEdit {
     pub undone_by: Option<String>,
 }
 
-/// So many edits are listed.
+/// The most listed edits.
 const MAX_LISTED_UNDO_EDITS: usize = 30;
 
-/// The tool.
+/// The `undo` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct UndoTool;
 
@@ -94,7 +94,7 @@ impl Tool for UndoTool {
             return list(&call).await;
         }
         check_undo_allowed(&call, &args).await?;
-        // Which files it changes, the journal tells only while it is made.
+        // The files that it changes are known only from the journal, while it runs.
         let claim = call.context.edit_scheduler.claim(EditScope::Everything);
         claim.wait_for_turn().await;
         let group = call.group.map(str::to_owned);
@@ -129,7 +129,7 @@ impl Tool for UndoTool {
     }
 }
 
-/// Fails where a rule is against changing a file that would be put back.
+/// Fails if a rule forbids changing a file that would be restored.
 async fn check_undo_allowed(call: &Call<'_>, args: &UndoArgs) -> Result<(), ToolError> {
     if call.context.limits.is_none() {
         return Ok(());
@@ -138,7 +138,8 @@ async fn check_undo_allowed(call: &Call<'_>, args: &UndoArgs) -> Result<(), Tool
     let is_meant = |entry: &&HistoryEntry| match (&args.id, &args.group) {
         (Some(id), _) => entry.id.to_string() == *id,
         (None, Some(group)) => entry.group.as_ref() == Some(group),
-        // The newest that can be taken back; those before it, which cannot be, are looked at as well.
+        // The newest edit that can be reverted; newer ones that cannot be reverted are checked as
+        // well.
         (None, None) => true,
     };
     let most = if args.id.is_none() && args.group.is_none() {
@@ -174,7 +175,7 @@ async fn list(call: &Call<'_>) -> Result<UndoOutput, ToolError> {
     Ok(UndoOutput { results: Vec::new(), undo: None, judgement: None, edits, has_more })
 }
 
-/// When it was made, in seconds since 1970.
+/// The time of the edit, in seconds since 1970.
 fn seconds_of(entry: &HistoryEntry) -> u64 {
     entry.time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -188,7 +189,7 @@ fn format_ago(seconds: u64) -> String {
     }
 }
 
-/// An edit as answers tell of it.
+/// An edit in the form of answers.
 pub(crate) fn to_past_edit(entry: &HistoryEntry) -> PastEdit {
     let file = |(path, operation): &(crate::workspace::WorkspacePath, FileOperation)| match operation {
         FileOperation::Created => format!("created {}", path.display()),

@@ -42,7 +42,7 @@ pub(crate) struct EditOutput {
 }
 
 impl EditOutput {
-    /// Of an edit of the one file `path`, whose text is `text` now.
+    /// The output for an edit of the one file `path`, whose text is `text` now.
     pub(crate) fn new(done: ToolEditResult, path: &WorkspacePath, text: &str) -> Self {
         let unchanged = || FileResult {
             path: path.display(),
@@ -58,7 +58,7 @@ impl EditOutput {
     }
 }
 
-/// The tool.
+/// The `write` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WriteTool;
 
@@ -90,7 +90,7 @@ impl Tool for WriteTool {
         let options = EditRunOptions::new(args.dry_run, args.diagnostics);
         let mut turn = EditingTurn::for_whole_file(&call, options, &path).await?;
         loop {
-            // A whole text is planned once: it takes the place of what was there when it came.
+            // A whole text is planned only once: it replaces the content at the call's arrival.
             if let Some(done) = turn.run_plan(plan.clone()).await? {
                 return Ok(EditOutput::new(done, &path, &args.content));
             }

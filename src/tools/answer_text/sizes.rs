@@ -1,4 +1,5 @@
-//! How large the two forms of an answer are: that for programs is little more than the text for models.
+//! Sizes of the two forms of an answer: the form for programs is little more than the text for
+//! models.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -12,14 +13,14 @@ use crate::tools::answer::{
 };
 use crate::tools::place::Place;
 
-/// Bytes for programs by bytes for models, in lists of places.
+/// The highest ratio of bytes for programs to bytes for models, in lists of places.
 const MAX_PLACES_RATIO: f64 = 1.2;
-/// The same in lists whose items say more than a place, under the names of their fields.
+/// The highest ratio in lists whose items have more named fields than a place.
 const MAX_ITEMS_RATIO: f64 = 1.51;
-/// Bytes for programs without the items of the list.
+/// The most bytes for programs outside the list's items.
 const MAX_FIXED_BYTES: usize = 300;
 
-/// Uses as a real package has them (click 8.1.7): file, line, character, what they lie in, source.
+/// Uses in a real package (click 8.1.7): file, line, character, enclosing symbol, source.
 const USES: [(&str, u32, u32, &str, &str); 12] = [
     ("click/__init__.py", 14, 18, "", "from .core import Parameter as Parameter"),
     ("click/_termui_impl.py", 24, 19, "", "from .utils import echo"),
@@ -141,7 +142,7 @@ fn resolved() -> Option<Resolved> {
     Some(Resolved { place, symbol: "echo".into(), moved: true, searched: false })
 }
 
-/// A complete answer; `resolved` as where only a name was given.
+/// A complete answer; `resolved` as for a request with only a name.
 fn answer(output: impl Serialize, resolved: Option<Resolved>) -> Value {
     let status = ServerStatus {
         language: "python".into(),

@@ -12,29 +12,30 @@ use crate::tools::git::revision::Comparison;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::workspace::{ReadError, WorkspacePath};
 
-/// What differs, as far as it lies in the workspace.
+/// The differing files in the workspace.
 #[derive(Debug, Default)]
 pub(crate) struct ComparedTexts {
     /// The text files.
     pub edits: Vec<EditedText>,
     /// Files that cannot be compared as text.
     pub unread: Vec<(WorkspacePath, UnreadReason)>,
-    /// How many files lie outside the workspace, or have names that cannot be used.
+    /// The number of files outside the workspace or with unusable names.
     pub elsewhere: usize,
-    /// There were more than are read.
+    /// True if there were more differences than the limit.
     pub cut: bool,
-    /// How many files git takes for unchanged without a look at them.
+    /// The number of files that git assumes unchanged without a check.
     pub unwatched: usize,
 }
 
-/// Why a file cannot be compared as text.
+/// The reason that a file cannot be compared as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UnreadReason {
-    /// It is a submodule.
+    /// The path is a submodule.
     Submodule,
-    /// It is no regular file; what it is, in words. What is behind it may be a source all the same.
+    /// The path is not a regular file; its kind in words. The target of a link may still be a
+    /// source.
     NoFile(String),
-    /// In words.
+    /// Another reason, in words.
     Other(String),
 }
 
@@ -47,7 +48,7 @@ impl fmt::Display for UnreadReason {
     }
 }
 
-/// A side of a file as text.
+/// One side of a file as text.
 enum SideText {
     Absent,
     Text(String),
@@ -55,10 +56,10 @@ enum SideText {
 }
 
 impl ComparedTexts {
-    /// Reads what differs in `comparison`.
+    /// Reads the files that differ in `comparison`.
     ///
     /// # Errors
-    /// Where git fails.
+    /// If git fails.
     pub(crate) async fn read(
         context: &Context,
         opened: &OpenRepository,
@@ -88,7 +89,7 @@ impl ComparedTexts {
         Ok(texts)
     }
 
-    /// Why there may be more than what differs here, in sentences.
+    /// The reasons that the list may be incomplete, in sentences.
     pub(crate) fn gaps(&self) -> Vec<String> {
         let submodules = self.unread.iter().filter(|(_, why)| *why == UnreadReason::Submodule);
         let mut gaps: Vec<String> = submodules
@@ -125,13 +126,13 @@ impl ComparedTexts {
         let (path, renamed_from, before, after) = match (inside(&one.path), from) {
             (Some(path), None) => (path, None, &one.before, &one.after),
             (Some(path), Some(Some(from))) => (path, Some(from), &one.before, &one.after),
-            // Half of the move lies elsewhere: here the file came or went.
+            // Half of the move is outside the workspace: here the file was added or removed.
             (Some(path), Some(None)) => (path, None, absent, &one.after),
             (None, Some(Some(from))) => (from, None, &one.before, absent),
             (None, _) => return,
         };
         if one.path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            // Of an untracked folder git names the top where it is another repository's.
+            // For an untracked folder with a repository of its own, git lists only the folder.
             self.unread.push((path, UnreadReason::NoFile("it is a repository of its own".to_owned())));
             return;
         }
@@ -177,7 +178,7 @@ fn side_text(
             let limit = context.config.settings.limits.max_file_bytes;
             match context.workspace.read_text_up_to(path, limit) {
                 Ok(file) => SideText::Text(file.text),
-                // Gone between git's look and ours, or git's index is older than the disk.
+                // The file was deleted after git's scan, or git's index is older than the disk.
                 Err(ReadError::NotFound { .. }) => SideText::Absent,
                 Err(error) => unread(&error.reason()),
             }
@@ -195,12 +196,12 @@ fn side_text(
     }
 }
 
-/// Folders of installed packages, which a repository may have forgotten to ignore: nobody has written them.
+/// Folders of installed packages, which a repository may have forgotten to ignore.
 #[derive(Default)]
 struct LibraryFolders(BTreeMap<PathBuf, bool>);
 
 impl LibraryFolders {
-    /// Whether `path`, relative to `top`, lies in one.
+    /// Returns true if `path`, relative to `top`, is in such a folder.
     fn contain(&mut self, top: &Path, path: &Path) -> bool {
         let folders = path.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
         folders.into_iter().any(|folder| {
@@ -213,7 +214,8 @@ impl LibraryFolders {
     }
 }
 
-/// `before` with line ends as in `after`: git may keep a file with others than it has on disk.
+/// `before` with line ends as in `after`: git may store a file with other line ends than those on
+/// disk.
 fn with_line_ends_of(before: String, after: &str) -> String {
     match (before.contains('\r'), after.contains("\r\n")) {
         (false, true) => before.replace('\n', "\r\n"),

@@ -1,4 +1,5 @@
-//! Differences in files by which sources are looked at otherwise: project files, and data that sources import.
+//! Differences in files that affect the check of sources: project files, and data that sources
+//! import.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,21 +14,21 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::fallback::run_in_background;
 use crate::workspace::{SearchQuery, WorkspacePath};
 
-/// How long the search for those who import a file may take.
+/// The timeout of the search for files that import a file.
 const IMPORTER_SEARCH_TIMEOUT: Duration = Duration::from_secs(30);
-/// The most places that are looked through for that.
+/// The most places examined in that search.
 const MAX_IMPORTER_HITS: usize = 20_000;
-/// What is imported by the name of its file.
+/// The extensions of data files that sources import by file name.
 const IMPORTED_DATA: [&str; 14] = [
     "css", "csv", "graphql", "html", "json", "json5", "jsonc", "less", "proto", "scss", "sql", "svg", "toml",
     "yaml",
 ];
 
-/// All files of the servers whose project files differ, or derive from one of `users` that differs: those say how everything is
-/// looked at.
+/// All files of the servers whose project files differ, or derive from a differing one of `users`:
+/// project files affect the check of everything.
 ///
 /// # Errors
-/// Where the files of the workspace cannot all be listed.
+/// If the files of the workspace cannot all be listed.
 pub(super) fn reconfigured_files(
     context: &Context,
     texts: &ComparedTexts,
@@ -53,7 +54,7 @@ fn changed_paths(texts: &ComparedTexts) -> impl Iterator<Item = &WorkspacePath> 
     edited.flatten().chain(texts.unread.iter().map(|(path, _)| path))
 }
 
-/// Whether what differs has the server look at its project in another way.
+/// Returns true if the differences change the server's configuration of its project.
 fn is_reconfigured(server: &ServerSpec, texts: &ComparedTexts) -> bool {
     let unread = texts.unread.iter().map(|(path, _)| path.name_lossy());
     let edited = texts.edits.iter().filter(|edit| !is_read_alike(server, edit)).flat_map(|edit| {
@@ -63,7 +64,7 @@ fn is_reconfigured(server: &ServerSpec, texts: &ComparedTexts) -> bool {
     unread.chain(edited).any(|name| configures(server, &name))
 }
 
-/// Whether the server is known to read the same in both texts of a file.
+/// Returns true if the server is known to read the same settings from both texts of a file.
 fn is_read_alike(server: &ServerSpec, edit: &EditedText) -> bool {
     let (Some(before), Some(after), None) = (&edit.before, &edit.after, &edit.renamed_from) else {
         return false;
@@ -73,7 +74,8 @@ fn is_read_alike(server: &ServerSpec, edit: &EditedText) -> bool {
     !server.project_settings.is_empty() && of_file.all(|sign| sign.value_in(before) == sign.value_in(after))
 }
 
-/// Whether what the server reads of a project file among `users` names a file that differs: `"extends": "./strict.json"`.
+/// Returns true if a project file among `users` names a differing file in the settings that the
+/// server reads: `"extends": "./strict.json"`.
 fn is_derived(
     context: &Context,
     server: &ServerSpec,
@@ -84,7 +86,7 @@ fn is_derived(
     let names: Vec<_> = names.filter(|name| !configures(server, name)).collect();
     let mut project_files = users.iter().filter(|user| configures(server, &user.name_lossy()));
     project_files.any(|path| {
-        // What it reads of its project files is not known, so whatever they name may count.
+        // The settings that the server reads are unknown, so every named file may count.
         if server.project_settings.is_empty() {
             return true;
         }
@@ -96,7 +98,7 @@ fn is_derived(
     })
 }
 
-/// Whether a file called `name` says how the server looks at a project.
+/// Returns true if a file called `name` configures the server's check of a project.
 fn configures(server: &ServerSpec, name: &str) -> bool {
     let signs = server.configured_by.iter().chain(&server.restarts_with).chain(&server.root_workspaces);
     let build = server.build_file.iter().flat_map(|build| {
@@ -112,7 +114,8 @@ fn configures(server: &ServerSpec, name: &str) -> bool {
     files.any(|file| is_of(file, name))
 }
 
-/// Whether `name` is the file that a sign names, or one that such files are derived from: `tsconfig.base.json` of `tsconfig.json`.
+/// Returns true if `name` is the file of `sign`, or a base of such files: `tsconfig.base.json` for
+/// `tsconfig.json`.
 fn is_of(sign: &str, name: &str) -> bool {
     if let Some(ending) = sign.strip_prefix('*') {
         return name.ends_with(ending);
@@ -124,10 +127,11 @@ fn is_of(sign: &str, name: &str) -> bool {
     name == sign || derived
 }
 
-/// The files that name a changed file of data: `import rates from "./rates.json"`, `"extends": "./strict.json"`.
+/// The files that name a changed data file: `import rates from "./rates.json"`,
+/// `"extends": "./strict.json"`.
 ///
 /// # Errors
-/// Where not all files could be searched.
+/// If not all files could be searched.
 pub(super) async fn users_of_data(
     context: &Context,
     texts: &ComparedTexts,
@@ -158,7 +162,7 @@ pub(super) async fn users_of_data(
     Ok(Vec::from_iter(paths))
 }
 
-/// Those of `users` that are sources.
+/// The sources among `users`.
 pub(super) fn importers_of_data(context: &Context, users: Vec<WorkspacePath>) -> Vec<LanguageFile> {
     let files = users.into_iter().filter(|path| !is_data(path));
     let files = files.filter_map(|path| context.language_file_unchecked(path).ok());

@@ -20,41 +20,42 @@ use crate::tools::named_places::address_of;
 use crate::tools::state_files::run_blocking;
 use crate::workspace::WorkspacePath;
 
-/// The most changes that are told.
+/// The most listed changes.
 const MAX_INTERFACE_CHANGES: usize = 200;
-/// The most of them whose users are asked for.
+/// The most changes whose users are requested.
 const MAX_USER_QUERIES: usize = 60;
-/// The most users that one of them names.
+/// The most users listed for one change.
 const MAX_NAMED_USERS: usize = 10;
 /// The longest head that is shown, in characters.
 const MAX_HEAD_CHARS: usize = 200;
 /// The time limit for parsing one text.
 const INTERFACE_PARSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// The time limit for all of them.
+/// The time limit for parsing all texts.
 const INTERFACES_TIMEOUT: Duration = Duration::from_secs(20);
-/// The most pairs of declarations that are compared to see whether one is the other by a new name.
+/// The most pairs of declarations that are compared to detect renames.
 const MAX_RENAME_PAIRS: usize = 20_000;
-/// How long the search for users may take in all.
+/// The timeout of the search for users in total.
 const USERS_TIMEOUT: Duration = Duration::from_secs(30);
 /// The most lines of a declaration that are compared.
 const MAX_BODY_LINES: usize = 60;
-/// How much of two bodies must be the same for one to be the other by a new name: so many in ten lines.
+/// The number of equal lines out of ten for two bodies to count as a rename.
 const RENAMED_LINES_IN_TEN: usize = 6;
 
-/// A change, and where its users are asked for.
+/// A change, and the positions for the request of its users.
 struct FoundChange {
     change: InterfaceChange,
-    /// Its name alone, as it was.
+    /// The unqualified old name.
     name: String,
     path: WorkspacePath,
     language: String,
-    /// Where its name stands before.
+    /// The position of its name before.
     before: Position,
-    /// The same now; `None` where it is gone.
+    /// The position of its name now; `None` if it was removed.
     after: Option<Position>,
 }
 
-/// The changes of `edits`, which are on disk, in the order of their files, and whether these are all. Tests are nobody's interface.
+/// The changes of `edits`, which are on disk, in the order of their files. The flag is true if the
+/// list is complete. Tests are not interfaces.
 pub(super) async fn changed_interfaces(
     context: &Context,
     edits: &[EditedText],
@@ -68,14 +69,16 @@ pub(super) async fn changed_interfaces(
         let edit = edits.iter().find(|edit| edit.path == one.path && edit.after.is_some());
         let places = match (one.after, edit) {
             (Some(at), _) => users(context, one, at, &View::disk(), deadline).await,
-            // It is gone: its file is shown as it was, and all others as they are.
+            // The declaration was removed: the server gets the old text of its file, and the
+            // present text of all others.
             (None, Some(edit)) => {
                 let old = edit.before.as_deref().map(|before| (edit.path.clone(), before.into()));
                 let places = users(context, one, one.before, &View::disk().with_texts(old), deadline).await;
                 let now = |places| still_there(context, (&one.path, lines.get(&one.path)), &one.name, places);
                 places.map(now)
             }
-            // No server can be shown a file that is gone; the text shows who names what was in it, and names the file.
+            // No server can be shown a deleted file. The text shows which files name its
+            // declarations and the file.
             (None, None) => timeout_at(deadline, users_by_text(context, one)).await.ok().flatten(),
         };
         let Some(places) = places else { continue };
@@ -88,7 +91,7 @@ pub(super) async fn changed_interfaces(
     (found.into_iter().map(|one| one.change).collect(), is_all)
 }
 
-/// The changes without their users, by file and line, and whether these are all.
+/// The changes without their users, by file and line. The flag is true if the list is complete.
 async fn found_changes(context: &Context, edits: &[EditedText]) -> (Vec<FoundChange>, bool) {
     let is_interface = |edit: &&EditedText| !is_test(&edit.path.display().split('/').collect::<Vec<_>>());
     let with_language = |edit: &EditedText| {
@@ -118,7 +121,8 @@ fn line_maps(edits: &[EditedText]) -> BTreeMap<&WorkspacePath, LineMap> {
     edits.iter().filter_map(|edit| Some((&edit.path, map(edit)?))).collect()
 }
 
-/// The places that refer to the name at `at` in `view`, but for the definition itself; `None` where the server does not know all.
+/// The places that refer to the name at `at` in `view`, without the definition itself; `None` if
+/// the server does not know all.
 async fn users(
     context: &Context,
     one: &FoundChange,
@@ -141,7 +145,8 @@ async fn users(
     Some(places.into_iter().filter(|(path, used)| !(*path == one.path && used.line == at.line)).collect())
 }
 
-/// The places that name what was in a file that is gone, in files that name the file as well; `None` where the search was cut short.
+/// The places that name the declaration of a deleted file, in files that name the file as well;
+/// `None` if the search was cut short.
 async fn users_by_text(context: &Context, one: &FoundChange) -> Option<BTreeSet<(WorkspacePath, Position)>> {
     let module = module_name(&one.path)?;
     let names = BTreeSet::from([one.name.clone(), module.clone()]);
@@ -154,7 +159,8 @@ async fn users_by_text(context: &Context, one: &FoundChange) -> Option<BTreeSet<
     (!cut).then(|| places.collect())
 }
 
-/// Where `places`, of which those in `own` are of its earlier text, stand now, as far as their lines still have the name.
+/// The present positions of `places` whose lines still have the name. Places in `own` are positions
+/// in its earlier text.
 fn still_there(
     context: &Context,
     (own, lines): (&WorkspacePath, Option<&LineMap>),
@@ -221,23 +227,23 @@ fn changes_of(language: &str, edit: &EditedText) -> Vec<FoundChange> {
             path,
             language: language.to_owned(),
             before: symbol.selection.start,
-            // Of a renamed one the old name is what others may still use.
+            // After a rename, others may still use the old name.
             after: (change == InterfaceChangeKind::Changed).then_some(at),
         });
     }
     found
 }
 
-/// What the declaration lies in.
+/// The container of a declaration.
 fn owner(name: &str) -> Option<&str> {
     name.rsplit_once('.').map(|(owner, _)| owner)
 }
 
-/// The declarations of a file by name, as [`visible_symbols`] gives them.
+/// The declarations of a file by name, from [`visible_symbols`].
 type Declarations<'a> = BTreeMap<(String, usize), SymbolWithOwner<'a>>;
 
-/// The declarations that are gone and are there by a new name: of the same kind, in the same place, with much the same lines. By the old
-/// name.
+/// The removed declarations that exist under a new name: same kind, same container, mostly the same
+/// lines. The keys are the old names.
 fn renamed_declarations<'a>(
     (was, before): (&str, &'a Declarations<'a>),
     (is, after): (&str, &'a Declarations<'a>),

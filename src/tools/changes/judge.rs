@@ -1,4 +1,4 @@
-//! The comparison of two trees: what is found in the later one and was not in the earlier.
+//! The comparison of two trees: the findings in the later one that are not in the earlier.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -30,32 +30,33 @@ use crate::tools::left_out_files::{CheckScopes, LeftOutFiles};
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
 use crate::workspace::WorkspacePath;
 
-/// How long one run of git may take.
+/// The timeout of one git command.
 pub(super) const GIT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
-/// How many digits of a commit's id an answer shows.
+/// The number of digits of a commit's id in an answer.
 const SHOWN_ID_DIGITS: usize = 10;
 
-/// Why nothing of a trusted project was run.
+/// The reason that no code of a trusted project was run.
 const UNTRUSTED_BY_HISTORY: &str = "the other commit is no ancestor of HEAD, so nothing of either tree was run, though the project is trusted: \
                                     `--trust-trees` on the command line allows it";
 
-/// What is wanted of a comparison.
+/// Options of a comparison.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct JudgeOptions {
-    /// How severe a finding must be, and how many are told.
+    /// The lowest severity and the most findings to list.
     pub findings: DiagnosticsArgs,
-    /// Whether the changed declarations are told.
+    /// True if the changed declarations are listed.
     pub interfaces: bool,
-    /// Servers may run code of the trees that are compared, whosesoever they are, where they may run the project's.
+    /// True if servers may run code of the compared trees, of any origin, wherever they may run the
+    /// project's.
     pub trusts_trees: bool,
-    /// The index of the commit that is being made, where git told it to the hook that asks.
+    /// The index of the commit in progress, if git passed one to the calling hook.
     pub index_file: Option<PathBuf>,
 }
 
-/// What differs between the commit that `given` names and a later tree, and what that breaks.
+/// The differences between the commit that `given` names and a later tree, and the new findings.
 ///
 /// # Errors
-/// Where git's data cannot be had, or no commit is called so.
+/// If git fails, or the commit is unknown.
 pub(crate) async fn compare_with(
     context: &Context,
     given: &str,
@@ -101,7 +102,8 @@ pub(crate) async fn compare_with(
     Ok(answer)
 }
 
-/// Whether the servers of the edited files find more in the work tree, since the project is trusted, than they find in a tree that is not.
+/// Returns true if the servers of the edited files run project code in the trusted work tree, so
+/// that they would find less in an untrusted tree.
 fn trust_decides_findings(context: &Context, edits: &[EditedText]) -> bool {
     let mut servers = edits
         .iter()
@@ -109,8 +111,9 @@ fn trust_decides_findings(context: &Context, edits: &[EditedText]) -> bool {
     context.config.trust.is_trusted() && servers.any(|(_, server)| server.runs_project_code)
 }
 
-/// Whether both trees are the user's: HEAD descends from them, or they lie on disk or in the index. Servers may run of them what they may
-/// run of the work tree; and of both the same, since what they find is compared.
+/// Returns true if both trees are the user's own: ancestors of HEAD, the disk or the index. Servers
+/// may then run the code of both trees as they may run that of the work tree. Both trees are
+/// treated the same, because their findings are compared.
 async fn is_own_history(opened: &OpenRepository, comparison: &Comparison) -> bool {
     let is_own = |id| is_ancestor_of_head(&opened.shadow, &opened.repository, id);
     let is_later_own = match &comparison.after {
@@ -120,7 +123,7 @@ async fn is_own_history(opened: &OpenRepository, comparison: &Comparison) -> boo
     is_later_own && is_own(&comparison.before).await
 }
 
-/// Whether the later tree is what is on disk, so that the servers that run can look at it.
+/// Returns true if the later tree equals the content on disk, so that running servers can check it.
 async fn is_work_tree(
     context: &Context,
     opened: &OpenRepository,
@@ -152,8 +155,8 @@ fn describe(comparison: &Comparison) -> String {
     format!("{} → {after}", short_id(&comparison.before))
 }
 
-/// Looks at the tree of `context`, which is on disk, against the earlier one. `is_apart`: the tree is not the work tree, and so its earlier
-/// one is looked at in the same way.
+/// Compares the tree of `context`, which is on disk, with the earlier one. If `is_apart`, the tree
+/// is not the work tree, so its earlier tree is written out and checked in the same way.
 pub(super) async fn judge(
     context: &Context,
     texts: &ComparedTexts,
@@ -166,7 +169,7 @@ pub(super) async fn judge(
     let NewFindings { mut reports, unjudged, mut gaps } = found;
     gaps.extend(earlier.gaps());
     gaps.dedup();
-    // Prose that no server of this machine looks at breaks nothing.
+    // Prose that no server here checks has no findings.
     reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
     let languages =
         reports.iter().filter_map(|report| report.statuses.first()).map(|status| &*status.language);
@@ -194,13 +197,13 @@ pub(super) async fn judge(
     Answer { ok, output, resolved, server_status, servers, verdict, notes }
 }
 
-/// The files that could not be compared as text, those that a server would have looked at, and `others`.
+/// The files that could not be compared as text but that a server would have checked, and `others`.
 fn unjudged_files(
     context: &Context,
     texts: &ComparedTexts,
     others: Vec<(WorkspacePath, String)>,
 ) -> Vec<UnjudgedFile> {
-    // No server looks at an image; behind a link there may be anything.
+    // No server checks an image; the target of a link may be a source.
     let is_source = |path: &WorkspacePath| {
         let file = LanguageFile { path: path.clone(), language: language_of(context, path, None) };
         !context.servers_for(&file, |features| features.diagnostics).is_empty()
@@ -263,12 +266,13 @@ async fn find(
     let tree: Option<Arc<dyn EarlierTree>> = if own_tree { Some(earlier) } else { None };
     let mut found = Box::pin(watch.find_new(context, edits, Earlier { view, tree })).await;
     found.gaps.extend(gaps);
-    // The search goes on from file to file, and a file may have several servers.
+    // The search continues from file to file, and a file may have several servers.
     retain_checked(context, &mut scopes, &mut found.reports);
     (found, scopes.left_out)
 }
 
-/// Leaves what the settings of the project have servers check, as the command lines of those servers do.
+/// Keeps the findings of files that the project's settings include in each server's check, as the
+/// servers' command lines do.
 fn retain_checked(context: &Context, scopes: &mut CheckScopes<'_>, reports: &mut Vec<FileReport>) {
     reports.retain_mut(|report| {
         let language = language_of(context, &report.path, None);
@@ -283,8 +287,8 @@ fn language_file(context: &Context, edit: &EditedText) -> LanguageFile {
     LanguageFile { path: edit.path.clone(), language: language_of(context, &edit.path, text) }
 }
 
-/// Whether servers that are shown the earlier texts see the earlier tree: no file of theirs came or went, and they look at
-/// what they are shown and not at the disk.
+/// Returns true if unsaved earlier texts show servers the whole earlier tree: no file was added or
+/// removed, and the servers use unsaved texts and not the disk.
 fn texts_show_all(context: &Context, edits: &[EditedText]) -> bool {
     edits.iter().all(|edit| {
         let servers = context.servers_for(&language_file(context, edit), |features| features.diagnostics);

@@ -1,26 +1,28 @@
-//! What another tree is shown of the project beside its own files: installed packages, generated files, submodules.
+//! Files of the project outside its commits that are made available to another tree: packages,
+//! generated files, submodules.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-/// Folders of installed packages. They are shown through links; whatever else git ignores is copied, since files in it may lead back to
-/// files of the project, and then have to find those of their own tree.
+/// Folders of installed packages, which are linked. Other ignored files are copied, because they
+/// may refer to files of the project and must then reach those of their own tree.
 const PACKAGE_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
 /// The most entries of a folder of packages.
 const MAX_LENT_PACKAGES: usize = 20_000;
-/// The most files that are copied.
+/// The most copied files.
 const MAX_COPIED_FILES: usize = 20_000;
-/// The most bytes that they have together.
+/// The most copied bytes in total.
 const MAX_COPIED_BYTES: u64 = 256 << 20;
-/// The deepest folder that is copied.
+/// The deepest copied folder.
 const MAX_COPIED_DEPTH: usize = 32;
-/// Signs of folders that nobody has to see: caches and builds (<https://bford.info/cachedir/>), Python's environments, which servers are told
-/// of otherwise.
+/// Markers of folders that are skipped: caches and builds (<https://bford.info/cachedir/>), and
+/// Python environments, which servers receive in another way.
 const PASSED_OVER: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
-/// Shows the tree in `into` what lies in `top` and is in no commit: the paths that git ignores, and `submodules`. What it lacks then.
+/// Makes files in `top` that are in no commit available to the tree in `into`: the paths that git
+/// ignores, and `submodules`. Returns notes on the missing ones.
 pub(super) fn lend(top: &Path, into: &Path, ignored: &[PathBuf], submodules: &[PathBuf]) -> Vec<String> {
     let mut copied = CopyBudget { files: MAX_COPIED_FILES, bytes: MAX_COPIED_BYTES };
     let mut gaps = Vec::new();
@@ -47,7 +49,7 @@ pub(super) fn lend(top: &Path, into: &Path, ignored: &[PathBuf], submodules: &[P
     for path in submodules {
         let (from, to) = (top.join(path), into.join(path));
         let is_empty = fs::read_dir(&from).map_or(true, |mut entries| entries.next().is_none());
-        // Which commit of it the tree means is not looked at; where that differs, the answer says so.
+        // The commit of the submodule is not checked; if it differs, the answer has a note.
         let lent = may_make(into, &to) && !is_empty && {
             let _made_by_git = fs::remove_dir(&to);
             symlink(&from, &to).is_ok()
@@ -59,14 +61,14 @@ pub(super) fn lend(top: &Path, into: &Path, ignored: &[PathBuf], submodules: &[P
     gaps
 }
 
-/// Whether the folder of `path` is one of the tree in `into`, and not reached through a link in it.
+/// Returns true if the folder of `path` is in the tree in `into` and not reached through a link.
 fn may_make(into: &Path, path: &Path) -> bool {
     let parent = path.parent().filter(|parent| parent.is_dir());
     parent.and_then(|parent| fs::canonicalize(parent).ok()).is_some_and(|real| real.starts_with(into))
 }
 
-/// A folder of links to the entries of `from`. What is a link there leads from one package of the project to the next, and so has to lead
-/// within the other tree.
+/// A folder of links to the entries of `from`. A relative link between two packages is copied as it
+/// is, so that it leads within the other tree.
 fn lend_packages(from: &Path, to: &Path, scopes: bool) {
     let (Ok(()), Ok(entries)) = (fs::create_dir(to), fs::read_dir(from)) else { return };
     for entry in entries.flatten().take(MAX_LENT_PACKAGES) {
@@ -87,7 +89,7 @@ fn lend_packages(from: &Path, to: &Path, scopes: bool) {
     }
 }
 
-/// What may still be copied.
+/// The remaining budget for copies.
 struct CopyBudget {
     files: usize,
     bytes: u64,
@@ -105,14 +107,14 @@ impl CopyBudget {
             let (path, copy) = (entry.path(), to.join(entry.file_name()));
             let kind = entry.metadata()?;
             match () {
-                // A repository of its own, or one of a tool: nothing of a project.
+                // A repository of its own, or one of a tool, is not part of the project.
                 () if entry.file_name() == ".git" => {}
                 () if kind.is_dir() && entry.file_name() == PACKAGE_FOLDERS[0] => {
                     lend_packages(&path, &copy, true)
                 }
                 () if kind.is_dir() => self.copy_folder(&path, &copy, left)?,
                 () if kind.is_file() => self.copy_file(&path, &copy, kind.len())?,
-                // Links, pipes and the like are not followed.
+                // Links, pipes and other special files are skipped.
                 () => {}
             }
         }

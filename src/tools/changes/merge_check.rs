@@ -1,4 +1,5 @@
-//! The check of a merge that nobody has made yet: what its branches break by themselves, and what only their combination breaks.
+//! The check of a merge before it is made: the new findings of each branch, and those of their
+//! combination.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,16 +25,16 @@ use crate::workspace::WorkspacePath;
 /// The most branches of one merge.
 const MAX_MERGED_BRANCHES: usize = 16;
 
-/// A branch, and what it changes.
+/// A branch, and its changes.
 struct MergedBranch {
-    /// As it was given.
+    /// The given name.
     name: String,
     /// The id of its commit.
     commit: String,
     texts: ComparedTexts,
 }
 
-/// What a merge is made of: its branches, and the commit that each of them is compared with.
+/// The parts of a merge: its branches, and the commit that each of them is compared with.
 struct MergeTrees<'a> {
     context: &'a Context,
     opened: &'a Arc<OpenRepository>,
@@ -43,11 +44,11 @@ struct MergeTrees<'a> {
     branches: Vec<MergedBranch>,
 }
 
-/// Merges `branches` one after the other and tells what that breaks against `base`, which is their common ancestor where it is
-/// not given.
+/// Merges `branches` one after the other and compares the result with `base`, by default their
+/// common ancestor.
 ///
 /// # Errors
-/// Where git's data cannot be had, or a branch is not known.
+/// If git fails, or a branch is unknown.
 pub(crate) async fn check_merge(
     context: &Context,
     branches: &[String],
@@ -110,7 +111,7 @@ pub(crate) async fn check_merge(
     Ok(answer)
 }
 
-/// The commit that holds all branches that fit together, those branches, and what did not fit.
+/// The commit of all branches without conflicts, those branches, and the conflicts.
 async fn merge_all(
     context: &Context,
     opened: &OpenRepository,
@@ -146,7 +147,7 @@ async fn merge_all(
 }
 
 impl MergeTrees<'_> {
-    /// What the tree of `merged` breaks, and in `report` whose that is.
+    /// The new findings in the tree of `merged`, with their branches in `report`.
     async fn judge_merge(
         &self,
         merged: &str,
@@ -154,14 +155,14 @@ impl MergeTrees<'_> {
         options: &JudgeOptions,
     ) -> Result<(Answer<ChangesOutput>, MergeReport), ToolError> {
         let mut answer = self.judge(merged, options).await?;
-        // What the merge breaks is known by now, and is told also where it cannot be found out whose it is.
+        // The findings of the merge are reported even if their branches cannot be determined.
         if let Err(error) = self.attribute(&mut answer, &mut report, options).await {
             answer.notes.push(format!("which branch breaks what is not known: {}", error.error));
         }
         Ok((answer, report))
     }
 
-    /// What the tree of `commit` breaks against that of the base.
+    /// The new findings in the tree of `commit` compared with the base.
     async fn judge(&self, commit: &str, options: &JudgeOptions) -> Result<Answer<ChangesOutput>, ToolError> {
         let after = ComparedTree::Object(commit.to_owned());
         let comparison = Comparison { before: self.base.clone(), after };
@@ -175,7 +176,8 @@ impl MergeTrees<'_> {
         Ok(answer)
     }
 
-    /// Tells whose the findings of the merge are. Where it brings none, nobody else is looked at.
+    /// Attributes the findings of the merge to branches. If there are none, the branches are not
+    /// checked.
     async fn attribute(
         &self,
         answer: &mut Answer<ChangesOutput>,
@@ -184,7 +186,7 @@ impl MergeTrees<'_> {
     ) -> Result<(), ToolError> {
         let options = JudgeOptions { interfaces: false, ..options.clone() };
         let mut unclaimed: Vec<DiagnosticItem> = answer.output.found.diagnostics.clone();
-        // Where the merge breaks nothing, nobody has to be asked whose it is.
+        // Without findings of the merge, no branch needs a check.
         for branch in self.branches.iter().take_while(|_| !answer.output.found.diagnostics.is_empty()) {
             let alone = self.judge(&branch.commit, &options).await?;
             let is_known = alone.verdict != Verdict::NoData;
@@ -210,7 +212,8 @@ impl MergeTrees<'_> {
     }
 }
 
-/// What a finding says, wherever it stands: a merge moves lines, and one branch may rename the file of another's.
+/// The identity of a finding without its position: a merge moves lines, and one branch may rename
+/// the file of another.
 type FindingWords<'a> = (String, &'a str, Option<&'a str>, &'a str);
 
 fn words_of<'a>(item: &'a DiagnosticItem, branches: &[MergedBranch]) -> FindingWords<'a> {
@@ -235,7 +238,7 @@ fn declarations(context: &Context, edits: &[EditedText]) -> Vec<DeclarationChang
     by_language.into_iter().map(changes).collect()
 }
 
-/// Which branches meet in a finding.
+/// The branches that together cause a finding.
 fn combined(item: &DiagnosticItem, changed: &[(&MergedBranch, Vec<DeclarationChanges>)]) -> CombinedFinding {
     let words = identifiers_in(&item.message, 0);
     let edits_it =

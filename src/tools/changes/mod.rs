@@ -1,12 +1,14 @@
-//! The difference between two trees of a git repository, and what it breaks.
+//! The difference between two trees of a git repository, and the new findings that it causes.
 //!
-//! How data passes: the name of a commit → [`compared_texts`] (which files differ, with both texts) → [`judge`] (what is new in the later
-//! tree, which is on disk, against the earlier one) → `lsp_changes` and the command line. The earlier tree is shown to servers as unsaved
-//! text; where files came or went, or a project's own configuration is another, [`other_tree`] writes it out and looks at it with servers
-//! of its own. [`interfaces`] names the declarations that changed, and who uses them; [`merge_check`] does the same for a merge that
-//! nobody has made yet.
+//! The name of a commit is resolved to the differing files with both texts ([`compared_texts`]).
+//! [`judge`] finds the new findings in the later tree, which is on disk, for `lsp_changes` and the
+//! command line. Servers see the earlier tree as unsaved texts. If files were added or removed, or
+//! a project's own configuration differs, [`other_tree`] writes it out and checks it with servers
+//! of its own. [`interfaces`] lists the changed declarations and their users; [`merge_check`]
+//! checks a merge before it is made.
 //!
-//! Uses `tools/git`, and the comparison of `diagnostics_baseline`; the repository is not changed.
+//! The module uses `tools/git`, and the comparison of `diagnostics_baseline`; the repository is not
+//! changed.
 
 pub(crate) mod compared_texts;
 mod configuration;

@@ -1,4 +1,5 @@
-//! A tree of the repository that is not the work tree, written out and looked at with servers of its own.
+//! A tree of the repository that is not the work tree, written out and checked with servers of its
+//! own.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,24 +26,27 @@ use crate::tools::state_files::run_blocking;
 use crate::workspace::edit::{EditOptions, TransactionManager};
 use crate::workspace::{Workspace, private};
 
-/// A tree of a process that is gone is removed when it is so old: processes of other containers are not seen.
+/// The age after which a tree of an ended process is removed. Processes of other containers are
+/// invisible, so a younger tree may be in use.
 const ABANDONED_TREE_AGE: Duration = Duration::from_secs(3_600);
 
-/// A tree on disk with a context of its own. [`close`](Self::close) ends its servers; the folder goes when this is dropped.
+/// A tree on disk with a context of its own. [`close`](Self::close) ends its servers; dropping the
+/// value removes the folder.
 #[derive(Debug)]
 pub(crate) struct OtherTree {
-    /// What looks at it. Paths in it are those of the workspace.
+    /// The context for checks of the tree. Paths in it are those of the workspace.
     pub context: Context,
-    /// What it lacks of the project, in sentences.
+    /// Notes on parts of the project that the tree lacks.
     pub gaps: Vec<String>,
     _folder: TempDir,
 }
 
 impl OtherTree {
-    /// Writes `tree` out. `inherits_trust`: servers may run its code where they may run the project's.
+    /// Writes `tree` out. If `inherits_trust`, servers may run its code wherever they may run the
+    /// project's.
     ///
     /// # Errors
-    /// Where git fails, or the disk is full.
+    /// If git fails, or the disk is full.
     pub(crate) async fn write(
         context: &Context,
         opened: &OpenRepository,
@@ -58,7 +62,7 @@ impl OtherTree {
             TempDir::with_prefix_in(prefix, &trees).map_err(|error| io_error(&error))
         })
         .await?;
-        // A root with the project's own name, which some servers show or search by.
+        // The folder has the project's own name, which some servers show or search for.
         let name = repository.top.file_name().unwrap_or_else(|| "tree".as_ref());
         let real = folder.path().canonicalize().map_err(|error| io_error(&error))?;
         let target = real.join("of").join(name);
@@ -78,7 +82,8 @@ impl OtherTree {
         Ok(Self { context, gaps, _folder: folder })
     }
 
-    /// Says in `answer`, which is about this tree, what it lacks; whole paths in its messages become those of `context`.
+    /// Adds notes on gaps of this tree to `answer`, and replaces absolute paths in its messages by
+    /// those of `context`.
     pub(crate) fn complete_answer(&self, context: &Context, answer: &mut Answer<ChangesOutput>) {
         let root = |context: &Context| context.workspace.root().display().to_string();
         let (there, here) = (root(&self.context), root(context));
@@ -93,18 +98,19 @@ impl OtherTree {
         }
     }
 
-    /// Ends its servers; returns when they are gone.
+    /// Ends its servers, and returns when they have exited.
     pub(crate) async fn close(self) {
         self.context.manager.shutdown().await;
     }
 }
 
-/// A context with servers of its own, which the caller ends, over a tree as it is on disk. `inherits_trust`: they may run its code where
-/// they may run the project's.
+/// A context with servers of its own, which the caller ends, over a tree on disk. If
+/// `inherits_trust`, they may run its code wherever they may run the project's.
 pub(super) fn context_over(context: &Context, workspace: Workspace, inherits_trust: bool) -> Context {
     let limits = MachineLimits::new(&context.config.settings.servers);
     let share = Arc::new(MachineShare::new(&context.folders, workspace.root(), limits));
-    // Rules speak of the paths here: a hard link of a hidden file is a file of its own in another tree.
+    // Rules refer to paths of this workspace: a hard link of a hidden file is a separate file in
+    // another tree.
     let here = context.workspace.clone();
     let shown = match context.limits.may_hide() {
         true => workspace.with_path_filter(Arc::new(move |path| here.is_path_hidden(path))),
@@ -124,7 +130,8 @@ pub(super) fn context_over(context: &Context, workspace: Workspace, inherits_tru
     }
 }
 
-/// The root of the workspace in a tree whose top is `top`. A tree may have a link in its place, which leads anywhere.
+/// The root of the workspace in a tree whose top is `top`. The tree may contain a link at that
+/// path, which may lead anywhere.
 fn make_root(top: &Path, below: &Path) -> Result<PathBuf, ToolError> {
     let mut root = top.to_owned();
     for name in below.components() {
@@ -143,7 +150,7 @@ fn make_root(top: &Path, below: &Path) -> Result<PathBuf, ToolError> {
     Ok(root)
 }
 
-/// Removes the trees of processes that were killed before they could.
+/// Removes the trees of processes that were killed before they could remove them.
 fn remove_abandoned(trees: &Path) {
     let Ok(entries) = fs::read_dir(trees) else { return };
     for entry in entries.flatten() {
@@ -162,19 +169,19 @@ fn io_error(error: &std::io::Error) -> ToolError {
     ToolError::new(ErrorCode::Internal, format!("the other tree cannot be written to the cache: {error}"))
 }
 
-/// The earlier tree of a comparison, written out when it is first asked for.
+/// The earlier tree of a comparison, written out at the first request.
 #[derive(Debug)]
 pub(crate) struct EarlierCommit {
     context: Context,
     opened: Arc<OpenRepository>,
     commit: String,
     inherits_trust: bool,
-    /// The tree, or why there is none.
+    /// The tree, or the reason that it could not be written.
     written: OnceCell<Result<OtherTree, String>>,
 }
 
 impl EarlierCommit {
-    /// The tree of `commit`. `inherits_trust`: as of [`OtherTree::write`].
+    /// The tree of `commit`. For `inherits_trust`, see [`OtherTree::write`].
     pub(crate) fn new(
         context: &Context,
         opened: &Arc<OpenRepository>,
@@ -191,7 +198,7 @@ impl EarlierCommit {
         written.map_err(|error| format!("the earlier tree is not there to be looked at: {}", error.error))
     }
 
-    /// What the tree lacks of the project, where it was written out.
+    /// Notes on parts of the project that the tree lacks, if it was written out.
     pub(crate) fn gaps(&self) -> Vec<String> {
         match self.written.get() {
             None => Vec::new(),
@@ -200,7 +207,7 @@ impl EarlierCommit {
         }
     }
 
-    /// Ends its servers, where it was written out.
+    /// Ends its servers, if it was written out.
     pub(crate) async fn close(&self) {
         if let Some(Ok(tree)) = self.written.get() {
             tree.context.manager.shutdown().await;

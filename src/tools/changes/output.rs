@@ -1,4 +1,4 @@
-//! The shapes of what a difference breaks.
+//! The output types of a comparison of two trees.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::text::Position;
 use crate::tools::answer::DiagnosticsOutput;
 use crate::tools::short_range::{self, ShortRange};
 
-/// What an answer calls the files as they are on disk.
+/// The name of the files on disk in answers.
 pub(crate) const WORK_TREE: &str = "work tree";
 
 /// `lsp_changes`, and `check --against`.
@@ -54,7 +54,7 @@ pub(crate) enum InterfaceChangeKind {
 }
 
 impl InterfaceChangeKind {
-    /// The word for it.
+    /// The keyword of the kind.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Removed => "removed",

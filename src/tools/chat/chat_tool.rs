@@ -2,13 +2,14 @@
 //!
 //! The model reads one JSON text:
 //!
-//! | it went | text |
+//! | outcome | text |
 //! |---|---|
-//! | well | `{"success": true, …}` |
-//! | otherwise | `{"success": false, "error": "…"}` |
-//! | wrong, by a fault | `{"isError": true, "message": "…"}` |
+//! | success | `{"success": true, …}` |
+//! | failure | `{"success": false, "error": "…"}` |
+//! | internal error | `{"isError": true, "message": "…"}` |
 //!
-//! The answer as data is the same, with `ok`, and where it failed `code` and `error`, as every tool's.
+//! The answer as data is the same, with `ok`, and for a failure with `code` and `error`, like every
+//! tool's.
 
 use std::sync::Arc;
 
@@ -23,7 +24,7 @@ use super::super::tool::{AnyTool, Call, Card, JsonTool, PreparedCall, ToolDefini
 use super::session::{ChatSessionFinder, WorkspaceChats};
 use crate::policy::request::CallSubjects;
 
-/// Why a tool has nothing to tell.
+/// The reason that a tool has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChatError {
     /// There is no dialog yet.
@@ -32,10 +33,10 @@ pub(crate) enum ChatError {
     /// No session of this workspace has that id.
     #[error("Session not found: {0}")]
     NoSession(String),
-    /// The session is known, and its chat cannot be had.
+    /// The session is known, but its chat is not available.
     #[error("Chat data not available for session")]
     NoData,
-    /// Nothing was asked in it, or nothing with a text.
+    /// The session has no request with text.
     #[error("First request not available")]
     NoFirst,
     /// The argument is missing.
@@ -44,15 +45,15 @@ pub(crate) enum ChatError {
     /// Requests are counted from 1.
     #[error("Index must be 1 or greater")]
     IndexTooSmall,
-    /// There are not so many.
+    /// The index is larger than the number of requests.
     #[error("Index {index} exceeds total requests ({total})")]
     IndexTooLarge {
-        /// What was asked for.
+        /// The given index.
         index: i64,
-        /// How many there are.
+        /// The number of requests.
         total: usize,
     },
-    /// An argument is not what the schema says.
+    /// An argument does not fit the schema.
     #[error("{0}")]
     Arguments(String),
 }
@@ -68,13 +69,14 @@ impl ChatError {
     }
 }
 
-/// What one tool makes of the sessions and its arguments: the fields that follow `success`.
+/// The function of one tool: computes the fields after `success` from the sessions and its
+/// arguments.
 pub(crate) type ChatToolFunction = fn(&WorkspaceChats, &Value) -> Result<Map<String, Value>, ChatError>;
 
 /// A tool about chats.
 pub(crate) struct ChatTool {
     definition: ToolDefinition,
-    /// The field whose lack has words of its own.
+    /// The required field whose absence has its own error.
     required: Option<(&'static str, ChatError)>,
     sessions: Arc<dyn ChatSessionFinder>,
     run: ChatToolFunction,
@@ -87,7 +89,7 @@ impl std::fmt::Debug for ChatTool {
 }
 
 impl ChatTool {
-    /// A tool that is given whoever knows the sessions.
+    /// A tool over the sessions that `sessions` finds.
     pub(crate) fn new(
         card: Card,
         input: Value,
@@ -107,20 +109,21 @@ impl ChatTool {
         Self { definition, required: None, sessions, run: tells }
     }
 
-    /// The same with words of its own for the lack of `field`.
+    /// Sets the error for the absence of `field`.
     pub(crate) fn with_required(mut self, field: &'static str, otherwise: ChatError) -> Self {
         self.required = Some((field, otherwise));
         self
     }
 
-    /// What a call with `arguments` tells, of what `sessions` finds.
+    /// The result of a call with `arguments`.
     async fn invoke(&self, context: &Context, arguments: Value) -> ToolResult {
         if let Err(error) = self.check(&arguments) {
             return to_tool_result(Err(error));
         }
         tracing::debug!("MCP tool invoked: {}", self.definition.card.name);
         let (sessions, context, tells) = (self.sessions.clone(), context.clone(), self.run);
-        // Chats are files, some of them large; and a fault while they are read must not be one of the caller's.
+        // Chats are files, some of them large, and a panic while they are read must not reach the
+        // caller.
         let work = tokio::task::spawn_blocking(move || tells(&sessions.find(&context), &arguments));
         match work.await {
             Ok(outcome) => to_tool_result(outcome),
@@ -148,8 +151,9 @@ impl AnyTool for ChatTool {
         &self.definition
     }
 
-    /// What it touches is no file of the workspace; whether chats may be read at all is decided for the tool as a whole. Its arguments are
-    /// checked when it runs: what is wrong with them is told in words of its own.
+    /// Chats are not files of the workspace, so a call has no subjects; the rules decide about the
+    /// tool as a whole. The arguments are checked in the call itself, which has its own error
+    /// texts.
     fn prepare<'a>(&'a self, _context: &Context, arguments: &Value) -> Result<PreparedCall<'a>, ToolError> {
         Ok(PreparedCall::of_json(self, CallSubjects::default(), arguments))
     }

@@ -1,9 +1,11 @@
-//! The sessions of Copilot's command line: `session-state/ID/` below its folder, seen in version 1.0.102.
+//! The sessions of Copilot's command line: `session-state/ID/` below its folder, seen in version
+//! 1.0.102.
 //!
-//! `workspace.yaml` tells where the session was held (`cwd`, `git_root`) and what it is called (`name`); `events.jsonl` is what
-//! happened, one JSON object a line: `session.start` first, and `user.message` for each request, with `content` as the user
-//! wrote it. Messages with a `source` other than the user, of a subagent, or written by the program to itself to go on, were
-//! not asked by the user. What is taken back in a session is taken out of the file by its owner.
+//! `workspace.yaml` contains the folder of the session (`cwd`, `git_root`) and its title (`name`).
+//! `events.jsonl` contains the events, one JSON object per line: `session.start` first, and
+//! `user.message` for each request, with `content` as the user wrote it. Messages with a `source`
+//! other than the user, of a subagent, or written by the program to itself to continue, are not
+//! requests of the user. The program removes reverted requests from the file.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +22,7 @@ use crate::workspace::{ReadError, Workspace, WorkspacePath};
 /// The largest `workspace.yaml` that is read, in bytes.
 const MAX_WORKSPACE_YAML_BYTES: u64 = 1 << 20;
 
-/// Adds the sessions of the command line's folder that were held in `root`.
+/// Adds the sessions of the command line's folder that belong to `root`.
 pub(super) fn find(home: &Path, root: &Path, findings: &mut ChatStoreFindings) {
     let Some(store) = open_store_folder(&home.join("session-state")) else { return };
     for (name, is_dir) in list_entries(&store, &WorkspacePath::root()) {
@@ -31,7 +33,7 @@ pub(super) fn find(home: &Path, root: &Path, findings: &mut ChatStoreFindings) {
     }
 }
 
-/// The session in `folder`, if it was held in `root`.
+/// The session in `folder`, if it belongs to `root`.
 fn session(
     store: &Workspace,
     folder: &WorkspacePath,
@@ -80,7 +82,7 @@ fn session(
     }
 }
 
-/// Where a session was held, and its name.
+/// The folder of a session, and its name.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct SessionMetadata {
     cwd: Option<PathBuf>,
@@ -89,7 +91,7 @@ struct SessionMetadata {
 }
 
 impl SessionMetadata {
-    /// Of `workspace.yaml`, whose values are plain or quoted texts on one line.
+    /// Parses `workspace.yaml`, whose values are plain or quoted texts on one line.
     fn read(text: &str) -> Self {
         let value = |key: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
@@ -111,7 +113,7 @@ impl SessionMetadata {
     }
 }
 
-/// A text of YAML on one line.
+/// A YAML text on one line without its quotes.
 fn unquoted(text: &str) -> Option<String> {
     if text.starts_with('"') {
         return serde_json::from_str(text).ok();
@@ -122,14 +124,14 @@ fn unquoted(text: &str) -> Option<String> {
     }
 }
 
-/// What a log tells.
+/// The content of a log.
 #[derive(Debug, Default)]
 struct CopilotCliLog {
     metadata: SessionMetadata,
     requests: Vec<ChatRequest>,
 }
 
-/// A log cannot be taken for one. Lines are 1-based.
+/// The error of an invalid log. Lines are 1-based.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum BadLog {
     #[error("events.jsonl is no log of a session: it does not begin with session.start")]
@@ -189,13 +191,13 @@ impl CopilotCliLog {
             log.metadata = SessionMetadata { cwd: place.cwd, git_root: place.git_root, name: None };
         }
         while let Some((at, line)) = lines.next() {
-            // Most lines are none of the user's, and some of them are large.
+            // Most lines are not requests of the user, and some of them are large.
             if !line.contains("\"user.message\"") {
                 continue;
             }
             match parse_request(line) {
                 Ok(request) => log.requests.extend(request),
-                // One that is just being written.
+                // The last line is still being written.
                 Err(_) if lines.peek().is_none() && !line.ends_with('\n') => {}
                 Err(error) => return Err(BadLog::Broken { line: at + 1, why: error.to_string() }),
             }

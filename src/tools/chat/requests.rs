@@ -1,4 +1,5 @@
-//! `copilot_chat_secretary_get_request`, `copilot_chat_secretary_get_first_request`: the user's requests in a chat session.
+//! `copilot_chat_secretary_get_request`, `copilot_chat_secretary_get_first_request`: the user's
+//! requests in a chat session.
 
 use std::sync::Arc;
 
@@ -9,9 +10,9 @@ use super::chat_tool::{ChatError, ChatTool};
 use super::session::{ChatRequest, ChatSession, ChatSessionFinder, WorkspaceChats};
 use crate::tools::timestamp;
 
-/// The tool that gives one request.
+/// The tool that returns one request.
 pub(crate) const GET_REQUEST: &str = "copilot_chat_secretary_get_request";
-/// The tool that gives the beginning of the first one.
+/// The tool that returns the beginning of the first request.
 pub(crate) const GET_FIRST_REQUEST: &str = "copilot_chat_secretary_get_first_request";
 
 const ABOUT_REQUEST: &str = r#"Gives one request of the user from a chat dialog of this workspace, by its position, whole.
@@ -81,7 +82,7 @@ pub(crate) fn get_first_request(sessions: Arc<dyn ChatSessionFinder>) -> ChatToo
 }
 
 fn request(found: &WorkspaceChats, arguments: &Value) -> Result<Map<String, Value>, ChatError> {
-    // The schema lets 2.0 through, which is a whole number to JSON.
+    // The schema accepts 2.0, which is a whole number in JSON.
     let given = &arguments["index"];
     let index = given.as_i64().or(given.as_f64().map(|index| index as i64)).ok_or(ChatError::NoIndex)?;
     if index < 1 {
@@ -114,7 +115,7 @@ fn first_request(found: &WorkspaceChats, arguments: &Value) -> Result<Map<String
     Ok(object(fields))
 }
 
-/// The session that is named, or the current dialog.
+/// The named session, or the current dialog.
 fn session<'a>(found: &'a WorkspaceChats, arguments: &Value) -> Result<&'a ChatSession, ChatError> {
     match arguments["sessionId"].as_str() {
         None => found.current().ok_or(ChatError::NoDialog),

@@ -1,4 +1,4 @@
-//! A chat session, whatever store it comes from.
+//! A chat session, regardless of its store.
 
 use serde::Serialize;
 
@@ -17,27 +17,28 @@ pub(crate) enum ChatSource {
     CopilotCli,
 }
 
-/// What a user asked.
+/// A request of the user.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct ChatRequest {
-    /// Its whole text; empty where there is none.
+    /// The whole text; empty if there is none.
     pub text: String,
-    /// When, in milliseconds since 1970 (UTC).
+    /// The time, in milliseconds since 1970 (UTC).
     pub at: Option<i64>,
 }
 
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChatSession {
-    /// Its id in its store.
+    /// The id in its store.
     pub id: String,
-    /// Whose store.
+    /// The program that stores the session.
     pub source: ChatSource,
-    /// What it is called.
+    /// The title.
     pub title: Option<String>,
-    /// What the user asked, in order; `None` where the session is known and its chat cannot be had.
+    /// The requests in order; `None` if the session is known but its chat is not available.
     pub requests: Option<Vec<ChatRequest>>,
-    /// When something was asked in it last; else when it began, or its file was written. As [`ChatRequest::at`].
+    /// The time of the last request, else of the start or the last write of the file, like
+    /// [`ChatRequest::at`].
     pub updated: i64,
 }
 
@@ -48,8 +49,7 @@ impl ChatSession {
         Some(preview(&first.text)).filter(|preview| !preview.is_empty())
     }
 
-    /// What the newest is known by: a session in which nothing was asked, or nothing is to be had, is none to go on with
-    /// while there is another.
+    /// The key that orders sessions. A session without requests comes after all others.
     fn sort_key(&self) -> (bool, i64, &str) {
         let has_requests = self.requests.as_ref().is_some_and(|requests| !requests.is_empty());
         (has_requests, self.updated, &self.id)
@@ -67,16 +67,16 @@ pub(crate) struct Skipped {
     pub reason: String,
 }
 
-/// What the stores have of one workspace.
+/// The sessions of one workspace in all stores.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct WorkspaceChats {
     sessions: Vec<ChatSession>,
-    /// What was passed over.
+    /// The skipped files.
     pub skipped: Vec<Skipped>,
 }
 
 impl WorkspaceChats {
-    /// Of sessions in any order.
+    /// The chats of a workspace, from sessions in any order.
     pub(crate) fn new(mut sessions: Vec<ChatSession>, skipped: Vec<Skipped>) -> Self {
         sessions.sort_by(|one, other| other.sort_key().cmp(&one.sort_key()));
         Self { sessions, skipped }
@@ -98,13 +98,13 @@ impl WorkspaceChats {
     }
 }
 
-/// Whoever knows the sessions of a workspace.
+/// Finds the sessions of a workspace.
 pub(crate) trait ChatSessionFinder: Send + Sync + 'static {
-    /// All that there are now. It reads files, on a thread that may wait.
+    /// All present sessions. It reads files, so it must run on a blocking thread.
     fn find(&self, context: &Context) -> WorkspaceChats;
 }
 
-/// `text` on one line of at most [`MAX_CHAT_PREVIEW_CHARS`] characters, the last one `…` where there is more.
+/// `text` on one line of at most [`MAX_CHAT_PREVIEW_CHARS`] characters, truncated with `…`.
 pub(crate) fn preview(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= MAX_CHAT_PREVIEW_CHARS {

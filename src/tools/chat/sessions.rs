@@ -14,10 +14,10 @@ use crate::tools::timestamp;
 /// The tool's name.
 pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";
 
-/// Sessions in one answer, unless said otherwise, and at most.
+/// The default and the largest number of sessions in one answer.
 const DEFAULT_CHAT_SESSIONS: usize = 20;
 const MAX_CHAT_SESSIONS: usize = 500;
-/// Files passed over that one answer names.
+/// The most skipped files listed in one answer.
 const MAX_LISTED_SKIPPED_CHATS: usize = 20;
 
 /// The arguments of `chat_sessions`.
@@ -65,13 +65,13 @@ pub(crate) struct SessionItem {
     pub current: bool,
 }
 
-/// The tool.
+/// The `chat_sessions` tool.
 pub(crate) struct ChatSessions {
     sessions: Arc<dyn ChatSessionFinder>,
 }
 
 impl ChatSessions {
-    /// Over whoever knows the sessions.
+    /// The tool over the sessions that `sessions` finds.
     pub(crate) fn new(sessions: Arc<dyn ChatSessionFinder>) -> Self {
         Self { sessions }
     }

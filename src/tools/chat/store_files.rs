@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use super::session::{ChatSession, ChatSource, Skipped};
 use crate::workspace::{EntryKind, FileStamp, ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
-/// How long the look into one folder may take.
+/// The timeout for listing one folder.
 const CHAT_FOLDER_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 /// The largest file of a session that is read, in bytes.
 pub(super) const MAX_CHAT_FILE_BYTES: u64 = 128 << 20;
 
-/// Entries of one folder of a store that are looked at.
+/// The most entries of one folder of a store that are examined.
 const MOST_ENTRIES: usize = 20_000;
 
-/// What is found, store by store.
+/// The sessions found so far, across stores.
 #[derive(Debug, Default)]
 pub(super) struct ChatStoreFindings {
     pub sessions: Vec<ChatSession>,
@@ -28,12 +28,12 @@ impl ChatStoreFindings {
     }
 }
 
-/// A folder of a store, which nothing is read outside of; `None` where there is none.
+/// A folder of a store, as a jail for all reads; `None` if it does not exist.
 pub(super) fn open_store_folder(folder: &Path) -> Option<Workspace> {
     folder.is_dir().then(|| Workspace::open(folder).ok()).flatten()
 }
 
-/// What is in `folder`: names, and whether each is a folder. Links are not followed.
+/// The entries of `folder`: names, and true for folders. Links are not followed.
 pub(super) fn list_entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(String, bool)> {
     let until = WorkDeadline::new(Instant::now() + CHAT_FOLDER_LIST_TIMEOUT);
     let query = ListQuery { under: folder.clone(), recursive: false, max: MOST_ENTRIES, deadline: until };
@@ -49,14 +49,14 @@ pub(super) fn list_entries(store: &Workspace, folder: &WorkspacePath) -> Vec<(St
     kept.collect()
 }
 
-/// When a file was written, in milliseconds since 1970.
+/// The time of the last write of a file, in milliseconds since 1970.
 pub(super) fn written_at_ms(stamp: &FileStamp) -> i64 {
     stamp.mtime_ns.div_euclid(1_000_000)
 }
 
-/// Whether a session held in `folder` belongs to the workspace at `root`: there, or below it.
+/// Returns true if a session in `folder` belongs to the workspace at `root`: in it, or below it.
 pub(super) fn belongs_to_workspace(folder: &Path, root: &Path) -> bool {
-    // A folder that is gone cannot be asked where its links led.
+    // The links of a deleted folder cannot be resolved.
     let real = std::fs::canonicalize(folder);
     real.as_deref().unwrap_or(folder).starts_with(root)
 }

@@ -7,10 +7,10 @@ use super::session::{ChatSessionFinder, WorkspaceChats};
 use super::store_files::ChatStoreFindings;
 use super::{copilot_cli, vscode};
 
-/// Names of VS Code and editors made of it, as their folders are called.
+/// The configuration folder names of VS Code and its derivatives.
 const EDITORS: [&str; 3] = ["Code", "Code - Insiders", "VSCodium"];
 
-/// All stores that the settings name, or where they usually are.
+/// All stores in the settings, or at their usual locations.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Stores;
 
@@ -30,7 +30,7 @@ impl ChatSessionFinder for Stores {
     }
 }
 
-/// The folders that settings name, else the usual ones.
+/// The folders in the settings, else the usual ones.
 fn store_folders(
     given: Option<&[String]>,
     home: Option<&Path>,
@@ -42,7 +42,7 @@ fn store_folders(
     }
 }
 
-/// A path from `/` or `~/`; others are refused when settings are read.
+/// Resolves a path that starts with `/` or `~/`. The settings reject other paths.
 fn expand_home(given: &str, home: Option<&Path>) -> Option<PathBuf> {
     match given.strip_prefix("~/") {
         None => Some(PathBuf::from(given)),
@@ -50,7 +50,7 @@ fn expand_home(given: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
-/// The folders called `User` of VS Code and its kin.
+/// The `User` folders of VS Code and its derivatives.
 fn vscode_folders(home: Option<&Path>) -> Vec<PathBuf> {
     let set = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|folder| folder.is_absolute());
     let config = set.or_else(|| Some(home?.join(".config")));

@@ -1,13 +1,16 @@
-//! VS Code's chat sessions: `workspaceStorage/HASH/chatSessions/ID.json` or `ID.jsonl`, below the folder `User`.
+//! VS Code's chat sessions: `workspaceStorage/HASH/chatSessions/ID.json` or `ID.jsonl`, below the
+//! folder `User`.
 //!
-//! Which folder a `HASH` belongs to stands in its `workspace.json`: `{"folder": "file:///…"}`, or `{"workspace": "file:///….code-workspace"}`
-//! (`configuration` in older versions), a file that lists folders. Chats of windows without a folder belong to no workspace.
+//! The folder of a `HASH` is in its `workspace.json`: `{"folder": "file:///…"}`, or
+//! `{"workspace": "file:///….code-workspace"}` (`configuration` in older versions), a file that
+//! lists folders. Chats of windows without a folder belong to no workspace.
 //!
-//! A session was one JSON object (`version` 1 to 3) up to VS Code 1.108; since 1.109 it is a log of changes to that object
-//! ([`vscode_log`]). Where both are there, the log is the newer one. Of the object, these fields are read:
-//! `sessionId`, `customTitle`, `creationDate`, `lastMessageDate` and `requests`, of each of which `message` (a text, or an
-//! object with `text`), `timestamp`, and what says that it is not shown any more (`isHidden`, `shouldBeRemovedOnSend`).
-//! The formats are VS Code's own and not published as such; what is told here was read in its public source.
+//! A session was one JSON object (`version` 1 to 3) up to VS Code 1.108; since 1.109 it is a log of
+//! changes to that object ([`vscode_log`]). If both exist, the log is the newer one. These fields
+//! of the object are read: `sessionId`, `customTitle`, `creationDate`, `lastMessageDate` and
+//! `requests`; of each request `message` (a text, or an object with `text`), `timestamp`, and the
+//! flags that hide it (`isHidden`, `shouldBeRemovedOnSend`). The formats are VS Code's own and not
+//! published; this description is from its public source.
 
 use std::path::{Path, PathBuf};
 
@@ -28,7 +31,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// The largest `workspace.json` or `.code-workspace` that is read, in bytes.
 const MAX_WORKSPACE_JSON_BYTES: u64 = 1 << 20;
 
-/// Adds the sessions of the folder `User` that were held in `root`.
+/// Adds the sessions of the folder `User` that belong to `root`.
 pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
     let Some(store) = open_store_folder(&user.join("workspaceStorage")) else { return };
     for (name, is_dir) in list_entries(&store, &WorkspacePath::root()) {
@@ -39,7 +42,7 @@ pub(super) fn find(user: &Path, root: &Path, harvest: &mut ChatStoreFindings) {
     }
 }
 
-/// Whether the storage in `folder` is that of a workspace at `root`.
+/// Returns true if the storage in `folder` is that of a workspace at `root`.
 fn belongs_to(store: &Workspace, folder: &WorkspacePath, root: &Path) -> bool {
     let text = folder
         .join("workspace.json")
@@ -53,7 +56,7 @@ fn belongs_to(store: &Workspace, folder: &WorkspacePath, root: &Path) -> bool {
     listed.is_some_and(|file| folders_of(&file).iter().any(|folder| belongs_to_workspace(folder, root)))
 }
 
-/// The path of a `file:` URI; other machines' folders have none.
+/// The path of a `file:` URI; `None` for folders of other machines.
 fn local_path(uri: &str) -> Option<PathBuf> {
     Url::parse(uri).ok().filter(|url| url.scheme() == "file")?.to_file_path().ok()
 }
@@ -106,7 +109,7 @@ fn add_sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatSto
             Ok(data) => harvest.sessions.push(data.session(id, stamp)),
             Err(why) => {
                 harvest.skip(ChatSource::Vscode, name, &why);
-                // A session that is broken is a session all the same, of which there is nothing to tell.
+                // A broken session still exists, but has no content.
                 if matches!(why, SessionFileError::Broken(_)) {
                     harvest.sessions.push(ChatSession {
                         id: id.to_owned(),

@@ -5,29 +5,29 @@ use serde_json::value::RawValue;
 
 use super::session::{ChatRequest, ChatSession, ChatSource};
 
-/// A file cannot be taken for a session.
+/// The error of a file that cannot be read as a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SessionFileError {
-    /// Not what it should be in any way.
+    /// The file has another format.
     #[error("it is no chat session: {0}")]
     Foreign(String),
-    /// It was one, and something in it is broken.
+    /// The file is a session with a broken part.
     #[error("it is broken: {0}")]
     Broken(String),
 }
 
-/// What is read of a session.
+/// The fields that are read from a session.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct VscodeSessionData {
     pub id: Option<String>,
     pub title: Option<String>,
-    /// When it began, and when something was said in it last, in milliseconds since 1970.
+    /// The time of the start and of the last message, in milliseconds since 1970.
     pub created: Option<i64>,
     pub last: Option<i64>,
     pub requests: Vec<VscodeRequest>,
 }
 
-/// What is read of a request.
+/// The fields that are read from a request.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct VscodeRequest {
     pub text: String,
@@ -53,7 +53,7 @@ struct StoredRequest {
     message: Option<VscodeMessage>,
     timestamp: Option<f64>,
     is_hidden: Option<bool>,
-    /// Any value at all means that it is.
+    /// Any value means true.
     #[serde(deserialize_with = "is_there")]
     should_be_removed_on_send: bool,
 }
@@ -71,7 +71,7 @@ fn is_there<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error
 }
 
 impl VscodeSessionData {
-    /// A session as one object.
+    /// Parses a session in the form of one object.
     pub(super) fn read(text: &str) -> Result<Self, SessionFileError> {
         let is_object = text.trim_start().starts_with('{');
         let stored: VscodeSessionJson<'_> =
@@ -89,7 +89,8 @@ impl VscodeSessionData {
         })
     }
 
-    /// As all sessions are; `id` is its file's name, `written` when that was.
+    /// Converts to the common form. `id` is the default id, from the file's name; `written` is the
+    /// time of its last write.
     pub(super) fn session(self, id: &str, written: i64) -> ChatSession {
         let shown = self.requests.into_iter().filter(|item| !item.is_hidden && !item.is_removed);
         let requests: Vec<ChatRequest> =
@@ -106,7 +107,7 @@ impl VscodeSessionData {
 }
 
 impl VscodeRequest {
-    /// A request; of one that is not as it should be, what can be read.
+    /// Parses a request, and takes the readable fields of an invalid one.
     pub(super) fn read(raw: &RawValue) -> Self {
         let stored: StoredRequest = serde_json::from_str(raw.get()).unwrap_or_default();
         Self {
@@ -127,12 +128,12 @@ impl VscodeMessage {
     }
 }
 
-/// A message on its own, as a change has it.
+/// A message on its own, as in a change.
 pub(super) fn message(raw: &RawValue) -> String {
     serde_json::from_str::<VscodeMessage>(raw.get()).map(VscodeMessage::text).unwrap_or_default()
 }
 
-/// A number of JavaScript's, which writes whole ones as such.
+/// Converts a JavaScript number, which may be written as a float.
 pub(super) fn milliseconds(number: f64) -> i64 {
     number as i64
 }

@@ -1,13 +1,14 @@
-//! The log form of VS Code's sessions: one JSON object a line, each a change of the object that the older form stores whole.
+//! The log form of VS Code's sessions: one JSON object per line, each a change of the object that
+//! the older form stores whole.
 //!
-//! | line | means |
+//! | line | meaning |
 //! |---|---|
 //! | `{"kind": 0, "v": {…}}` | the whole object, always the first line |
-//! | `{"kind": 1, "k": ["requests", 0, "timestamp"], "v": 5}` | this is now at that place |
-//! | `{"kind": 2, "k": ["requests"], "v": […], "i": 1}` | the list keeps its first `i` items, if `i` is there, and gets these |
-//! | `{"kind": 3, "k": ["customTitle"]}` | this is gone |
+//! | `{"kind": 1, "k": ["requests", 0, "timestamp"], "v": 5}` | the new value at that path |
+//! | `{"kind": 2, "k": ["requests"], "v": […], "i": 1}` | keeps `i` items (default: all), adds these |
+//! | `{"kind": 3, "k": ["customTitle"]}` | the value at that path is removed |
 //!
-//! Changes to what is not read of a session, the answers above all, are passed over without being looked into.
+//! Changes to fields that are not read, above all the answers, are skipped without parsing.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -32,7 +33,7 @@ enum LogPathSegment {
     Name(String),
 }
 
-/// The session that the log ends with. A last line that was not written to its end does not count.
+/// Replays the log and returns the resulting session. An incomplete last line is ignored.
 pub(super) fn replay_log(text: &str) -> Result<VscodeSessionData, SessionFileError> {
     let mut data = None;
     let mut lines = text.split_inclusive('\n').enumerate().peekable();

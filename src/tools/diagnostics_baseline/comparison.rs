@@ -1,4 +1,5 @@
-//! The delta of an edit, made of what was found before and after it, with the reasons why it may not be all.
+//! The delta of an edit, made of the findings before and after it, with the reasons that it may be
+//! incomplete.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,11 +19,11 @@ use crate::tools::file_report::FileReport;
 use crate::tools::transitive_impact::SEARCH_CUT;
 use crate::workspace::WorkspacePath;
 
-/// The most files that a note names of those that were left out.
+/// The most omitted files that a note names.
 const MAX_NAMED_OMITTED_FILES: usize = 5;
 
 impl Baseline {
-    /// What only shows once an edit is written.
+    /// Adds notes on effects that only show once an edit is written.
     pub(super) fn add_dry_run_notes(
         &self,
         context: &Context,
@@ -45,7 +46,7 @@ impl Baseline {
         }
         let vanishing = edits.iter().any(|edit| edit.renamed_from.is_some() || edit.after.is_none());
         if vanishing {
-            // No server can be shown that a file is gone while it is there.
+            // No server can be shown that an existing file is deleted.
             delta
                 .notes
                 .push("what misses a file that goes away or moves is only seen once it has".to_owned());
@@ -56,7 +57,7 @@ impl Baseline {
         };
         let new_folder = edits.iter().any(is_in_new_folder);
         if new_folder {
-            // Servers look a module up on the disk before they look at what they have open.
+            // Servers resolve a module on disk before they look at open documents.
             delta.notes.push("servers may miss a new file in a folder that is not there yet".to_owned());
         }
         if delta.verdict == Verdict::Complete && (vanishing || new_folder || !blind.is_empty()) {
@@ -78,7 +79,7 @@ impl Baseline {
             renamed_away.push(old.clone());
             let known = self.before.get(old);
             if [known, Some(report)].into_iter().flatten().any(|one| one.verdict == Verdict::NoData) {
-                // What was not looked at once would all seem new, or gone.
+                // The findings of a file that was checked only once would all seem new or removed.
                 continue;
             }
             let lines =
@@ -146,7 +147,7 @@ impl Baseline {
         added
     }
 
-    /// What was not looked at though the edit may concern it, in sentences.
+    /// Notes on files that were not checked though the edit may affect them.
     fn cuts(&self, unknown: Option<String>) -> Vec<String> {
         let left_out = &self.impact.left_out;
         let named = left_out.iter().take(MAX_NAMED_OMITTED_FILES).map(WorkspacePath::display);
@@ -159,13 +160,14 @@ impl Baseline {
         omitted.into_iter().chain(self.search_gap(unknown)).collect()
     }
 
-    /// Why files that were not looked at may break as well, in a sentence.
+    /// The reason that unchecked files may have new errors, in a sentence.
     pub(super) fn search_gap(&self, unknown: Option<String>) -> Option<String> {
         let why = unknown.or_else(|| self.impact.cut.then(|| SEARCH_CUT.to_owned()))?;
         Some(format!("{why}: files that were not looked at may break as well"))
     }
 
-    /// Complete when every file was, both times; no data when none has any, or what is edited has none.
+    /// The verdict: complete if every file was, both times; no data if no file has any, or the
+    /// edited files have none.
     fn verdict(
         &self,
         edits: &[EditedText],
@@ -203,13 +205,13 @@ impl Baseline {
 }
 
 impl RenamedSymbol {
-    /// A finding with the new name in the place of the old one.
+    /// A finding with the new name in place of the old one.
     fn applied_to(&self, item: &DiagnosticItem) -> DiagnosticItem {
         DiagnosticItem { message: replace_word(&item.message, &self.old, &self.new), ..item.clone() }
     }
 }
 
-/// The first server that had no time to say all about a file.
+/// The first server that had no time to report everything about a file.
 fn late_status(report: &FileReport) -> Option<&ServerStatus> {
     const LATE: [ServerState; 3] = [ServerState::Starting, ServerState::Indexing, ServerState::Timeout];
     if report.verdict == Verdict::Complete {
@@ -218,7 +220,8 @@ fn late_status(report: &FileReport) -> Option<&ServerStatus> {
     report.statuses.iter().find(|status| LATE.contains(&status.state))
 }
 
-/// The state of the first server that had no time to say all, and a sentence for each of them.
+/// The state of the first server that had no time to report everything, and a sentence for each of
+/// them.
 fn late_servers(reports: &[&FileReport]) -> (Option<ServerState>, Vec<String>) {
     let mut servers: BTreeMap<&str, (&ServerStatus, BTreeSet<String>)> = BTreeMap::new();
     for report in reports {
@@ -245,7 +248,8 @@ fn late_servers(reports: &[&FileReport]) -> (Option<ServerState>, Vec<String>) {
     (state, servers.values().map(sentence).collect())
 }
 
-/// What the servers that found nothing wrong do not look at. Where a file moves or goes away, that is what it breaks.
+/// Adds notes on aspects that servers without new findings do not check. If a file is moved or
+/// deleted, these are what it may break.
 pub(super) fn add_unchecked_notes(
     context: &Context,
     edits: &[EditedText],
@@ -263,7 +267,8 @@ pub(super) fn add_unchecked_notes(
     }
 }
 
-/// What none of the servers of some file checks, and that as a sentence; `None` where there is nothing.
+/// The aspects that none of the servers of some file checks, and a sentence about them; `None` if
+/// there are none.
 pub(super) fn unchecked_aspects(
     context: &Context,
     after: &BTreeMap<WorkspacePath, FileReport>,
