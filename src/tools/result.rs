@@ -84,7 +84,7 @@ impl ToolResult {
     ///
     /// | returned | becomes |
     /// |---|---|
-    /// | an object | that object, with leading `ok: true` unless it has an `ok` (`false` is a failure) |
+    /// | an object | that object, with `ok: true` unless it has an `ok` (`false` is a failure) |
     /// | an object with `"result": "error"` | a failure with its `message`; its other fields stay |
     /// | an object with `textResultForLlm` | that text, with the fields below |
     /// | a string | `{"ok": true, "text": …}`, with the string as the text for the model |

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `{"kind": 0, "v": {…}}` | the whole object, always the first line |
 //! | `{"kind": 1, "k": ["requests", 0, "timestamp"], "v": 5}` | the new value at that path |
-//! | `{"kind": 2, "k": ["requests"], "v": […], "i": 1}` | keeps `i` items (default: all), adds these |
+//! | `{"kind": 2, "k": ["requests"], "v": […], "i": 1}` | keep `i` items (or all), then add |
 //! | `{"kind": 3, "k": ["customTitle"]}` | the value at that path is removed |
 //!
 //! Changes to fields that are not read, above all the answers, are skipped without parsing.

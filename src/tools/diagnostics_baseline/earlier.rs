@@ -1,4 +1,4 @@
-//! The state before a change: as texts over what is there now, or as a tree of its own.
+//! The state before a change: as texts over the present state, or as a tree of its own.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -8,23 +8,24 @@ use futures::future::BoxFuture;
 use crate::lsp::view::View;
 use crate::tools::context::Context;
 
-/// What was there before.
+/// The state before a change.
 #[derive(Debug)]
 pub(crate) struct Earlier {
-    /// The earlier texts, over what is there now. No server can be shown that a file is not there while it is.
+    /// The earlier texts, over the present state. No server can be shown that an existing file is
+    /// missing.
     pub view: View,
-    /// The earlier files themselves, where the texts alone do not show all.
+    /// The earlier files themselves, if the texts alone do not show the whole state.
     pub tree: Option<Arc<dyn EarlierTree>>,
 }
 
-/// A tree of earlier files with servers of its own, made when it is first needed.
+/// A tree of earlier files with servers of its own, created at the first use.
 pub(crate) trait EarlierTree: Debug + Send + Sync {
-    /// Where its files are looked at; `None` where they could not be written out.
+    /// The context for checks of its files; `None` if they could not be written out.
     fn context(&self) -> BoxFuture<'_, Option<&Context>>;
 }
 
 impl Earlier {
-    /// What `view` shows.
+    /// The state in `view`.
     pub(crate) fn shown_over(view: View) -> Self {
         Self { view, tree: None }
     }

@@ -1,4 +1,4 @@
-//! The judge of an edit: which servers can be asked about it, and the judgement once it is made or tried.
+//! The judge of an edit: selects the servers for its check, and judges it once it is made or tried.
 
 use std::collections::BTreeMap;
 
@@ -20,22 +20,23 @@ use crate::workspace::WorkspacePath;
 /// The judge of one edit.
 #[derive(Debug)]
 pub(crate) enum EditJudge {
-    /// Compares with what was found before the edit.
+    /// Compares with the findings before the edit.
     Baseline(Box<Baseline>),
-    /// Nothing was looked at before the edit: the texts before it are shown to the servers as unsaved text.
+    /// Nothing was checked before the edit: the texts before it are shown to the servers as unsaved
+    /// texts.
     Afterwards(BreakageMode),
     /// There is nothing to compare.
     Statement(DiagnosticsStatement),
 }
 
 impl EditJudge {
-    /// Judges `edits`, which are made: on disk, or in `view` only.
+    /// Judges `edits`, which are on disk, or in `view` only.
     pub(crate) async fn judge(self, context: &Context, edits: &[EditedText], view: &View) -> EditJudgement {
         match self {
             Self::Baseline(baseline) => baseline.compare(context, edits, view).await.into(),
             Self::Statement(statement) => statement.into(),
             Self::Afterwards(mode) => {
-                // The places of what changed are those of the texts before.
+                // The positions of the changes are those in the earlier texts.
                 let before = Context { view: view_before_edits(view, edits), ..context.clone() };
                 match BreakageWatch::for_edits(&before, edits, mode).await {
                     Ok(watch) => {
@@ -51,7 +52,8 @@ impl EditJudge {
     }
 }
 
-/// Notes a server that sees other files only as they are on disk: it cannot be shown what was there before.
+/// Adds a note on servers that see other files only as they are on disk, and so cannot be shown the
+/// earlier state.
 fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut DiagnosticsDelta) {
     let others = delta.files.iter().filter(|path| !edits.iter().any(|edit| edit.path.display() == **path));
     let others = others.filter_map(|path| context.workspace.path(path.as_ref()).ok());
@@ -68,10 +70,11 @@ fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut Diagnosti
     }
 }
 
-/// Checks that some server can be asked about a file; starts those that do not run.
+/// Checks that some server can check a file, and starts servers that do not run.
 ///
 /// # Errors
-/// The reason why none can. With diagnostics wanted, the syntax of a file without a server is looked at.
+/// The reason that no server can. If diagnostics are requested, a file without a server gets a
+/// syntax check instead.
 pub(super) fn check_askable(
     context: &Context,
     subject: &LanguageFile,
@@ -133,7 +136,7 @@ fn unavailable(
     if !matches!(why, SessionUnavailable::Missing { .. }) {
         return DiagnosticsStatement::hints(format!("not judged: {why}"));
     }
-    // Nobody wants a server for every format of data that lies in a project.
+    // Data formats of a project need no server.
     if language.is_some_and(|language| context.catalogue().is_data(language)) {
         return without_server(context, subject);
     }
@@ -142,15 +145,16 @@ fn unavailable(
     DiagnosticsStatement::hints(format!("not judged: {server} is not installed{run}"))
 }
 
-/// Whether the servers of a file check it when they are asked, with texts that are not on disk: then its findings before an edit can be
-/// had after it, and looking at it twice costs twice.
+/// Returns true if the servers of a file check unsaved texts on demand. The findings before an edit
+/// can then be requested after it, only if they are needed.
 pub(super) fn can_be_shown_later(context: &Context, subject: &LanguageFile) -> bool {
     let on_demand = |source| matches!(source, DiagnosticsSource::Pull | DiagnosticsSource::Tsserver);
     let judging = judging_servers(context, subject);
     judging.iter().all(|(_, server)| server.diagnostics.sees_unsaved && on_demand(server.diagnostics.source))
 }
 
-/// The servers to which an edit of another file can matter: linters that check neither imports nor types look at the file alone.
+/// The servers that an edit of another file can affect. Linters that check neither imports nor
+/// types only check the file itself.
 fn judging_servers<'a>(context: &'a Context, subject: &LanguageFile) -> Vec<(&'a str, &'a ServerSpec)> {
     let mut servers = context.servers_for(subject, |features| features.diagnostics);
     let is_blind = |server: &ServerSpec| {
@@ -172,8 +176,8 @@ pub(super) fn is_kept(context: &Context, subject: &LanguageFile) -> bool {
 }
 
 impl Baseline {
-    /// Looks at the texts before the edit of files that nothing was known of before it. What is clean after the edit holds nothing new,
-    /// so only files with findings are looked at.
+    /// Checks the earlier texts of files that were not checked before the edit. A file without
+    /// findings after the edit has no new ones, so only files with findings are checked.
     pub(super) async fn look_back(
         &mut self,
         context: &Context,

@@ -33,30 +33,32 @@ pub(crate) use earlier::{Earlier, EarlierTree};
 pub(crate) use judge::EditJudge;
 pub(crate) use new_findings::NewFindings;
 
-/// How long an edit's answer waits before the edit, and again after it, for diagnostics that nobody asked for.
+/// The longest time for diagnostics before an edit, and again after it, if the caller did not
+/// request them.
 const UNREQUESTED_DIAGNOSTICS_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long the look at a whole difference may take.
+/// The timeout for checking a whole difference.
 const DIFFERENCE_CHECK_TIMEOUT: Duration = Duration::from_secs(20 * 60);
-/// Of an edit of more files, those that nothing is known of are not looked at before it.
+/// The size of an edit, in files, up to which its files are always checked before it.
 const MAX_FILES_CHECKED_BEFORE_EDIT: usize = 3;
-/// The most files that servers are asked about at once.
+/// The most files that are checked concurrently.
 const MAX_CONCURRENT_BREAKAGE_CHECKS: usize = 8;
 
-/// How much an edit's answer tells of what it broke.
+/// The extent of the check for new errors of an edit.
 ///
-/// Where the caller does not say, the edited files and their direct users are looked at, for at most 3 s before and after, or half of
-/// the caller's own limit. That costs a warm project some hundred milliseconds and saves the agent the call that it would
-/// otherwise forget. A server that has only been started for it goes on starting, and the answer says so.
+/// By default, the edited files and their direct users are checked, for at most 3 s before and
+/// after, or half of the caller's own timeout. This costs a warm project some hundred milliseconds
+/// and saves the agent a call that it would otherwise forget. A server that was started for the
+/// check continues to start, and the answer says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BreakageMode {
-    /// In a short time.
+    /// A short check, by default.
     Unsaid,
-    /// All servers, within the settings' deadline for diagnostics.
+    /// A check by all servers, within the settings' deadline for diagnostics.
     Wanted,
-    /// As wanted, and of a difference between trees: no file that it can concern is left out to save time. Only findings at least
-    /// this severe are looked for.
+    /// Like [`Self::Wanted`], for a difference between trees: no affected file is skipped to save
+    /// time. Only findings of at least this severity count.
     Difference(Severity),
-    /// None.
+    /// No check.
     Unwanted,
 }
 
@@ -91,9 +93,9 @@ impl From<Option<bool>> for BreakageMode {
 /// A symbol that an edit renames.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RenamedSymbol {
-    /// Its name before.
+    /// The old name.
     pub old: String,
-    /// Its name after.
+    /// The new name.
     pub new: String,
 }
 
@@ -104,17 +106,19 @@ pub(crate) struct BreakageWatch {
     mode: BreakageMode,
     impact: EditImpact,
     renamed: Option<RenamedSymbol>,
-    /// When the looks before the edit end.
+    /// The deadline of the check before the edit.
     until: Instant,
-    /// When those after it end.
+    /// The deadline of the check after the edit.
     ends: Instant,
 }
 
 impl BreakageWatch {
-    /// The files of `edits`, and those that depend on what they change; their servers are started.
+    /// The files of `edits`, and those that depend on changed declarations. Their servers are
+    /// started.
     ///
     /// # Errors
-    /// The statement that takes the place of a comparison, where diagnostics are unwanted or no server can be asked.
+    /// The statement that replaces a comparison, if diagnostics are unwanted or no server is
+    /// available.
     pub(crate) async fn for_edits(
         context: &Context,
         edits: &[EditedText],
@@ -150,22 +154,23 @@ impl BreakageWatch {
         Ok(Self { subjects, mode, impact, renamed: None, until, ends })
     }
 
-    /// Takes findings for the same whose words differ by the name of `renamed` alone.
+    /// Treats findings as equal if their messages differ only by the name of `renamed`.
     pub(crate) fn with_rename(mut self, renamed: Option<RenamedSymbol>) -> Self {
         self.renamed = renamed;
         self
     }
 
-    /// The files.
+    /// The paths of the files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.subjects.iter().map(|subject| &subject.path)
     }
 
-    /// Looks at what is there before `edits` are made. Where nobody asked for it, users of what changes, and all files of a large edit, are
-    /// only looked at again after the edit, as far as something is found in them then.
+    /// Checks the state before `edits` are made. By default, users of changed declarations, and all
+    /// files of a large edit, are checked only after the edit, and before it only if they then have
+    /// findings.
     pub(crate) async fn take_baseline(self, context: &Context, edits: &[EditedText]) -> Baseline {
         let there = |subject: &&LanguageFile| {
-            // A file that the edit creates has no findings before it.
+            // A file that the edit creates has no earlier findings.
             !edits.iter().any(|edit| {
                 edit.path == subject.path && (edit.before.is_none() || edit.renamed_from.is_some())
             })
@@ -184,7 +189,7 @@ impl BreakageWatch {
         Baseline { before, ..self.without_baseline(&context.view, edits) }
     }
 
-    /// A comparison that shows the servers the texts before `edits`, over what `view` shows, when they are needed.
+    /// A comparison that shows the servers the texts before `edits`, over `view`, at the first use.
     pub(crate) fn without_baseline(self, view: &View, edits: &[EditedText]) -> Baseline {
         let Self { subjects, mode, impact, renamed, until: _, ends } = self;
         let earlier = Earlier::shown_over(view_before_edits(view, edits));
@@ -192,7 +197,7 @@ impl BreakageWatch {
     }
 }
 
-/// What was found before an edit.
+/// The findings before an edit.
 #[derive(Debug)]
 pub(crate) struct Baseline {
     subjects: Vec<LanguageFile>,
@@ -200,14 +205,15 @@ pub(crate) struct Baseline {
     mode: BreakageMode,
     impact: EditImpact,
     renamed: Option<RenamedSymbol>,
-    /// What was there before.
+    /// The state before the edit.
     earlier: Earlier,
-    /// When the looks after the edit end, where that is known before it.
+    /// The deadline of the check after the edit, if it is known before.
     ends: Option<Instant>,
 }
 
 impl Baseline {
-    /// Looks at `subjects` as they are on disk, whatever the caller sees, before something that nobody can foresee.
+    /// Checks `subjects` as they are on disk, regardless of the caller's view, before an operation
+    /// with unknown effects.
     pub(crate) async fn capture(context: &Context, subjects: Vec<LanguageFile>) -> Self {
         let mode = BreakageMode::Wanted;
         let until = Instant::now() + check_timeout(context, mode);
@@ -216,14 +222,14 @@ impl Baseline {
         Self { subjects, before, mode, impact, renamed: None, earlier, ends: None }
     }
 
-    /// Has one more file looked at afterwards, of which nothing is known before.
+    /// Adds a file for the check afterwards, without earlier findings.
     pub(crate) fn add(&mut self, subject: LanguageFile) {
         if !self.subjects.iter().any(|known| known.path == subject.path) {
             self.subjects.push(subject);
         }
     }
 
-    /// What is different now that `edits` are made: on disk, or in `view` only.
+    /// The differences after `edits` are made: on disk, or in `view` only.
     pub(crate) async fn compare(
         mut self,
         context: &Context,
@@ -258,7 +264,7 @@ impl Baseline {
     }
 }
 
-/// What `view` shows with the texts before `edits` over it.
+/// The `view` with the texts before `edits` over it.
 pub(crate) fn view_before_edits(view: &View, edits: &[EditedText]) -> View {
     view.with_texts(edits.iter().filter_map(|edit| {
         let path = edit.renamed_from.as_ref().unwrap_or(&edit.path);
@@ -266,15 +272,15 @@ pub(crate) fn view_before_edits(view: &View, edits: &[EditedText]) -> View {
     }))
 }
 
-/// What `view` shows once `edits` are made and nothing of them is on disk. Files that go away stay as they are: no server can be
-/// shown that a file is not there while it is.
+/// The `view` with the texts after `edits` over it, while nothing of them is on disk. Deleted files
+/// stay, because no server can be shown that an existing file is missing.
 pub(crate) fn view_after_edits(view: &View, edits: &[EditedText]) -> View {
     let texts = edits.iter().filter_map(|edit| Some((edit.path.clone(), Arc::from(edit.after.as_deref()?))));
     view.with_texts(texts)
 }
 
-/// What of `edits` a trial shows: lines that name a file by the name that it only gets stay as they are, since servers look for the file
-/// on the disk and would miss it.
+/// The part of `edits` that a trial shows. Lines that name a file by its future name keep their old
+/// text, because servers would look for that file on disk.
 pub(crate) fn edits_for_trial(edits: &[EditedText]) -> Vec<EditedText> {
     let moved = edits.iter().filter(|edit| edit.renamed_from.is_some());
     let names: BTreeSet<String> = moved.flat_map(|edit| module_names(&edit.path)).collect();
@@ -294,7 +300,7 @@ fn module_names(path: &WorkspacePath) -> Vec<String> {
     [stem(path), path.parent().as_ref().and_then(stem)].into_iter().flatten().collect()
 }
 
-/// `after` with the lines of `before` where it has lines with one of `names` in their place.
+/// `after` with the lines of `before` in place of lines that contain one of `names`.
 fn without_names(before: &str, after: &str, names: &BTreeSet<String>) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (before.split_inclusive('\n').collect(), after.split_inclusive('\n').collect());
@@ -311,14 +317,14 @@ fn without_names(before: &str, after: &str, names: &BTreeSet<String>) -> String 
     shown
 }
 
-/// What `view` shows once `edits` are on disk: what was unsaved there was the text before them.
+/// The `view` once `edits` are on disk: unsaved texts of the edited files are dropped.
 pub(crate) fn view_after_save(view: &View, edits: &[EditedText]) -> View {
     view.filtered(|path, _| {
         !edits.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
     })
 }
 
-/// Whether there is no file at `path` any more once `edits` are made.
+/// Returns true if `edits` leave no file at `path`.
 fn is_gone(edits: &[EditedText], path: &WorkspacePath) -> bool {
     let comes = edits.iter().any(|edit| edit.path == *path && edit.after.is_some());
     let goes = |edit: &EditedText| {
@@ -327,12 +333,12 @@ fn is_gone(edits: &[EditedText], path: &WorkspacePath) -> bool {
     !comes && edits.iter().any(goes)
 }
 
-/// Whether a server looked at the file, so that what it did not find was not there.
+/// Returns true if a server checked the file, so that missing findings mean that there are none.
 fn was_looked_at(report: &FileReport) -> bool {
     matches!(report.verdict, Verdict::Complete | Verdict::Partial)
 }
 
-/// How long the looks before an edit take at most, and again those after it.
+/// The longest time for the check before an edit, and again for the one after it.
 fn check_timeout(context: &Context, mode: BreakageMode) -> Duration {
     let usual = context.config.settings.deadlines.diagnostics;
     match mode {
@@ -343,7 +349,7 @@ fn check_timeout(context: &Context, mode: BreakageMode) -> Duration {
     }
 }
 
-/// What the servers say of `subjects` in `view`; a file that cannot be read is left out.
+/// The servers' findings in `subjects` in `view`; unreadable files are left out.
 async fn check_files_until(
     context: &Context,
     subjects: Vec<LanguageFile>,

@@ -1,4 +1,4 @@
-//! The findings that a difference between two trees brings anywhere.
+//! The new findings that a difference between two trees causes in any file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,19 +15,19 @@ use crate::tools::file_report::FileReport;
 use crate::tools::impact::EditImpact;
 use crate::workspace::WorkspacePath;
 
-/// What a difference brings.
+/// The new findings of a difference.
 #[derive(Debug)]
 pub(crate) struct NewFindings {
-    /// The files that were looked at in the later tree, with nothing but what is new in them.
+    /// The checked files of the later tree, with only their new findings.
     pub reports: Vec<FileReport>,
-    /// The files that it may concern and of which nothing can be said, each with the reason.
+    /// The files that may be affected but could not be judged, each with the reason.
     pub unjudged: Vec<(WorkspacePath, String)>,
-    /// Why there may be more, in sentences.
+    /// The reasons that there may be more, in sentences.
     pub gaps: Vec<String>,
 }
 
 impl BreakageWatch {
-    /// A watch over what is added to it.
+    /// A watch without files, to be widened.
     pub(crate) fn without_edits(mode: BreakageMode) -> Self {
         Self {
             subjects: Vec::new(),
@@ -39,20 +39,20 @@ impl BreakageWatch {
         }
     }
 
-    /// Has all files of `subjects` looked at as well.
+    /// Adds all files of `subjects` to the check.
     pub(crate) fn widen(&mut self, subjects: impl IntoIterator<Item = LanguageFile>) {
         let mut known: BTreeSet<WorkspacePath> = self.paths().cloned().collect();
         let new = subjects.into_iter().filter(|subject| known.insert(subject.path.clone()));
         self.subjects.extend(new);
     }
 
-    /// Leaves of the files that are looked at those that `retain` does.
+    /// Keeps the files that `retain` keeps.
     pub(crate) fn retain(&mut self, retain: impl FnOnce(&mut Vec<LanguageFile>)) {
         retain(&mut self.subjects);
     }
 
-    /// Looks at the later tree, which is on disk, and where something is found in it at the earlier one: what is clean now
-    /// holds nothing new.
+    /// Checks the later tree, which is on disk, and the earlier tree for files with findings: a
+    /// file that is clean now has no new ones.
     pub(crate) async fn find_new(
         self,
         context: &Context,
@@ -83,7 +83,7 @@ impl BreakageWatch {
 }
 
 impl Baseline {
-    /// Looks at the subjects as they are now, and at those with findings as they were.
+    /// Checks the present subjects, and the earlier state of those with findings.
     async fn check_subjects(
         &mut self,
         context: &Context,
@@ -128,8 +128,9 @@ impl Baseline {
         after
     }
 
-    /// Takes from reports about the later tree of a difference what is not looked for, and what is known to be in the earlier one without
-    /// looking: most of what is found in a project whose packages are not installed.
+    /// Removes findings that need no comparison from reports on the later tree: those below the
+    /// severity, and those certainly in the earlier tree. The latter are most findings of a
+    /// project whose packages are not installed.
     pub(super) fn drop_known(
         &self,
         context: &Context,
@@ -137,7 +138,7 @@ impl Baseline {
         reports: &mut BTreeMap<WorkspacePath, FileReport>,
     ) {
         let BreakageMode::Difference(told) = self.mode else { return };
-        // Without a tree of their own the earlier files are the same ones, read in the same way.
+        // Without a tree of their own, the earlier files are the same files read in the same way.
         let same_files = self.earlier.tree.is_none();
         for report in reports.values_mut() {
             let same_text = !edits.iter().any(|edit| edit.path == report.path);
@@ -147,7 +148,7 @@ impl Baseline {
         }
     }
 
-    /// What the servers do not look at of what the difference may break in others.
+    /// A note on aspects of the difference's effects that the servers do not check.
     fn unchecked_gap(
         &self,
         context: &Context,
@@ -162,7 +163,7 @@ impl Baseline {
         Some(comparison::unchecked_aspects(context, after)?.0).filter(|_| is_concerned)
     }
 
-    /// Leaves in `report` what was not there before.
+    /// Keeps the new findings of `report`.
     fn retain_new(&self, edits: &[EditedText], mut report: FileReport) -> FileReport {
         let edit = edits.iter().find(|edit| edit.path == report.path);
         let known = earlier_path(edits, &report.path).and_then(|path| self.before.get(path));
@@ -181,14 +182,15 @@ impl Baseline {
     }
 }
 
-/// Whether a finding follows from the text it is in and from which files there are, but from no other text.
+/// Returns true if a finding depends on its own text and on the existence of files, but on no other
+/// text.
 fn is_about_files(context: &Context, item: &DiagnosticItem) -> bool {
     let server = context.catalogue().servers.get(&item.server);
     let codes = server.map(|server| server.diagnostics.about_files.as_slice()).unwrap_or_default();
     item.code.as_ref().is_some_and(|code| codes.contains(code))
 }
 
-/// The path at which a file stood before `edits`; `None` where they make it.
+/// The path of a file before `edits`; `None` if they create it.
 pub(super) fn earlier_path<'a>(
     edits: &'a [EditedText],
     path: &'a WorkspacePath,

@@ -19,9 +19,9 @@ use crate::tools::transitive_impact::{
 };
 use crate::workspace::{WalkLimits, WorkspacePath};
 
-/// How long it looks beyond the files that use what is edited, where it was asked to.
+/// The timeout of the check beyond the direct users, if diagnostics were requested.
 const TRANSITIVE_CHECK_TIMEOUT: Duration = Duration::from_secs(5);
-/// The same for a difference between trees.
+/// The timeout of that check for a difference between trees.
 const DIFFERENCE_TRANSITIVE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// The most steps from a user of the edited code to the users of that user.
 const MAX_TRANSITIVE_CHECK_DEPTH: usize = 4;
@@ -58,9 +58,8 @@ impl Baseline {
         }
         spreads
     }
-
-    /// Checks more files while definitions in the checked ones look different to others. Returns the reason why that may not be
-    /// all.
+    /// Checks further files while a declaration in the checked ones changes its interface. Returns
+    /// the reason that the check may be incomplete.
     pub(super) async fn check_transitive(
         &mut self,
         context: &Context,
@@ -71,7 +70,7 @@ impl Baseline {
         until: Instant,
     ) -> Option<String> {
         let until = until.min(Instant::now() + self.transitive_timeout());
-        // What a trial shows over the disk is what is there before it.
+        // In a trial, the caller's view is the state before the edit.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
         let old = if is_trial { context.view.clone() } else { self.earlier.view.clone() };
         let mut unknown = None;
@@ -129,9 +128,8 @@ impl Baseline {
             _ => TRANSITIVE_CHECK_TIMEOUT,
         }
     }
-
-    /// How it is told what an edit of one file changes in the view of others; `None` where the servers that answered do not check files
-    /// against each other. Of an edit, whose answer somebody waits for, only servers that can be asked are.
+    /// The way to detect changes that other files can see; `None` if the servers that responded do
+    /// not check files against each other. For an edit, only servers that can be asked count.
     fn comparison_across_files(
         &self,
         context: &Context,
@@ -159,7 +157,7 @@ impl Baseline {
         }
     }
 
-    /// What was found in `subjects`, which are named as they were, before the change.
+    /// The findings in `subjects`, under their earlier paths, before the change.
     pub(super) async fn check_earlier(
         &self,
         context: &Context,
@@ -175,7 +173,7 @@ impl Baseline {
                 Some(earlier) => {
                     let mut found =
                         check_files_until(earlier, subjects, &View::disk(), self.mode, until).await;
-                    // A message may name a file by its whole path, which is another in another tree.
+                    // A message may contain an absolute path, which differs in another tree.
                     let root = |context: &Context| context.workspace.root().display().to_string();
                     let (there, here) = (root(earlier), root(context));
                     for item in found.values_mut().flat_map(FileReport::all_items_mut) {
@@ -188,7 +186,8 @@ impl Baseline {
         }
     }
 
-    /// Adds `subjects` to `after`, and to what is known before as far as something is found in them. Whether all of them told.
+    /// Checks `subjects` and adds them to `after`, and the earlier findings of those that have
+    /// findings now. Returns true if all were checked completely.
     pub(super) async fn check_more_files(
         &mut self,
         context: &Context,
@@ -202,7 +201,7 @@ impl Baseline {
         let mut found = check_files_until(context, subjects.clone(), new, self.mode, until).await;
         self.drop_known(context, edits, &mut found);
         let is_all = found.len() == count && found.values().all(|report| report.verdict == Verdict::Complete);
-        // Without findings after it, nothing is new, and it is not worth having the server look at the old text again.
+        // A file without findings after the edit has no new ones, so its old text needs no check.
         let with_findings: Vec<LanguageFile> = subjects
             .into_iter()
             .filter(|subject| found.get(&subject.path).is_some_and(|report| !report.items.is_empty()))
@@ -224,7 +223,7 @@ impl Baseline {
     }
 }
 
-/// The texts of the files that were looked at, before and after `edits`.
+/// The texts of the checked files, before and after `edits`.
 fn text_pairs<'p>(
     context: &Context,
     edits: &[EditedText],
@@ -244,8 +243,8 @@ fn text_pairs<'p>(
     paths.filter_map(|path| Some((path.clone(), text(path)?))).collect()
 }
 
-/// The files of the language, and of those that its server speaks as well, that were not looked at, those that name an edited
-/// module first; and whether that is all of them.
+/// The unchecked files of the language and of its server's other languages, those that name an
+/// edited module first. The flag is true if the list is complete.
 async fn remaining_files(
     context: &Context,
     language: &str,
@@ -268,7 +267,7 @@ async fn remaining_files(
     let mut files: Vec<WorkspacePath> =
         walk.files.into_iter().filter(|path| speaks(path) && !without.contains(path)).collect();
     files.sort_by_key(|path| std::cmp::Reverse(near.get(path).map_or(0, Vec::len)));
-    // The most that an edit without any word on it has looked at is less than what is walked here.
+    // The file limit of the default mode is too low for this step.
     let most = mode.most_files().max(BreakageMode::Wanted.most_files());
     let all = !cut && !walk.truncated && files.len() <= most;
     files.truncate(most);

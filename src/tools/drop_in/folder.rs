@@ -15,41 +15,41 @@ use crate::workspace::{EntryKind, ListQuery, ReadError, WorkDeadline, Workspace}
 
 const PROJECT: &str = ".lsp-tools/tools";
 const USER: &str = "tools";
-/// A tool is described in less.
+/// The limits for the size and number of tool files.
 const MAX_DROP_IN_FILE_BYTES: u64 = 64 * 1024;
 const MAX_DROP_IN_FILES: usize = 200;
-/// Looking must not be felt.
+/// The timeout of a scan; a call should not be slowed noticeably.
 const DROP_IN_SCAN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Who put a manifest there.
+/// The origin of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DropInOrigin {
-    /// The user, whose word counts.
+    /// The user, whose files are trusted.
     User,
-    /// The project, whose word counts where it is trusted.
+    /// The project, whose files need trust.
     Project,
 }
 
-/// How a tool is written down.
+/// The form of a tool file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DropInForm {
-    /// A manifest, which names a program.
+    /// A manifest that names a program.
     Manifest,
-    /// A Python file, which is both.
+    /// A Python file that is both manifest and program.
     Python,
 }
 
-/// One manifest as it lies there.
+/// A tool file with its content.
 #[derive(Debug, Clone)]
 pub(super) struct DropInFile {
     pub(super) origin: DropInOrigin,
-    /// As people are told of it.
+    /// The name shown to people.
     pub(super) display_name: String,
-    /// The folder it lies in, absolute.
+    /// The absolute path of its folder.
     pub(super) folder: PathBuf,
-    /// Its name without its extension.
+    /// The file name without its extension.
     pub(super) stem: String,
-    /// In which form it is written.
+    /// The form of the file.
     pub(super) form: DropInForm,
     pub(super) text: String,
 }
@@ -65,11 +65,11 @@ impl From<ToolFile> for DropInFile {
     }
 }
 
-/// What tells one state of the folders from another.
+/// Stamps that distinguish states of the folders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct DropInStamps(Vec<(String, [i64; 4])>);
 
-/// What lies in the folders.
+/// The content of the folders.
 #[derive(Debug, Clone, Default)]
 pub(super) struct DropInContents {
     pub(super) stamps: DropInStamps,
@@ -77,7 +77,7 @@ pub(super) struct DropInContents {
     pub(super) left_out: Vec<OmittedTool>,
 }
 
-/// Every tool that the project brings along, trusted or not.
+/// Every tool of the project, trusted or not.
 pub(super) fn of_the_project(context: &Context) -> Vec<DropInFile> {
     let mut found = DropInContents::default();
     of_project(context, &mut found);
@@ -85,10 +85,10 @@ pub(super) fn of_the_project(context: &Context) -> Vec<DropInFile> {
     found.files
 }
 
-/// Looks into both folders, the user's first, and at the skills.
+/// Scans both folders, the user's first, and the skills.
 pub(super) fn scan_folders(context: &Context) -> DropInContents {
     let mut found = DropInContents::default();
-    // What is trusted decides as well.
+    // The result depends on trust too.
     add_stamp(&mut found, "trust", &context.folders.state.join("trust.json"));
     of_user(&context.folders.config.join(USER), &mut found);
     of_project(context, &mut found);
@@ -96,12 +96,12 @@ pub(super) fn scan_folders(context: &Context) -> DropInContents {
         found.stamps.0.push((file.display_name.clone(), fingerprint(&file.text)));
         found.files.push(file);
     }
-    // Of two with one name the first counts, and the user's own before any of the project's.
+    // The first of several tools with the same name counts, the user's before the project's.
     found.files.sort_by_key(|file| file.origin == DropInOrigin::Project);
     found
 }
 
-/// Tells one text from another, where no stamp of a file does.
+/// A stamp from a text, for a source without a file stamp.
 fn fingerprint(text: &str) -> [i64; 4] {
     let hash = Sha256::digest(text);
     let part = |at: usize| hash[at..].first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
@@ -123,7 +123,7 @@ fn add_stamp(found: &mut DropInContents, name: &str, path: &Path) {
 fn stem_of(name: &str) -> Option<(String, DropInForm)> {
     let (stem, form) = match (name.strip_suffix(".json"), name.strip_suffix(".py")) {
         (Some(stem), _) => (stem, DropInForm::Manifest),
-        // By custom, what begins with `_` is a part of other modules.
+        // By convention, a name that begins with `_` is a part of other modules.
         (None, Some(stem)) if !stem.starts_with('_') => (stem, DropInForm::Python),
         (None, _) => return None,
     };
@@ -184,7 +184,7 @@ fn of_project(context: &Context, found: &mut DropInContents) {
             continue;
         }
         let shown = entry.path.display();
-        // A path of the workspace, opened so that nothing outside can stand in for it.
+        // A path of the workspace, opened so that no link can replace it.
         let read = workspace.read_text_up_to(&entry.path, MAX_DROP_IN_FILE_BYTES);
         if let Ok(seen) = workspace.stamp(&entry.path) {
             let seen = [seen.size as i64, seen.mtime_ns, seen.ctime_ns, seen.inode as i64];

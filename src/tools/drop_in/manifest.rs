@@ -4,7 +4,11 @@
 //! {
 //!   "name": "lint",
 //!   "description": "Runs the project's own linter on one file.",
-//!   "schema": {"type": "object", "properties": {"path": {"type": "string", "description": "The file."}}, "required": ["path"]},
+//!   "schema": {
+//!     "type": "object",
+//!     "properties": {"path": {"type": "string", "description": "The file."}},
+//!     "required": ["path"]
+//!   },
 //!   "command": ["python3", "${folder}/lint.py"],
 //!   "timeout_ms": 20000
 //! }
@@ -28,7 +32,7 @@ const DEFAULT_DROP_IN_TIMEOUT_MS: u64 = 30_000;
 const MAX_DROP_IN_TIMEOUT_MS: u64 = 600_000;
 const DEFAULT_DROP_IN_OUTPUT_BYTES: usize = 64 * 1024;
 const MAX_DROP_IN_OUTPUT_BYTES: usize = 8 << 20;
-/// A description is read by a model with every question; one that is longer wants to be more than a description.
+/// The limits for descriptions and schemas. A model reads each description in every request.
 const MAX_DROP_IN_DESCRIPTION_CHARS: usize = 1_000;
 const MAX_DROP_IN_SCHEMA_BYTES: usize = 16 * 1024;
 
@@ -48,23 +52,24 @@ struct ToolManifestFields {
     output_bytes: Option<usize>,
 }
 
-/// A manifest that can be a tool.
+/// A valid manifest.
 #[derive(Debug, Clone)]
 pub(super) struct ToolManifest {
     pub(super) name: String,
     pub(super) definition: ToolDefinition,
-    /// The program and its arguments; `${folder}` (that of the manifest) is filled in.
+    /// The program and its arguments; `${folder}` (that of the manifest) is expanded.
     pub(super) command: Vec<String>,
     pub(super) env: BTreeMap<String, String>,
     pub(super) timeout: Duration,
     pub(super) output_bytes: usize,
-    /// In which form it is written.
+    /// The form of the file.
     pub(super) form: DropInForm,
-    /// As it was read.
+    /// The text of the file.
     pub(super) text: String,
 }
 
-/// Reads a manifest; says what is wrong with it and what would be right. `None` for a file that is no tool and need not be one.
+/// Reads a manifest; an error describes the problem and a correct form. `None` for a file that is
+/// no tool and need not be one.
 pub(super) fn read(file: &DropInFile) -> Option<Result<ToolManifest, String>> {
     let words: Result<ToolManifestFields, String> = match file.form {
         DropInForm::Manifest => serde_json::from_str(&file.text).map_err(|error| error.to_string()),
@@ -135,7 +140,7 @@ fn check_range(name: &str, given: u64, most: u64) -> Result<u64, String> {
     }
 }
 
-/// A program with a `/` in it is relative to the manifest; so is the file of a Python tool.
+/// Resolves a program that contains a `/`, or the file of a Python tool, relative to the manifest.
 fn with_paths(mut command: Vec<String>, file: &DropInFile) -> Vec<String> {
     let word = match file.form {
         DropInForm::Manifest => command.first_mut(),

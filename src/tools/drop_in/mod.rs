@@ -1,12 +1,13 @@
-//! Dropped-in tools: a manifest or a Python file in a folder, and a program that does the work. A manifest is `NAME.json` in
-//! `.lsp-tools/tools/` of a trusted project, or in `tools/` beside the user's settings, or the same in a skill; a Python file
-//! has `SCHEMA` and `execute` ([`python`]).
+//! Dropped-in tools: a manifest or a Python file in a folder, and a program that does the work. A
+//! manifest is `NAME.json` in `.lsp-tools/tools/` of a trusted project, or in `tools/` beside the
+//! user's settings, or the same in a skill; a Python file has `SCHEMA` and `execute` ([`python`]).
 //!
-//! What lives here: what a manifest says ([`manifest`]), the folders and what is new in them ([`DropIns`]), what a project's
-//! manifests need trust for ([`pin`]), and the call ([`run`]). May use: `workspace`, `config`, `process`, `tool`, `source`.
+//! The module contains the manifests ([`manifest`]), the folders and their changes ([`DropIns`]),
+//! the parts of a project's tools that need trust ([`pin`]), and the call ([`run`]). It may use
+//! `workspace`, `config`, `process`, `tool` and `source`.
 //!
-//! How data passes: the registry of the tools that are always there comes in, and one that has these as well goes out; it is
-//! made anew when a folder has changed. A manifest that cannot be used is told, and costs nobody else anything.
+//! The registry of the built-in tools is extended by the dropped-in tools, again after each change
+//! of a folder. An unusable manifest is reported and does not affect other tools.
 
 mod folder;
 mod manifest;
@@ -27,22 +28,22 @@ use super::context::Context;
 use super::registry::Registry;
 use super::source::{OmittedTool, ToolSource};
 
-/// All tools there are at a moment.
+/// All tools at one time.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ToolInventory {
-    /// By name, the built-in ones among them.
+    /// The tools by name, including the built-in ones.
     pub tools: Registry,
-    /// Manifests that are none of them.
+    /// The unusable manifests.
     pub left_out: Vec<OmittedTool>,
 }
 
-/// Looks for dropped-in tools, and remembers what was found until a folder or the trust store changes.
+/// Finds dropped-in tools, and caches the result until a folder or the trust store changes.
 #[derive(Debug, Default)]
 pub(crate) struct DropIns {
     last: Mutex<Option<DropInScan>>,
 }
 
-/// What was found, and the state that folders and sources were in.
+/// The result of a scan, and the state of folders and sources at its time.
 #[derive(Debug)]
 struct DropInScan {
     stamps: DropInStamps,
@@ -51,7 +52,8 @@ struct DropInScan {
 }
 
 impl DropIns {
-    /// All tools: `built_in`, which nothing can shadow, what lies in the folders now, and what `sources` offer.
+    /// All tools: `built_in`, which cannot be shadowed, the present tools of the folders, and those
+    /// of `sources`.
     pub(crate) fn inventory(
         &self,
         context: &Context,
@@ -59,7 +61,7 @@ impl DropIns {
         sources: &[Arc<dyn ToolSource>],
     ) -> Arc<ToolInventory> {
         let found = folder::scan_folders(context);
-        // Before their tools are asked for: what changes in between is seen the next time.
+        // Read before the tools, so that a change in between is detected at the next call.
         let generations: Vec<u64> = sources.iter().map(|source| source.generation()).collect();
         let mut last = self.last.lock();
         if let Some(known) = last.as_ref()
@@ -78,7 +80,7 @@ impl DropIns {
         offer
     }
 
-    /// Forgets what was found; for when the built-in tools are others.
+    /// Clears the cache, for a change of the built-in tools.
     pub(crate) fn clear_cache(&self) {
         *self.last.lock() = None;
     }

@@ -13,18 +13,18 @@ use crate::text::hex;
 use crate::tools::context::Context;
 use crate::workspace::Workspace;
 
-/// What a tool of the project runs, as it is now.
+/// The parts of a project's tool that need trust, in their present state.
 #[derive(Debug, Clone)]
 pub(super) struct TrustNeeds {
-    /// What trust is given to, in words that its owner can read; another text is something else.
+    /// The text that the user trusts, in readable form; a different text needs new trust.
     pub(super) text: String,
-    /// The program.
+    /// The path of the program.
     pub(super) program: PathBuf,
-    /// What the program and the files must be when they run, where they are the project's.
+    /// The expected content of the program and the files that belong to the project.
     pub(super) pins: Vec<FilePin>,
 }
 
-/// What the tool of `manifest` needs trust for.
+/// The parts of the tool of `manifest` that need trust.
 pub(super) fn trust_needs(context: &Context, manifest: &ToolManifest) -> Result<TrustNeeds, String> {
     let root = context.workspace.root();
     let program = resolve_program(manifest, &context.workspace)?;
@@ -36,7 +36,7 @@ pub(super) fn trust_needs(context: &Context, manifest: &ToolManifest) -> Result<
                 pins.push(FilePin { path: path.clone(), sha256: sha256.clone() });
                 json!(sha256)
             }
-            // What the user installed may be brought up to date.
+            // Programs that the user installed may be updated.
             false => Value::Null,
         };
         let shown = path.strip_prefix(root).unwrap_or(&path).display().to_string();
@@ -49,7 +49,7 @@ pub(super) fn trust_needs(context: &Context, manifest: &ToolManifest) -> Result<
     Ok(TrustNeeds { text: text.to_string(), program, pins })
 }
 
-/// Whether the project's owner said yes to exactly this; says what to do where not.
+/// Returns an error with advice unless the user trusts exactly this.
 pub(super) fn check_trusted(context: &Context, name: &str, pin: &str) -> Result<(), String> {
     let state = context.trust.tool_state(context.workspace.root(), name, pin);
     match state.map_err(|error| error.to_string())? {
@@ -63,11 +63,11 @@ pub(super) fn check_trusted(context: &Context, name: &str, pin: &str) -> Result<
     }
 }
 
-/// The project's tools with what each of them needs trust for: `lsp-tools trust` asks for these.
+/// The project's tools with the texts that need trust, for `lsp-tools trust`.
 pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
     let mut pins: Vec<(String, String)> = Vec::new();
     for manifest in of_the_project(context).iter().filter_map(|file| manifest::read(file)?.ok()) {
-        // Of two with one name the first is the tool.
+        // The first of two tools with the same name counts.
         if !pins.iter().any(|(name, _)| *name == manifest.name)
             && let Ok(needs) = trust_needs(context, &manifest)
         {
@@ -77,7 +77,7 @@ pub(crate) fn pins(context: &Context) -> Vec<(String, String)> {
     pins
 }
 
-/// Where the program is: by its path, or on PATH.
+/// The path of the program: its own path, or the one found on PATH.
 pub(super) fn resolve_program(manifest: &ToolManifest, workspace: &Workspace) -> Result<PathBuf, String> {
     let word = manifest.command.first().map(String::as_str).unwrap_or_default();
     let found = match word.contains('/') {
@@ -88,7 +88,7 @@ pub(super) fn resolve_program(manifest: &ToolManifest, workspace: &Workspace) ->
     std::fs::canonicalize(&found).map_err(|error| format!("its program `{word}` cannot be found: {error}"))
 }
 
-/// The files of the project that its arguments name: scripts are run by another program.
+/// The files of the project among its arguments, such as scripts for an interpreter.
 fn files_in(manifest: &ToolManifest, root: &Path) -> Vec<PathBuf> {
     let words = manifest.command.iter().skip(1);
     let parts = words.map(|word| word.split_once('=').map_or(word.as_str(), |(_, value)| value));

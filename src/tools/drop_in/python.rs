@@ -1,5 +1,6 @@
-//! A tool as one Python file with `SCHEMA` and `execute`. What it is called and takes is read from its text; it runs only when it is
-//! called, by a runner of ours, and of a project only after its owner has said yes to it.
+//! A tool as one Python file with `SCHEMA` and `execute`. Its name and schema are read from its
+//! text. The code runs only in a call, by a runner of this crate, and for a project only if the
+//! user trusts it.
 
 use std::time::Instant;
 
@@ -8,10 +9,10 @@ use serde_json::{Value, json};
 use super::folder::DropInFile;
 use crate::hints::{DEADLINE, PythonModule};
 
-/// Hands the arguments over and the result back.
+/// The script that passes the arguments to the tool and prints the result.
 pub(super) const RUNNER: &str = include_str!("runner.py");
 
-/// The manifest that `file` amounts to; `None` where it is no tool but a part of one.
+/// The manifest of `file`; `None` if the file is a part of a tool.
 pub(super) fn manifest(file: &DropInFile) -> Option<Result<Value, String>> {
     let module = PythonModule::read(&file.text, Instant::now() + DEADLINE)?;
     let schema = module.constant("SCHEMA").transpose()?;

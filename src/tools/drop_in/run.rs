@@ -1,4 +1,5 @@
-//! One call of a dropped-in tool: arguments on stdin, the answer on stdout, with limits of time and size.
+//! One call of a dropped-in tool: arguments on stdin, the answer on stdout, with limits of time and
+//! size.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,14 +23,14 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 
-/// The longest name of a session or a call that is passed on, in characters.
+/// The longest id of a session or a call that is passed on, in characters.
 const MAX_CALLER_ID_CHARS: usize = 256;
 
 /// A manifest as a tool.
 #[derive(Debug)]
 pub(super) struct DropIn {
     manifest: ToolManifest,
-    /// Of a project's tool: what its owner said yes to.
+    /// The trusted text, for a project's tool.
     pin: Option<String>,
 }
 
@@ -75,7 +76,7 @@ impl DropIn {
         }
     }
 
-    /// Its program, and what that and its files must be when they run.
+    /// The program, and the expected content of it and its files.
     fn program(&self, context: &Context) -> Result<(PathBuf, Vec<FilePin>), ToolError> {
         let refused = |code, why: String| self.error(code, format!("does not run: {why}"));
         let Some(pin) = &self.pin else {
@@ -110,7 +111,8 @@ impl DropIn {
         })
     }
 
-    /// A Python tool is run by a runner of ours, which its owner need not read to trust it.
+    /// The arguments of the program. A Python tool is run by this crate's runner, which is not part
+    /// of the trusted text.
     fn arguments(&self) -> Vec<OsString> {
         let runner: &[&str] = match self.manifest.form {
             DropInForm::Manifest => &[],
@@ -120,9 +122,9 @@ impl DropIn {
         runner.iter().copied().chain(own).map(Into::into).collect()
     }
 
-    /// What the manifest sets, and which call it is.
+    /// The environment variables of the manifest and of the call.
     fn environment(&self, call: &Call<'_>) -> BTreeMap<OsString, OsString> {
-        // No variable holds the end of a text, and none is larger than a system takes.
+        // NUL cannot be in a variable, and its size is limited by the system.
         let fitting = |text: &str| {
             text.chars().filter(|char| *char != '\0').take(MAX_CALLER_ID_CHARS).collect::<String>()
         };
@@ -160,7 +162,7 @@ impl DropIn {
     }
 }
 
-/// Writes the arguments. A program that does not read them is not wrong.
+/// Writes the arguments. A program may ignore them.
 async fn write_arguments(stdin: Option<ChildStdin>, arguments: &Value) {
     if let Some(mut stdin) = stdin {
         let written = stdin.write_all(arguments.to_string().as_bytes()).await;
@@ -171,7 +173,7 @@ async fn write_arguments(stdin: Option<ChildStdin>, arguments: &Value) {
     }
 }
 
-/// All of the output; `None` where it is more than `most` bytes.
+/// All of the output; `None` if it exceeds `most` bytes.
 async fn read_output(stdout: Option<ChildStdout>, most: usize) -> Option<Vec<u8>> {
     let mut output = Vec::new();
     if let Some(stdout) = stdout {

@@ -9,20 +9,20 @@ use crate::tools::budget::json_size;
 
 /// The bytes that count as one token: code in the common tokenizers has between three and four.
 const BYTES_PER_TOKEN: usize = 3;
-/// The letters of documentation by which it is recognised in the source.
+/// The number of leading letters by which documentation is recognised in the source.
 const DOC_MATCH_CHARS: usize = 16;
-/// What a list takes to say that it is cut.
+/// The size of the note that a list is cut.
 const MORE_BYTES: usize = 90;
 
 /// A part before it is cut.
 #[derive(Debug, Default)]
 pub(super) struct UncutList {
     pub items: Vec<ExploreItem>,
-    /// Where it is not complete.
+    /// The verdict, if it is not complete.
     pub verdict: Option<Verdict>,
 }
 
-/// All that was found.
+/// All parts of the answer.
 #[derive(Debug, Default)]
 pub(super) struct ExploreParts {
     pub symbol: String,
@@ -39,8 +39,9 @@ pub(super) struct ExploreParts {
     pub callees: UncutList,
 }
 
-/// The answer in at most so many tokens, of which `beside` bytes are for verdict and notes: one item of each list where there is room; of documentation a fifth at most, of errors a sixth, of the source two fifths; the lists share
-/// the rest evenly, and what one of them leaves the others take.
+/// The answer in at most `tokens`, of which `beside` bytes are for verdict and notes. Each list
+/// gets one item if there is room. Documentation gets at most a fifth, errors a sixth, the source
+/// two fifths. The lists share the rest evenly, and unused shares go to the other lists.
 pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreOutput {
     let mut output = ExploreOutput {
         symbol: parts.symbol,
@@ -89,7 +90,7 @@ pub(super) fn fit(parts: ExploreParts, tokens: usize, beside: usize) -> ExploreO
     }
 }
 
-/// `about` without its documentation where the source says the same, and without a signature that is the source's own lines.
+/// Drops the documentation and signature of `about` that the source repeats.
 fn beyond_source<'a>(about: &'a str, body: &[String]) -> &'a str {
     let mut code = about.lines().filter(|line| !line.starts_with("```"));
     if code.all(|line| body.iter().any(|own| own.trim() == line.trim())) {
@@ -106,7 +107,7 @@ fn beyond_source<'a>(about: &'a str, body: &[String]) -> &'a str {
     }
 }
 
-/// A list of which the first items are taken, as room is given.
+/// A list whose first items are taken as room permits.
 struct CutList<T> {
     taken: Vec<T>,
     rest: std::vec::IntoIter<T>,
@@ -119,12 +120,12 @@ impl<T: Serialize> CutList<T> {
         Self { taken: Vec::new(), count: items.len(), rest: items.into_iter(), verdict }
     }
 
-    /// The bytes beside its items.
+    /// The size of the list beside its items.
     fn frame(&self) -> usize {
         if self.count == 0 { 0 } else { MORE_BYTES }
     }
 
-    /// Takes items as long as they fit into `most` bytes, and returns how many bytes they take.
+    /// Takes items while they fit into `most` bytes, and returns their size.
     fn take(&mut self, most: usize) -> usize {
         let mut used = 0;
         loop {
@@ -135,7 +136,7 @@ impl<T: Serialize> CutList<T> {
         }
     }
 
-    /// The same of one item; 0 where there is none, or none that fits.
+    /// Takes one item and returns its size; 0 if there is none or it does not fit.
     fn take_one(&mut self, most: usize) -> usize {
         let Some(size) = self.rest.as_slice().first().map(json_size).filter(|size| *size < most) else {
             return 0;
@@ -144,7 +145,8 @@ impl<T: Serialize> CutList<T> {
         size + 1
     }
 
-    /// The list, with `advice` on how the rest is seen where it is cut; the tool `whole` shows all.
+    /// The finished list. If it is cut, it has `advice` on the rest and names the tool
+    /// `whole`, which shows all.
     fn finish(self, advice: &str, whole: &str) -> ExploreList<T> {
         let shown = self.taken.len();
         let more = (shown < self.count)
@@ -154,7 +156,7 @@ impl<T: Serialize> CutList<T> {
 }
 
 impl CutList<ExploreItem> {
-    /// The same of a list that `only` narrows where it is about several files.
+    /// Like [`Self::finish`], for a list that `only` narrows if it contains several files.
     fn finish_by_file(self, whole: &str) -> ExploreList<ExploreItem> {
         let mut paths = self.taken.iter().chain(self.rest.as_slice()).map(|item| &item.path);
         let first = paths.next();
@@ -166,7 +168,8 @@ impl CutList<ExploreItem> {
     }
 }
 
-/// The lines in at most `most` bytes: of more the middle is left out, and a line says how many.
+/// The lines in at most `most` bytes. If they do not fit, the middle is replaced by a line with the
+/// number of omitted lines.
 fn elide_middle(lines: &[String], most: usize) -> String {
     // A line break takes two bytes in JSON, as many as the quotes around a text.
     let size = |line: &String| json_size(line);
@@ -183,7 +186,7 @@ fn elide_middle(lines: &[String], most: usize) -> String {
             })
             .count()
     };
-    // What follows the signature says more than the end does; one line always stands.
+    // The lines after the signature are more useful than the end. At least one line stays.
     let head = taken(&mut lines.iter(), room * 2 / 3).max(1);
     let tail = taken(&mut lines[head..].iter().rev(), room / 3);
     let left_out = lines.len() - head - tail;

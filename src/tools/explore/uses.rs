@@ -9,19 +9,20 @@ use crate::lsp::model::SymbolKind;
 use crate::tools::outline_cache::EnclosingSymbol;
 use crate::tools::place::Place;
 
-/// The most places that are named of one function, one for each line.
+/// The most places listed for one function, one per line.
 const MAX_PLACES_PER_ITEM: usize = 5;
 
-/// Uses by what they stand in: functions, types, the rest, and the top level of files; of each those with the most uses first.
+/// Uses by enclosing symbol: functions, types, the rest, and the top level of files; within each
+/// kind those with the most uses first.
 #[derive(Debug, Default)]
 pub(super) struct EnclosedUses {
-    /// In sources.
+    /// The uses in sources.
     pub callers: Vec<ExploreItem>,
-    /// In tests.
+    /// The uses in tests.
     pub tests: Vec<ExploreItem>,
 }
 
-/// Groups `places`, each with what is around it.
+/// Groups `places`, each given with its enclosing symbol.
 pub(super) fn enclosed_uses(
     places: impl IntoIterator<Item = (Place, Option<EnclosingSymbol>)>,
 ) -> EnclosedUses {

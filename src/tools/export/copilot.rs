@@ -1,5 +1,6 @@
-//! The Copilot language server: each property of the root has one type, as a text, and a description. What lies deeper is taken
-//! as it is. One tool that does not keep to this has the whole list refused.
+//! The Copilot language server: each property of the root has one type, as a text, and a
+//! description. Deeper levels are unrestricted. One tool that violates this makes the server reject
+//! the whole list.
 
 use serde_json::{Map, Value, json};
 
@@ -25,7 +26,8 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     tool
 }
 
-/// A property with one type and a description. Of several types it has the first; the others are told.
+/// A property with one type and a description. If several types are allowed, it has the first, and
+/// the description lists the others.
 fn property(name: &str, given: &Value) -> Map<String, Value> {
     let mut out = given.as_object().cloned().unwrap_or_default();
     let mut told = out.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();

@@ -1,5 +1,5 @@
-//! Gemini's function declarations: `parameters` are a subset of OpenAPI 3.0's schemas. What that cannot say (objects with
-//! free keys, values of any type) goes out as `parametersJsonSchema`.
+//! Gemini's function declarations: `parameters` are a subset of OpenAPI 3.0's schemas. Schemas
+//! beyond it (objects with free keys, values of any type) are exported as `parametersJsonSchema`.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use crate::tools::tool::ToolDefinition;
 pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     let plain = lower::one_object(&lower::inline_references(definition.input.as_value()));
     let mut tool = json!({"name": name, "description": description(definition)});
-    // A function without parameters has no `parameters`: an object without properties is refused.
+    // A function without parameters has no `parameters`: an object without properties is rejected.
     if plain.get("properties").and_then(Value::as_object).is_some_and(|properties| !properties.is_empty()) {
         match schema(&plain) {
             Some(parameters) => tool["parameters"] = parameters,
@@ -64,7 +64,7 @@ fn schema(given: &Map<String, Value>) -> Option<Value> {
     Some(Value::Object(out))
 }
 
-/// What a schema of one type says.
+/// Writes a schema of one type.
 fn write_typed(
     kind: &str,
     given: &Map<String, Value>,
@@ -112,7 +112,7 @@ fn write_typed(
     Some(())
 }
 
-/// Only texts can be enumerated; other values are told.
+/// Writes an enumeration. Only texts can be enumerated; other values are put into the description.
 fn write_enum(kind: &str, words: &[Value], out: &mut Map<String, Value>, told: &mut String) {
     let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
     if kind == "string" {

@@ -1,14 +1,15 @@
-//! Simplification of schemas: references put in place, combinations at the root folded into one object.
+//! Simplification of schemas: references put in place, combinations at the root folded into one
+//! object.
 
 use serde_json::{Map, Value, json};
 
-/// Beyond this many parts a schema says no more; references to references can grow without end.
+/// The most parts of an inlined schema, because nested references can grow without bound.
 const MAX_INLINED_SCHEMA_PARTS: usize = 10_000;
-/// A reference inside what it refers to is followed this deep.
+/// The depth to which a recursive reference is followed.
 const MAX_INLINED_SCHEMA_DEPTH: usize = 24;
 
-/// The schema with every `$ref` replaced by what it refers to. A reference that leads back into itself, nowhere, or away
-/// from the schema becomes a schema of anything.
+/// The schema with every `$ref` replaced by its target. A recursive, dangling or external reference
+/// becomes a schema of anything.
 pub(super) fn inline_references(schema: &Value) -> Value {
     let mut parts = 0;
     let mut plain = Inliner { root: schema, parts: &mut parts }.inline_part(schema, &mut Vec::new(), 0);
@@ -82,8 +83,8 @@ impl Inliner<'_> {
     }
 }
 
-/// The schema as one object: `type`, `properties` and `required` are there, and no combination stands at the root. What was
-/// required in every way stays required.
+/// The schema as one object with `type`, `properties` and `required`, and without a combination at
+/// the root. Properties that are required in every alternative stay required.
 pub(super) fn one_object(schema: &Value) -> Map<String, Value> {
     let mut map = schema.as_object().cloned().unwrap_or_default();
     for key in ["allOf", "anyOf", "oneOf"] {
@@ -127,7 +128,7 @@ fn merge_alternatives(map: &mut Map<String, Value>, ways: &[Value], all: bool) {
     }
 }
 
-/// The types that a schema names, without `null`, and whether `null` was among them.
+/// The types of a schema without `null`. The flag is true if `null` is among them.
 pub(super) fn types(schema: &Map<String, Value>) -> (Vec<&str>, bool) {
     let named: Vec<&str> = match schema.get("type") {
         Some(Value::String(one)) => vec![one],
@@ -138,7 +139,7 @@ pub(super) fn types(schema: &Map<String, Value>) -> (Vec<&str>, bool) {
     (named.into_iter().filter(|kind| *kind != "null").collect(), nullable)
 }
 
-/// The alternatives of `anyOf` or `oneOf`, without that of `null`, and whether there was that.
+/// The alternatives of `anyOf` or `oneOf` without `null`. The flag is true if `null` is among them.
 pub(super) fn alternatives(schema: &Map<String, Value>) -> Option<(Vec<&Map<String, Value>>, bool)> {
     let ways = schema.get("anyOf").or_else(|| schema.get("oneOf"))?.as_array()?;
     let is_null = |way: &Value| way.get("type") == Some(&json!("null"));
@@ -146,7 +147,7 @@ pub(super) fn alternatives(schema: &Map<String, Value>) -> Option<(Vec<&Map<Stri
     Some((rest, ways.iter().any(is_null)))
 }
 
-/// The type of a value, in a schema's word.
+/// The schema keyword for the type of a value.
 pub(super) fn type_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -173,7 +174,7 @@ mod tests {
             "type": "object",
             "properties": {"node": {"$ref": "#/$defs/Node", "description": "a node"}, "$ref": {"type": "string"}},
         });
-        // A property may be called `$ref` only where it stands among properties.
+        // `$ref` may be the name of a property only among properties.
         let plain = inline_references(&schema);
         assert_eq!(plain.get("$defs"), None);
         assert_eq!(plain["properties"]["node"]["properties"]["name"], json!({"type": "string"}));

@@ -17,7 +17,7 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
     });
     if let Some(mut output) = definition.output_schema() {
         if let Value::Object(map) = &mut output {
-            // Also where the answer is described by a reference.
+            // Added even if a reference describes the answer.
             map.entry("type").or_insert_with(|| json!("object"));
         }
         tool["outputSchema"] = output;

@@ -1,11 +1,12 @@
 //! The tool list in the formats of models' services and hosts, one file each.
 //!
-//! What lives here: [`export`], and per format the way from a [`ToolDefinition`] to its JSON ([`mcp`], [`openai`],
-//! [`anthropic`], [`gemini`], [`copilot`]); what they share is in [`lower`] (schemas made plainer) and [`names`] (our names in
-//! the letters a format allows, and back). May use: `schema`, `tool`.
+//! The module contains [`export`], and for each format the conversion of a [`ToolDefinition`] to
+//! its JSON ([`mcp`], [`openai`], [`anthropic`], [`gemini`], [`copilot`]). Shared parts are in
+//! [`lower`] (simplified schemas) and [`names`] (names in the letters that a format allows, and
+//! back). It may use `schema` and `tool`.
 //!
-//! How data passes: definitions come in, JSON goes out. A format that cannot say something says less of it: arguments are
-//! checked against the whole schema on our side whatever was exported.
+//! Definitions come in, JSON goes out. A format that cannot express a constraint omits it: the
+//! arguments are always checked against the whole schema here.
 
 mod anthropic;
 mod copilot;
@@ -38,10 +39,10 @@ pub enum ToolListFormat {
 }
 
 impl ToolListFormat {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 5] = [Self::Mcp, Self::OpenAi, Self::Anthropic, Self::Gemini, Self::Copilot];
 
-    /// As people call it.
+    /// The display name.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Mcp => "MCP",
@@ -52,7 +53,7 @@ impl ToolListFormat {
         }
     }
 
-    /// How many tools one list may have; more are refused by the service.
+    /// The most tools in one list; services reject longer ones.
     pub(crate) fn most_tools(self) -> Option<usize> {
         match self {
             Self::Mcp | Self::Anthropic => None,
@@ -66,14 +67,14 @@ impl ToolListFormat {
 pub struct ExportedToolList {
     /// The format.
     pub format: ToolListFormat,
-    /// One object per tool, in the order given.
+    /// One object per tool, in the given order.
     pub tools: Vec<Value>,
-    /// The names in it, and whose they are.
+    /// The exported names, and their internal names.
     pub(crate) names: ExportedNames,
 }
 
 impl ExportedToolList {
-    /// The list in the place where the format has it.
+    /// The list within the document of the format.
     pub(crate) fn document(&self) -> Value {
         match self.format {
             ToolListFormat::Mcp | ToolListFormat::Copilot => json!({"tools": self.tools}),
@@ -83,10 +84,10 @@ impl ExportedToolList {
     }
 }
 
-/// The tools in `format`.
+/// Exports the tools in `format`.
 ///
 /// # Errors
-/// Where there are more than the format takes: which ones to leave out is for the caller to say.
+/// If there are more tools than the format accepts: the caller decides which ones to leave out.
 pub fn export<'a>(
     format: ToolListFormat,
     definitions: impl IntoIterator<Item = &'a ToolDefinition>,
@@ -110,7 +111,7 @@ pub fn export<'a>(
     Ok(ExportedToolList { format, tools, names })
 }
 
-/// What a tool says of itself; never empty, because some services refuse that.
+/// The description of a tool; never empty, because some services reject that.
 fn description(definition: &ToolDefinition) -> &str {
     let card = &definition.card;
     [&card.description, &card.title, &card.name]

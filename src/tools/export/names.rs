@@ -8,11 +8,11 @@ use super::ToolListFormat;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExportedNames {
     format: ToolListFormat,
-    /// Theirs → ours.
+    /// Internal names by exported name.
     ours: BTreeMap<String, String>,
 }
 
-/// What all formats take; MCP would take twice as much.
+/// The longest name that all formats accept; MCP would accept twice as much.
 const MAX_EXPORTED_NAME_BYTES: usize = 64;
 
 impl ExportedNames {
@@ -20,18 +20,18 @@ impl ExportedNames {
         Self { format, ours: BTreeMap::new() }
     }
 
-    /// Our name of the tool that is called `theirs` in the list.
+    /// The internal name of the tool with the exported name `theirs`.
     pub(crate) fn internal_name(&self, theirs: &str) -> Option<&str> {
         self.ours.get(theirs).map(String::as_str)
     }
 
-    /// What our tool is called in the list.
+    /// The exported name of the tool `ours`.
     pub(crate) fn exported_name(&self, ours: &str) -> Option<&str> {
         self.ours.iter().find(|(_, name)| *name == ours).map(|(theirs, _)| theirs.as_str())
     }
 
-    /// Takes a name in, and says what it is in the list: `/` becomes `.` for MCP and `__` elsewhere; where two become alike
-    /// the later one gets a number.
+    /// Adds a name and returns its exported form: `/` becomes `.` for MCP and `__` elsewhere. If
+    /// two names collide, the later one gets a number.
     pub(super) fn add(&mut self, ours: &str) -> String {
         let base = self.sanitize(ours);
         let mut theirs = cut(&base, MAX_EXPORTED_NAME_BYTES).to_owned();
@@ -56,7 +56,7 @@ impl ExportedNames {
                 _ => name.push('_'),
             }
         }
-        // Gemini's names begin with a letter or `_`.
+        // A Gemini name begins with a letter or `_`.
         if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
             name.insert(0, '_');
         }
@@ -64,7 +64,7 @@ impl ExportedNames {
     }
 }
 
-/// All characters are ASCII.
+/// Truncates an ASCII name.
 fn cut(name: &str, most: usize) -> &str {
     name.get(..most).unwrap_or(name)
 }

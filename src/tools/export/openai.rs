@@ -1,19 +1,20 @@
-//! OpenAI's functions. Strict ones get arguments that always fit, for a price: every property is required (an optional one
-//! may be `null`), every object is closed, and few keywords are known. A schema that cannot be said so is not strict.
+//! OpenAI's functions. Strict ones get arguments that always fit, for a price: every property is
+//! required (an optional one may be `null`), every object is closed, and few keywords are known. A
+//! schema that cannot be expressed so is exported as not strict.
 
 use serde_json::{Map, Value, json};
 
 use super::{description, lower};
 use crate::tools::tool::ToolDefinition;
 
-/// What strict schemas may be at most.
+/// The limits of strict schemas.
 const MAX_STRICT_SCHEMA_DEPTH: usize = 10;
 const MAX_STRICT_SCHEMA_PROPERTIES: usize = 5_000;
 const MAX_STRICT_ENUM_VALUES: usize = 1_000;
-/// The formats of texts that strict schemas know.
+/// The string formats that strict schemas support.
 const FORMATS: [&str; 9] =
     ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
-/// Keywords that say what strict schemas cannot.
+/// Keywords that strict schemas do not support.
 const BEYOND: [&str; 13] = [
     "allOf",
     "not",
@@ -119,7 +120,7 @@ impl StrictSchemaBuilder {
             .then_some(Value::Object(out))
     }
 
-    /// An object whose keys are all known.
+    /// Converts an object whose keys are all known.
     fn object(
         &mut self,
         schema: &Map<String, Value>,
@@ -145,7 +146,7 @@ impl StrictSchemaBuilder {
     }
 }
 
-/// The same, or `null`.
+/// Extends a schema by `null`.
 fn or_null(mut schema: Value) -> Value {
     let nothing = json!("null");
     match schema.get_mut("type") {

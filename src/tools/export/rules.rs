@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::ToolListFormat;
 use crate::tools::schema::Schema;
 
-/// What is wrong with `tool`.
+/// The violations in `tool`.
 pub(super) fn faults(format: ToolListFormat, tool: &Value) -> Vec<String> {
     let mut found = Vec::new();
     match format {
@@ -34,7 +34,7 @@ fn text(tool: &Value, key: &str, pattern: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Every schema within `schema`, with its place.
+/// Visits every schema within `schema`, with its path.
 fn for_each_schema<'a>(schema: &'a Value, place: &str, visit: &mut dyn FnMut(&'a Map<String, Value>, &str)) {
     let Value::Object(map) = schema else { return };
     visit(map, place);

@@ -12,7 +12,7 @@ fn definition(name: &'static str, input: Value) -> ToolDefinition {
     ToolDefinition { card, input: Schema::new(input), output: None }
 }
 
-/// Everything that schemas of others may hold.
+/// A definition with unusual parts of third-party schemas.
 fn odd() -> ToolDefinition {
     definition(
         "others/odd",

@@ -1,4 +1,4 @@
-//! A tree of a repository, written out to a folder of our own.
+//! A tree of a repository, written out to a separate folder.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,29 +13,31 @@ use crate::workspace::private;
 
 /// The most files of a tree that is written out.
 const MAX_TREE_FILES: usize = 100_000;
-/// The most bytes that its files have together.
+/// The most bytes of its files in total.
 const MAX_TREE_BYTES: u64 = 2 << 30;
-/// The user's own settings of git name filters, which attributes of the tree would choose (Git LFS fetches what is missing): files are
-/// written as git keeps them.
+/// Disables the user's git settings, which name filters that attributes of the tree would select
+/// (Git LFS downloads missing files). Files are written as git stores them.
 const WITHOUT_FILTERS: [(&str, &str); 2] = [("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_NOSYSTEM", "1")];
-/// What makes a folder the top of a repository, to us as to servers: what lies above it is none of it.
+/// The files that make a folder the top of a repository for git and for servers, so that they do
+/// not look above it.
 const EMPTY_REPOSITORY: [(&str, &str); 2] = [
     ("HEAD", "ref: refs/heads/tree\n"),
     ("config", "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"),
 ];
 
-/// A tree that is written out.
+/// A tree that was written out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckedOutTree {
     /// The folders of submodules, which are empty, relative to the top.
     pub submodules: Vec<PathBuf>,
 }
 
-/// Writes `tree` into the folder `target`, which is made. The repository's index and work tree are not touched, and no program that it or
-/// the user names is run. `shadow` keeps objects apart where the tree is the index.
+/// Writes `tree` into the new folder `target`. The repository's index and work tree are not
+/// touched, and no program from its or the user's settings is run. `shadow` must keep objects apart
+/// if the tree is the index.
 ///
 /// # Errors
-/// Where git fails or takes too long, the tree is too large, or the folder cannot be made.
+/// If git fails or takes too long, the tree is too large, or the folder cannot be created.
 pub(crate) async fn check_out(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -49,11 +51,11 @@ pub(crate) async fn check_out(
     };
     let submodules = measure(shadow, repository, &tree).await?;
     let index = shadow.scratch("checkout-index");
-    // Of a tree that was written out before.
+    // The index of a previous checkout.
     let _absent = fs::remove_file(&index);
     let mut env = vec![("GIT_INDEX_FILE", index.into())];
     env.extend(WITHOUT_FILTERS.map(|(name, value)| (name, OsString::from(value))));
-    // With `-m` folders that the user has left out (sparse checkout) are left out here as well.
+    // With `-m`, folders that the user excluded (sparse checkout) are left out here as well.
     let read = ["read-tree", "-m", &tree].map(OsString::from);
     shadow.run_with(&repository.top, &read, &[], &env).await?;
     private::make_folder(target).map_err(|error| GitError::io(target, error))?;
@@ -63,7 +65,8 @@ pub(crate) async fn check_out(
     Ok(CheckedOutTree { submodules })
 }
 
-/// The tree that the index holds. Git checks the names in it only here, and not where it writes files from an index.
+/// The tree of the index. Git checks the names in it only here, and not when it writes files from
+/// an index.
 async fn tree_of_index(shadow: &ShadowRepository, repository: &Repository) -> Result<String, GitError> {
     let copy = shadow.scratch("index-copy");
     let own = shadow.scratch("index");
@@ -76,7 +79,7 @@ async fn tree_of_index(shadow: &ShadowRepository, repository: &Repository) -> Re
     Ok(first_line(&done.output))
 }
 
-/// Refuses a tree that would fill the disk; the folders of its submodules.
+/// Rejects a tree that would fill the disk, and returns the folders of its submodules.
 async fn measure(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -107,7 +110,7 @@ async fn measure(
 }
 
 fn make_repository(folder: &Path) -> std::io::Result<()> {
-    // A tree cannot have an entry of that name.
+    // A tree cannot have an entry with that name.
     for name in ["objects", "refs"] {
         private::make_folder(&folder.join(name))?;
     }

@@ -10,54 +10,54 @@ use super::repository::Repository;
 use super::revision::{ComparedTree, Comparison};
 use super::shadow::ShadowRepository;
 
-/// The most bytes of blobs that one run of git gives.
+/// The most bytes of blobs from one git command.
 const BLOB_BATCH_BYTES: u64 = 4 << 20;
-/// What git calls a regular file, in octal.
+/// Git's modes of regular files, in octal.
 const REGULAR_MODES: [&str; 2] = ["100644", "100755"];
-/// What git calls the commit of a submodule.
+/// Git's mode of a submodule's commit.
 pub(super) const SUBMODULE_MODE: &str = "160000";
 
 /// One side of a file that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ComparedFile {
-    /// There is none.
+    /// The file does not exist.
     Absent,
-    /// A regular file that git has as this blob.
+    /// A regular file whose content is this blob.
     Blob(String),
     /// A regular file as it is on disk.
     OnDisk,
     /// A submodule, which is a repository of its own.
     Submodule,
-    /// Something else: what.
+    /// Another kind of entry, in words.
     Other(&'static str),
 }
 
-/// A path that differs. Relative to the top of the work tree.
+/// A path that differs, relative to the top of the work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ComparedPath {
-    /// Its name after.
+    /// The path after.
     pub path: PathBuf,
-    /// Its name before, where that is another.
+    /// The path before, if it differs.
     pub renamed_from: Option<PathBuf>,
-    /// What it was.
+    /// The file before.
     pub before: ComparedFile,
-    /// What it is.
+    /// The file after.
     pub after: ComparedFile,
 }
 
-/// What differs between two trees.
+/// The differences between two trees.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TreeDifference {
     /// The paths.
     pub paths: Vec<ComparedPath>,
-    /// There was more than is read.
+    /// True if there was more output than the limit.
     pub cut: bool,
 }
 
-/// Asks git what differs.
+/// Lists the differences of a comparison.
 ///
 /// # Errors
-/// Where git fails or takes too long.
+/// If git fails or takes too long.
 pub(crate) async fn difference(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -75,7 +75,7 @@ pub(crate) async fn difference(
         "-M",
         "--no-ext-diff",
         "--no-textconv",
-        // What submodules look like inside is theirs to say, and git would ask with their configuration.
+        // Git would run on submodules with their configuration, which is not trusted.
         "--ignore-submodules=dirty",
     ];
     match &comparison.after {
@@ -104,7 +104,7 @@ pub(crate) async fn difference(
 /// The files and folders that git ignores, each folder once, relative to the top of the work tree.
 ///
 /// # Errors
-/// Where git fails or takes too long.
+/// If git fails or takes too long.
 pub(crate) async fn ignored_paths(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -114,17 +114,18 @@ pub(crate) async fn ignored_paths(
     Ok(nul_paths(&done.output).collect())
 }
 
-/// Files that git takes for unchanged without a look at them, since the user has told it to (`git update-index --assume-unchanged`, or
-/// `--skip-worktree` outside of a sparse checkout).
+/// Files that git assumes unchanged without a check, because the user set that
+/// (`git update-index --assume-unchanged`, or `--skip-worktree` outside of a sparse checkout).
 ///
 /// # Errors
-/// Where git fails or takes too long.
+/// If git fails or takes too long.
 pub(crate) async fn unwatched_paths(
     shadow: &ShadowRepository,
     repository: &Repository,
 ) -> Result<Vec<PathBuf>, GitError> {
     let done = shadow.run(repository, &["ls-files", "-v", "-z"].map(OsString::from)).await?;
-    // A small letter stands for the first, `S` for the second; what is left out of the work tree is not there.
+    // A small letter stands for the first flag, `S` for the second. A file excluded from the work
+    // tree does not exist.
     let marked = whole_entries(&done.output).filter_map(|entry| match entry {
         [mark, b' ', name @ ..] if mark.is_ascii_lowercase() || *mark == b'S' => Some(path(name)),
         _ => None,
@@ -132,7 +133,7 @@ pub(crate) async fn unwatched_paths(
     Ok(marked.filter(|path| repository.top.join(path).symlink_metadata().is_ok()).collect())
 }
 
-/// Reads `--raw -z`; an unfinished last entry is left out.
+/// Parses `--raw -z`; an unfinished last entry is left out.
 fn parse(output: &[u8], later: &ComparedTree) -> Vec<ComparedPath> {
     let mut entries = whole_entries(output);
     let mut found = Vec::new();
@@ -151,7 +152,7 @@ fn parse(output: &[u8], later: &ComparedTree) -> Vec<ComparedPath> {
         };
         let (before, mut after) = (compared_file(old_mode, old_id), compared_file(new_mode, new_id));
         if status == "U" {
-            // Git gives neither mode nor id of what is in conflict.
+            // Git gives neither mode nor id for a path in conflict.
             after = match later {
                 ComparedTree::WorkTree => ComparedFile::OnDisk,
                 _ => ComparedFile::Other("in conflict"),
@@ -168,19 +169,19 @@ fn compared_file(mode: &str, id: &str) -> ComparedFile {
         SUBMODULE_MODE => ComparedFile::Submodule,
         "120000" => ComparedFile::Other("a symbolic link"),
         _ if !REGULAR_MODES.contains(&mode) => ComparedFile::Other("no regular file"),
-        // Git gives no id of what it has not read from the disk.
+        // Git gives no id for a file that it has not read from the disk.
         _ if id.bytes().all(|byte| byte == b'0') => ComparedFile::OnDisk,
         _ => ComparedFile::Blob(id.to_owned()),
     }
 }
 
-/// Entries that end in NUL.
+/// The entries, which end in NUL.
 pub(super) fn whole_entries(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     let whole = output.iter().rposition(|byte| *byte == 0).map_or(0, |end| end);
     output[..whole].split(|byte| *byte == 0).filter(|entry| !entry.is_empty())
 }
 
-/// Paths that end in NUL.
+/// The paths, which end in NUL.
 pub(super) fn nul_paths(output: &[u8]) -> impl Iterator<Item = PathBuf> {
     whole_entries(output).map(path)
 }
@@ -189,21 +190,21 @@ pub(super) fn path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
-/// What git knows of a blob.
+/// The content of a blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BlobContent {
-    /// Its bytes.
+    /// The whole content.
     Bytes(Vec<u8>),
-    /// It has so many bytes, which is more than was asked for.
+    /// The blob has this many bytes, which exceeds the limit.
     TooLarge(u64),
-    /// The clone does not have it.
+    /// The clone does not contain the blob.
     Missing,
 }
 
-/// The contents of blobs, by their ids, as far as they have at most `most_bytes` each.
+/// The contents of blobs of at most `most_bytes` each, by their ids.
 ///
 /// # Errors
-/// Where git fails or takes too long.
+/// If git fails or takes too long.
 pub(crate) async fn blobs(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -252,7 +253,7 @@ async fn cat_file<'i>(
     Ok(done.output)
 }
 
-/// Reads `cat-file --batch`: `ID blob SIZE`, a line end, the bytes, a line end.
+/// Parses `cat-file --batch`: `ID blob SIZE`, a line end, the bytes, a line end.
 fn parse_batch(mut output: &[u8]) -> impl Iterator<Item = (String, Vec<u8>)> {
     std::iter::from_fn(move || {
         let end = output.iter().position(|byte| *byte == b'\n')?;

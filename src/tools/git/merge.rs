@@ -10,7 +10,7 @@ use super::revision::first_line;
 use super::shadow::ShadowRepository;
 use crate::process::Exit;
 
-/// The author of the commits in between, which nobody sees.
+/// The author of the intermediate commits, which are never shown.
 const IDENTITY: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", "lsp-tools"),
     ("GIT_AUTHOR_EMAIL", "lsp-tools@localhost"),
@@ -20,7 +20,7 @@ const IDENTITY: &[(&str, &str)] = &[
     ("GIT_COMMITTER_DATE", "2000-01-01T00:00:00Z"),
 ];
 
-/// What became of a merge.
+/// The outcome of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MergeOutcome {
     /// The id of a commit that holds both sides.
@@ -29,10 +29,10 @@ pub(crate) enum MergeOutcome {
     Conflict(Vec<PathBuf>),
 }
 
-/// Merges two commits, given by their ids. `shadow` keeps objects apart.
+/// Merges two commits, given by their ids. `shadow` must keep objects apart.
 ///
 /// # Errors
-/// Where git fails, or is too old to merge without a work tree (before 2.38).
+/// If git fails, or is too old to merge without a work tree (before 2.38).
 pub(crate) async fn merge(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -51,7 +51,7 @@ pub(crate) async fn merge(
             let done = shadow.run_with(&repository.top, &args, &[], &env).await?;
             Ok(MergeOutcome::Clean(first_line(&done.output)))
         }
-        // The tree comes first, then the paths.
+        // The first entry is the tree, the others are the paths.
         Exit::Code(1) if !done.output.is_empty() => {
             Ok(MergeOutcome::Conflict(nul_paths(&done.output).skip(1).collect()))
         }

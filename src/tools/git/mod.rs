@@ -1,13 +1,16 @@
 //! Git queries that do not trust the repository's configuration.
 //!
-//! A repository's configuration names programs: filters, a file system monitor, hooks, difference and fetch programs, and
-//! those of its submodules. A list of all such keys would be out of date with the next git. So git never sees that
-//! configuration: it runs on a directory of our own ([`shadow`]), which has a configuration that we wrote, and of the
-//! repository only its data (objects, index, exclude patterns). The user's own configuration counts as always; what it
-//! names are the user's programs.
+//! A repository's configuration names programs: filters, a file system monitor, hooks, difference
+//! and fetch programs, and those of its submodules. A list of all such keys would be out of date
+//! with the next git. So git never sees that configuration: it runs on a separate directory
+//! ([`shadow`]) with a configuration written here, and uses only the data of the repository
+//! (objects, index, exclude patterns). The user's own configuration applies as always; the programs
+//! in it are the user's.
 //!
-//! How data passes: a folder → [`repository::Repository`] (which is it, and does it lead elsewhere) → [`shadow::ShadowRepository`] →
-//! [`status::GitStatus`], or [`revision::Comparison`] → [`difference::TreeDifference`]; [`checkout`] writes a tree out, [`merge`] makes one of several.
+//! A folder leads to a [`repository::Repository`], which is checked for links elsewhere, and to a
+//! [`shadow::ShadowRepository`]. From it come a [`status::GitStatus`], or a
+//! [`revision::Comparison`] and its [`difference::TreeDifference`]. [`checkout`] writes a tree out,
+//! [`merge`] makes one of several.
 
 pub(crate) mod checkout;
 pub(crate) mod difference;
@@ -21,73 +24,73 @@ use std::path::PathBuf;
 
 use crate::process::RunError;
 
-/// Git's data could not be asked for.
+/// An error of a git query.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GitError {
-    /// No repository is there.
+    /// The folder is in no repository.
     #[error("`{path}` lies in no git repository")]
     NoRepository {
-        /// What was given, relative to the workspace.
+        /// The given path, relative to the workspace.
         path: String,
     },
-    /// It is put together so that it may show what belongs to another.
+    /// The repository is built so that it may expose data of another one.
     #[error("the git repository is not looked into: {why}")]
     Refused {
-        /// What is wrong with it.
+        /// The problem.
         why: String,
     },
-    /// It is of a kind that is not read here.
+    /// The kind of repository is not supported.
     #[error("the git repository cannot be read: {why}")]
     Unsupported {
-        /// What kind.
+        /// The kind.
         why: String,
     },
-    /// No commit is called so.
+    /// The commit does not exist.
     #[error("there is no commit `{name}` in the repository{}", if *shallow { ", which is a shallow clone" } else { "" })]
     UnknownRevision {
-        /// As it was given.
+        /// The given name.
         name: String,
-        /// The repository holds the latest commits only.
+        /// True if the repository is a shallow clone.
         shallow: bool,
     },
     /// Two commits have no common ancestor here.
     #[error("`{one}` and `{other}` have no common ancestor in the repository{}", if *shallow { ", which is a shallow clone" } else { "" })]
     NoMergeBase {
-        /// As it was given.
+        /// The given name.
         one: String,
-        /// As it was given.
+        /// The given name.
         other: String,
-        /// The repository holds the latest commits only.
+        /// True if the repository is a shallow clone.
         shallow: bool,
     },
-    /// What was given is no name of a commit.
+    /// The given name is not a valid name of a commit.
     #[error("`{name}` is no name of a commit that is looked up here: {why}")]
     InvalidRevision {
-        /// As it was given.
+        /// The given name.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
     },
-    /// Git itself is not there.
+    /// Git is not installed.
     #[error("git is not on PATH; install it")]
     NoGit,
-    /// The system refused.
+    /// A file could not be read.
     #[error("{} cannot be read: {source}", path.file_name().unwrap_or_default().display())]
     Io {
-        /// What was to be read.
+        /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Git was not started or did not come to its end.
+    /// Git could not be started, or was ended.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Git ended with a failure.
+    /// Git exited with a failure.
     #[error("git failed with {exit}: {said}")]
     Failed {
-        /// How it ended.
+        /// The exit status.
         exit: crate::process::Exit,
-        /// Its last line.
+        /// The last line of its output.
         said: String,
     },
 }

@@ -1,8 +1,8 @@
 //! The repository of a folder, with a check that no other repository is disguised as it.
 //!
-//! The `.git` of a hostile folder may point at any repository of the user: as a link, as a file that names a directory, by a
-//! `commondir`, by links among its data. Each such pointer is followed only where what it leads to says the same from its own
-//! side, or lies within the workspace.
+//! The `.git` of a hostile folder may point at any repository of the user: as a link, as a file
+//! that names a directory, by a `commondir`, by links among its data. Each such pointer is followed
+//! only if its target points back, or is within the workspace.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::GitError;
 use crate::workspace::{ReadError, Workspace};
 
-/// More than any pointer, reference or configuration of a repository has, in bytes.
+/// The largest pointer, reference or configuration file of a repository, in bytes.
 const MAX_GIT_METADATA_BYTES: u64 = 8 << 20;
 
 /// A repository with a work tree. All paths are canonical.
@@ -19,15 +19,16 @@ const MAX_GIT_METADATA_BYTES: u64 = 8 << 20;
 pub(crate) struct Repository {
     /// The top of the work tree.
     pub top: PathBuf,
-    /// What is this work tree's own: `HEAD`, the index.
+    /// The directory of this work tree's own data: `HEAD`, the index.
     pub git_dir: PathBuf,
-    /// What all work trees share: objects, references, configuration. Mostly the same as `git_dir`.
+    /// The directory that all work trees share: objects, references, configuration.
+    /// Usually the same as `git_dir`.
     pub common_dir: PathBuf,
-    /// The root of the workspace, within which links among the data may lead.
+    /// The root of the workspace. Links among the data may lead there.
     workspace: PathBuf,
 }
 
-/// What HEAD means.
+/// The commit or branch of HEAD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum GitHead {
     /// A commit, as hexadecimal digits.
@@ -46,10 +47,12 @@ impl GitHead {
 }
 
 impl Repository {
-    /// The repository that the canonical directory `start` lies in; `workspace` is the canonical root of the workspace.
+    /// The repository that contains the canonical directory `start`; `workspace` is the canonical
+    /// root of the workspace.
     ///
     /// # Errors
-    /// [`GitError::NoRepository`] (`shown` names the folder), and where the repository leads elsewhere.
+    /// [`GitError::NoRepository`] (`shown` names the folder), and an error if the repository leads
+    /// elsewhere.
     pub(crate) fn find(start: &Path, workspace: &Path, shown: &str) -> Result<Self, GitError> {
         for top in start.ancestors() {
             let dot_git = top.join(".git");
@@ -69,7 +72,7 @@ impl Repository {
         Err(GitError::NoRepository { path: shown.to_owned() })
     }
 
-    /// `.git` is the repository itself; not one without a `HEAD`, which git passes over as well.
+    /// The repository in the directory `.git`; `None` without a `HEAD`, as in git.
     fn from_dot_git(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Option<Self>, GitError> {
         let git_dir = canonical(dot_git)?;
         if git_dir != dot_git && !git_dir.starts_with(workspace) {
@@ -85,7 +88,8 @@ impl Repository {
         Ok(Some(Self { top, common_dir: git_dir.clone(), git_dir, workspace }))
     }
 
-    /// `.git` is a file that names a directory: of a further work tree (`git worktree add`), or of a submodule.
+    /// The repository of a file `.git` that names a directory: of an additional work tree
+    /// (`git worktree add`), or of a submodule.
     fn from_git_file(top: &Path, dot_git: &Path, workspace: &Path) -> Result<Self, GitError> {
         let text = read_text(dot_git)?;
         let target = text.trim_end().strip_prefix("gitdir:").map(str::trim_start);
@@ -95,7 +99,7 @@ impl Repository {
         let (top, workspace) = (top.to_owned(), workspace.to_owned());
         let common = git_dir.join("commondir");
         if fs::symlink_metadata(&common).is_err() {
-            // A submodule's directory says in its configuration where its work tree is; see `is_work_tree`.
+            // A submodule's configuration names its work tree; see `is_work_tree`.
             return Ok(Self { top, common_dir: git_dir.clone(), git_dir, workspace });
         }
         let common_dir = canonical(&git_dir.join(read_text(&common)?.trim_end()))?;
@@ -109,10 +113,11 @@ impl Repository {
         Ok(Self { top, git_dir, common_dir, workspace })
     }
 
-    /// Whether the repository itself agrees that `top` is its work tree. `core_worktree` is what its configuration says.
+    /// Checks that the repository itself names `top` as its work tree. `core_worktree` is the value
+    /// in its configuration.
     ///
     /// # Errors
-    /// Where it does not.
+    /// If it names another one.
     pub(crate) fn is_work_tree(&self, core_worktree: Option<&str>) -> Result<(), GitError> {
         let is_pointed_at = self.git_dir == self.common_dir && self.git_dir != self.top.join(".git");
         if !is_pointed_at || self.git_dir.starts_with(&self.workspace) {
@@ -127,10 +132,10 @@ impl Repository {
         }
     }
 
-    /// The canonical path of something among the repository's data; `None` where there is nothing.
+    /// The canonical path of an entry of the repository's data; `None` if it does not exist.
     ///
     /// # Errors
-    /// Where a link leads it out of the repository and the workspace.
+    /// If a link leads out of the repository and the workspace.
     pub(crate) fn data_path(&self, folder: &Path, name: &str) -> Result<Option<PathBuf>, GitError> {
         let path = folder.join(name);
         let real = match fs::canonicalize(&path) {
@@ -148,30 +153,31 @@ impl Repository {
     /// The text of the repository's configuration.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// If it cannot be read.
     pub(crate) fn configuration(&self) -> Result<String, GitError> {
         self.data_path(&self.common_dir, "config")?.map_or_else(|| Ok(String::new()), |path| read_text(&path))
     }
 
-    /// The commit that is checked out. References are read here and not by git, which would follow links among them.
+    /// The commit that is checked out. References are read here and not by git, which would follow
+    /// links among them.
     ///
     /// # Errors
-    /// Where it cannot be told, or a link leads elsewhere.
+    /// If it is invalid, or a link leads elsewhere.
     pub(crate) fn head(&self) -> Result<GitHead, GitError> {
         let head =
             self.data_path(&self.git_dir, "HEAD")?.ok_or_else(|| GitError::refused("it has no HEAD"))?;
         self.follow(read_text(&head)?)
     }
 
-    /// The object that the reference `name` leads to, found where git looks for it: `HEAD` and its kin, then tags, branches, and
-    /// branches of remotes. `None` where there is none.
+    /// The object of the reference `name`, searched for in git's order: `HEAD` and similar names,
+    /// then tags, branches, and branches of remotes. `None` if there is none.
     ///
     /// # Errors
-    /// Where it cannot be told, or a link leads elsewhere.
+    /// If the reference is invalid, or a link leads elsewhere.
     pub(crate) fn reference(&self, name: &str) -> Result<Option<String>, GitError> {
         let is_special = name.ends_with("HEAD") && name.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
         if is_special && let Some(path) = self.data_path(&self.git_dir, name)? {
-            // `FETCH_HEAD` has more words on its line.
+            // The line of `FETCH_HEAD` has further fields.
             let text = read_text(&path)?;
             let first = text.split('\t').next().unwrap_or_default().to_owned();
             return Ok(self.follow(first)?.commit());
@@ -187,9 +193,9 @@ impl Repository {
         Ok(None)
     }
 
-    /// What the text of a reference leads to.
+    /// Follows the text of a reference to a commit.
     fn follow(&self, mut text: String) -> Result<GitHead, GitError> {
-        // Git itself follows no more than five.
+        // Git itself follows at most five.
         for _ in 0..5 {
             let value = text.trim_end();
             if is_commit(value) {
@@ -226,7 +232,7 @@ fn canonical(path: &Path) -> Result<PathBuf, GitError> {
     fs::canonicalize(path).map_err(|error| GitError::io(path, error))
 }
 
-/// The text of a small regular file; nothing else is opened, and no pipe is waited for.
+/// The text of a small regular file. Other kinds of files are not opened, so no pipe can block.
 fn read_text(path: &Path) -> Result<String, GitError> {
     let failed = |error: ReadError| GitError::io(path, std::io::Error::other(error.reason()));
     Workspace::read_outside(path, MAX_GIT_METADATA_BYTES).map_err(failed)

@@ -1,4 +1,5 @@
-//! Names of commits, as users give them, resolved without letting git follow the repository's references.
+//! Names of commits, as users give them, resolved without letting git follow the repository's
+//! references.
 
 use std::ffi::OsString;
 
@@ -14,9 +15,9 @@ const MAX_REVISION_BYTES: usize = 256;
 pub(crate) enum ComparedTree {
     /// A commit or tree, by its id.
     Object(String),
-    /// What is staged.
+    /// The staged files.
     Index,
-    /// The files as they are, those that git does not know yet among them.
+    /// The files on disk, including untracked ones.
     WorkTree,
 }
 
@@ -25,12 +26,12 @@ pub(crate) enum ComparedTree {
 pub(crate) struct Comparison {
     /// The id of the commit before.
     pub before: String,
-    /// What is after it.
+    /// The later tree.
     pub after: ComparedTree,
 }
 
-/// What a user wants compared: `REF` with the work tree, `REF...` from where the branch left REF, `REF1..REF2`, `REF1...REF2` from their
-/// common ancestor.
+/// A range that a user gives: `REF` with the work tree, `REF...` with the work tree from the merge
+/// base, `REF1..REF2`, or `REF1...REF2` from their common ancestor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RevisionRange<'a> {
     first: &'a str,
@@ -51,10 +52,11 @@ impl<'a> RevisionRange<'a> {
 }
 
 impl Comparison {
-    /// What `given` names; `index` puts what is staged in the place of the work tree.
+    /// Resolves `given`. If `index`, the later side is the index instead of the work tree.
     ///
     /// # Errors
-    /// [`GitError::UnknownRevision`], [`GitError::InvalidRevision`], [`GitError::NoMergeBase`], and where git fails.
+    /// [`GitError::UnknownRevision`], [`GitError::InvalidRevision`], [`GitError::NoMergeBase`], and
+    /// failures of git.
     pub(crate) async fn resolve(
         shadow: &ShadowRepository,
         repository: &Repository,
@@ -94,7 +96,7 @@ impl Comparison {
 /// The id of the commit that `name` means.
 ///
 /// # Errors
-/// [`GitError::UnknownRevision`], [`GitError::InvalidRevision`], and where git fails.
+/// [`GitError::UnknownRevision`], [`GitError::InvalidRevision`], and failures of git.
 pub(crate) async fn commit(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -119,7 +121,7 @@ pub(crate) async fn commit(
     }
 }
 
-/// Whether the commit `id` is HEAD or one that HEAD descends from. What git cannot tell is not.
+/// Returns true if the commit `id` is HEAD or an ancestor of it; false if git fails.
 pub(crate) async fn is_ancestor_of_head(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -133,7 +135,7 @@ pub(crate) async fn is_ancestor_of_head(
 /// The best common ancestor of all of `commits`, given by names and ids.
 ///
 /// # Errors
-/// [`GitError::NoMergeBase`], and where git fails.
+/// [`GitError::NoMergeBase`], and failures of git.
 pub(crate) async fn common_ancestor(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -165,7 +167,7 @@ fn check_name(name: &str) -> Result<(), GitError> {
     Err(GitError::InvalidRevision { name, why })
 }
 
-/// What git printed, without the end of the line.
+/// The first line of git's output, without its end.
 pub(super) fn first_line(output: &[u8]) -> String {
     String::from_utf8_lossy(output).lines().next().unwrap_or_default().to_owned()
 }

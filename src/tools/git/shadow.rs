@@ -1,4 +1,4 @@
-//! A shadow git directory: our configuration, the repository's data.
+//! A shadow git directory: a configuration of this crate, the repository's data.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,14 +16,15 @@ use super::repository::{GitHead, Repository};
 use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, Spawn, Spawner, exchange};
 use crate::workspace::{Workspace, private};
 
-/// The most of git's output that is read, in bytes.
+/// The most bytes that are read from git's output.
 const MAX_GIT_OUTPUT_BYTES: usize = 32 << 20;
 /// The most parts of a split index.
 const MAX_SPLIT_INDEX_PARTS: usize = 64;
-/// What an object's id would be if there were no commit: the name of a branch that has none.
+/// The content of `HEAD` for a repository without a commit: a branch without a commit.
 const UNBORN: &str = "ref: refs/heads/unborn\n";
 
-/// What a repository says of how its files compare, and nothing of programs: key, and the values that pass.
+/// The settings of a repository that affect the comparison of files and name no programs: key, and
+/// accepted values.
 const CARRIED: &[(&str, &[&str])] = &[
     ("core.filemode", FLAG),
     ("core.symlinks", FLAG),
@@ -40,7 +41,8 @@ const CARRIED: &[(&str, &[&str])] = &[
 ];
 const FLAG: &[&str] = &["true", "false"];
 
-/// Laid over the user's own configuration as well: nothing of ours starts a monitor, a hook, or a pager.
+/// Options that override even the user's configuration: this crate's git commands start no monitor,
+/// hook or pager.
 const ALWAYS: &[&str] = &[
     "--no-pager",
     "--literal-pathspecs",
@@ -56,21 +58,21 @@ const ALWAYS: &[&str] = &[
     "protocol.allow=never",
 ];
 
-/// The directory; it is removed when this is dropped.
+/// The shadow directory, which is removed on drop.
 #[derive(Debug)]
 pub(crate) struct ShadowRepository {
     folder: TempDir,
     git: GitRunner,
-    /// Variables of every run.
+    /// Environment variables of every git command.
     env: Vec<(&'static str, OsString)>,
 }
 
-/// When a run of git is ended.
+/// The deadline of git commands.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum GitDeadline {
-    /// All runs together have until then.
+    /// All commands together end by this time.
     At(Instant),
-    /// Each run has so long.
+    /// Each command has this timeout.
     Each(Duration),
 }
 
@@ -89,16 +91,16 @@ impl GitDeadline {
     }
 }
 
-/// How git is run.
+/// The way to run git.
 #[derive(Debug, Clone)]
 pub(crate) struct GitRunner {
-    /// Who starts it.
+    /// Starts the process.
     pub spawner: Spawner,
-    /// Its path.
+    /// The path of git.
     pub program: PathBuf,
-    /// The folders in which it looks for programs.
+    /// The folders in which git searches for programs.
     pub path: ProgramPath,
-    /// When it is ended.
+    /// The deadline.
     pub deadline: GitDeadline,
 }
 
@@ -128,7 +130,8 @@ impl GitRunner {
         if done.exit == Exit::Code(0) { Ok(done) } else { Err(GitError::Failed { exit: done.exit, said }) }
     }
 
-    /// As [`run`](Self::run), also where git ends with a failure; with its last line on standard error.
+    /// Like [`run`](Self::run), but a failure of git is not an error. Returns its last line on
+    /// standard error too.
     async fn run_to_end(
         &self,
         args: Vec<OsString>,
@@ -166,10 +169,10 @@ impl GitRunner {
 }
 
 impl ShadowRepository {
-    /// Makes the directory in `cache`.
+    /// Creates the directory in `cache`.
     ///
     /// # Errors
-    /// Where the repository leads elsewhere or is of a kind that is not read here.
+    /// If the repository leads elsewhere or is of an unsupported kind.
     pub(crate) async fn create(
         repository: &Repository,
         git: GitRunner,
@@ -226,10 +229,11 @@ impl ShadowRepository {
         symlink(target, &path).map_err(|error| GitError::io(path, error))
     }
 
-    /// Runs git on `repository` as this directory shows it, at the top of its work tree, and gives what it printed.
+    /// Runs git on `repository` through this directory, at the top of its work tree, and returns
+    /// its output.
     ///
     /// # Errors
-    /// Where git fails or takes too long.
+    /// If git fails or takes too long.
     pub(crate) async fn run(
         &self,
         repository: &Repository,
@@ -238,11 +242,11 @@ impl ShadowRepository {
         self.run_with(&repository.top, args, &[], &[]).await
     }
 
-    /// As [`run`](Self::run), with `work_tree` in the place of the repository's, `input` for its standard input, and more variables of its
-    /// environment.
+    /// Like [`run`](Self::run), with `work_tree` in place of the repository's, `input` as standard
+    /// input, and additional environment variables.
     ///
     /// # Errors
-    /// Where git fails or takes too long.
+    /// If git fails or takes too long.
     pub(crate) async fn run_with(
         &self,
         work_tree: &Path,
@@ -250,15 +254,15 @@ impl ShadowRepository {
         input: &[u8],
         env: &[(&str, OsString)],
     ) -> Result<ExchangeOutcome, GitError> {
-        // A path that git is given or gives is relative to the top of the work tree.
+        // Paths in arguments and output are relative to the top of the work tree.
         let env: Vec<_> = self.env.iter().chain(env).cloned().collect();
         self.git.run(self.command(work_tree, args), work_tree, input, &env).await
     }
 
-    /// As [`run_with`](Self::run_with), also where git ends with a failure.
+    /// Like [`run_with`](Self::run_with), but a failure of git is not an error.
     ///
     /// # Errors
-    /// Where git cannot be run or takes too long.
+    /// If git cannot be run or takes too long.
     pub(crate) async fn run_to_end(
         &self,
         repository: &Repository,
@@ -268,11 +272,11 @@ impl ShadowRepository {
         self.git.run_to_end(self.command(top, args), top, &[], &self.env).await.map(|(done, _)| done)
     }
 
-    /// Puts another index in the place of the repository's: git names the one of a commit that is being made to its hooks
-    /// (`GIT_INDEX_FILE`), and it lies beside the other.
+    /// Uses another index in place of the repository's: git passes the index of a commit in
+    /// progress to its hooks (`GIT_INDEX_FILE`), and it is in the same folder.
     ///
     /// # Errors
-    /// Where it lies elsewhere, or is no file.
+    /// If it is in another folder, or not a file.
     pub(crate) fn use_index(&self, repository: &Repository, file: &Path) -> Result<(), GitError> {
         let refused = || GitError::refused("GIT_INDEX_FILE names no index beside the repository's own");
         let absolute = repository.top.join(file);
@@ -288,10 +292,10 @@ impl ShadowRepository {
         symlink(path, &link).map_err(|error| GitError::io(link, error))
     }
 
-    /// From now on the objects that git makes go into this directory, and not into the repository.
+    /// Redirects new objects of git into this directory instead of the repository.
     ///
     /// # Errors
-    /// Where the folder for them cannot be made.
+    /// If the folder for them cannot be created.
     pub(crate) fn keep_objects_apart(&mut self) -> Result<(), GitError> {
         let objects = self.scratch("new-objects");
         private::make_folder(&objects).map_err(|error| GitError::io(&objects, error))?;
@@ -320,13 +324,14 @@ impl ShadowRepository {
         self.folder.path().join(name)
     }
 
-    /// Whether the repository holds the latest commits only.
+    /// Returns true if the repository is a shallow clone.
     pub(crate) fn is_shallow(&self) -> bool {
         self.folder.path().join("shallow").exists()
     }
 }
 
-/// The keys (in lower case) and values of a configuration, parsed by git outside of any repository, includes not followed.
+/// The keys (in lower case) and values of a configuration, parsed by git outside of any repository,
+/// without includes.
 async fn configuration(
     git: &GitRunner,
     cwd: &Path,

@@ -1,4 +1,4 @@
-//! `git status` in the product's own types.
+//! The output of `git status` in types of this crate.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,31 +32,32 @@ pub(crate) enum GitChangeKind {
 /// A file that changed; paths are relative to the top of the work tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct GitChange {
-    /// Where it is now, or was.
+    /// The present path, or the last one of a deleted file.
     pub path: PathBuf,
-    /// What happened to it.
+    /// The kind of change.
     pub change: GitChangeKind,
-    /// Where it was before it was renamed or copied.
+    /// The path before a rename or copy.
     pub from: Option<PathBuf>,
 }
 
-/// What git says of a work tree.
+/// The status of a work tree.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GitStatus {
-    /// Between the commit and the index.
+    /// The changes between the commit and the index.
     pub staged: Vec<GitChange>,
-    /// Between the index and the work tree; also what is in conflict.
+    /// The changes between the index and the work tree, and conflicts.
     pub unstaged: Vec<GitChange>,
-    /// In the work tree alone, and not ignored.
+    /// The files only in the work tree that are not ignored.
     pub untracked: Vec<PathBuf>,
-    /// There was more than is read.
+    /// True if there was more output than the limit.
     pub cut: bool,
 }
 
-/// Asks for the status of what lies at and below `below` (relative to the top of the work tree; empty for all of it).
+/// The status of files at and below `below` (relative to the top of the work tree; empty for all
+/// of it).
 ///
 /// # Errors
-/// Where git fails or takes too long.
+/// If git fails or takes too long.
 pub(crate) async fn status(
     shadow: &ShadowRepository,
     repository: &Repository,
@@ -64,7 +65,7 @@ pub(crate) async fn status(
     untracked: bool,
 ) -> Result<GitStatus, GitError> {
     let untracked = if untracked { "--untracked-files=all" } else { "--untracked-files=no" };
-    // What submodules look like inside is theirs to say, and git would ask with their configuration.
+    // Git would run on submodules with their configuration, which is not trusted.
     let args =
         ["status", "--porcelain=v2", "-z", "--find-renames", "--ignore-submodules=dirty", untracked, "--"];
     let mut args: Vec<OsString> = args.map(OsString::from).to_vec();
@@ -75,7 +76,7 @@ pub(crate) async fn status(
     Ok(GitStatus { cut: done.cut, ..parse(&done.output) })
 }
 
-/// Reads `--porcelain=v2 -z`; an unfinished last entry is left out.
+/// Parses `--porcelain=v2 -z`; an unfinished last entry is left out.
 fn parse(output: &[u8]) -> GitStatus {
     let mut status = GitStatus::default();
     let mut entries = whole_entries(output);
@@ -99,7 +100,8 @@ fn parse(output: &[u8]) -> GitStatus {
 }
 
 impl GitStatus {
-    /// `1 XY …` and `2 XY …`: X is the index, Y the work tree; the path is everything after the field `at`.
+    /// Adds an entry `1 XY …` or `2 XY …`: X is the index, Y the work tree; the path follows the
+    /// field `at`.
     fn add_entry(&mut self, entry: &[u8], at: usize, from: Option<PathBuf>) {
         let (Some([index, tree]), Some(path)) = (entry.get(2..4), field(entry, at).map(path)) else { return };
         for (letter, list) in [(index, &mut self.staged), (tree, &mut self.unstaged)] {

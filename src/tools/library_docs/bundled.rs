@@ -3,19 +3,19 @@
 /// A bundled library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Library {
-    /// What it is called.
+    /// The id.
     pub id: &'static str,
-    /// Other names of it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Its title, for people.
+    /// The title, for people.
     pub title: &'static str,
-    /// What it is.
+    /// A short description.
     pub description: &'static str,
-    /// Its text: Markdown, in sections that begin with `## `.
+    /// The text in Markdown, in sections that begin with `## `.
     pub text: &'static str,
 }
 
-/// All of them.
+/// All bundled libraries.
 pub(crate) const LIBRARIES: [Library; 5] = [
     Library {
         id: "playwright",
@@ -60,7 +60,7 @@ pub(crate) fn resolve(name: &str) -> Option<&'static Library> {
     LIBRARIES.iter().find(|library| library.id == name || library.aliases.contains(&name.as_str()))
 }
 
-/// "playwright, selenium, …"
+/// The ids as a list: "playwright, selenium, …".
 pub(crate) fn ids() -> String {
     LIBRARIES.map(|library| library.id).join(", ")
 }

@@ -1,9 +1,11 @@
 //! Documentation of libraries: five bundled ones, and a service for the rest.
 //!
-//! What lives here: the bundled libraries by id and alias ([`bundled`]), the search through a text ([`search`]), and the
-//! service ([`remote`]). The tools are `resolve_library_id` and `get_library_docs`. May use: `web`, the settings.
+//! The module contains the bundled libraries by id and alias ([`bundled`]), the search in a text
+//! ([`search`]), and the service ([`remote`]). The tools are `resolve_library_id` and
+//! `get_library_docs`. It may use `web` and the settings.
 //!
-//! How data passes: a name becomes an id (a bundled one, else what the service knows), an id and a question become text.
+//! A name is resolved to an id (a bundled one, else one of the service), and an id and a query lead
+//! to text.
 
 pub(crate) mod bundled;
 pub(crate) mod remote;

@@ -17,28 +17,28 @@ const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(20), bytes: 
 /// A library that the service knows.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct RemoteLibrary {
-    /// What to ask for (`/facebook/react`).
+    /// The id for requests (`/facebook/react`).
     pub id: String,
     /// Its title.
     #[serde(alias = "name", default)]
     pub title: String,
-    /// What it is.
+    /// A short description.
     #[serde(default)]
     pub description: String,
 }
 
-/// Where the service is asked for libraries called `name`.
+/// The address of the request for libraries with the name `name`.
 ///
 /// # Errors
-/// As [`address`].
+/// The errors of [`address`].
 pub(crate) fn search_address(settings: &LibraryDocsSettings, name: &str) -> Result<Url, ToolError> {
     address(settings, "libs/search", &[("libraryName", name), ("query", name)])
 }
 
-/// Where the service is asked what the library `id` says to `query`.
+/// The address of the request for passages of the library `id` about `query`.
 ///
 /// # Errors
-/// As [`address`].
+/// The errors of [`address`].
 pub(crate) fn context_address(
     settings: &LibraryDocsSettings,
     id: &str,
@@ -47,10 +47,10 @@ pub(crate) fn context_address(
     address(settings, "context", &[("libraryId", id), ("query", query)])
 }
 
-/// The libraries that the service finds at `address`, best first.
+/// The libraries that the service returns at `address`, best first.
 ///
 /// # Errors
-/// What [`get`] says, with the bundled libraries named.
+/// The errors of [`get`], with the bundled libraries in the hint.
 pub(crate) async fn search(
     settings: &LibraryDocsSettings,
     address: &Url,
@@ -63,15 +63,16 @@ pub(crate) async fn search(
             "the service answered something that is no JSON",
         ))
     })?;
-    // A list, or an object around it, by version of the service. An entry without an id is of no use.
+    // A list, or an object around it, depending on the service's version. Entries without an id are
+    // useless.
     let entries = answer.get("results").unwrap_or(&answer).as_array().cloned().unwrap_or_default();
     Ok(entries.into_iter().filter_map(|entry| serde_json::from_value(entry).ok()).collect())
 }
 
-/// The text that the service has at `address`.
+/// The text that the service returns at `address`.
 ///
 /// # Errors
-/// What [`get`] says, with the bundled libraries named.
+/// The errors of [`get`], with the bundled libraries in the hint.
 pub(crate) async fn context(settings: &LibraryDocsSettings, address: &Url) -> Result<String, ToolError> {
     fetch(settings, address, "text/plain").await
 }
@@ -90,7 +91,7 @@ async fn fetch(
     Ok(String::from_utf8_lossy(&fetched.body).into_owned())
 }
 
-/// The service was chosen by the user, wherever it is.
+/// Permits the host of the service, which the user chose, even if it is not public.
 fn own_host(settings: &LibraryDocsSettings) -> WebHostExceptions {
     let default = LibraryDocsSettings::default().api == settings.api;
     let host = Url::parse(&settings.api)
@@ -108,7 +109,7 @@ fn address(settings: &LibraryDocsSettings, what: &str, query: &[(&str, &str)]) -
     })
 }
 
-/// What can be had all the same.
+/// Adds the bundled libraries, which are always available, to the hint.
 fn with_bundled_hint(error: ToolError) -> ToolError {
     let hint = format!("always there: {}", bundled::ids());
     let hint = match &error.hint {

@@ -1,26 +1,26 @@
 //! The search through a bundled text.
 //!
-//! The text is split at its `## ` headings. A section scores the occurrences of the question's words in it, and 2 more for each
-//! word that its heading has. The 8 best are the answer, best first; where no word occurs anywhere, the first 5 are, as an
-//! overview.
+//! The text is split at its `## ` headings. A section scores one for each occurrence of a query
+//! word in it, and 2 more for each query word in its heading. The 8 best sections are the answer,
+//! best first. If no word occurs anywhere, the first 5 sections are an overview.
 
-/// How many sections answer a question, and how many give an overview.
+/// The most sections of an answer, and of an overview.
 const MAX_MATCHED_SECTIONS: usize = 8;
 const MAX_OVERVIEW_SECTIONS: usize = 5;
 const HEADING_MATCH_SCORE: usize = 2;
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LibrarySearchResult {
-    /// Sections one after another, at most as many characters as asked for.
+    /// The sections in order, with at most the requested number of characters.
     pub text: String,
-    /// Words of the question occur in it; otherwise it is an overview.
+    /// True if words of the query occur in it; otherwise it is an overview.
     pub matched: bool,
-    /// Something was cut off at the end.
+    /// True if the end was cut off.
     pub cut: bool,
 }
 
-/// Searches `text` for the words of `query`, and gives at most `most` characters.
+/// Searches `text` for the words of `query`, and returns at most `most` characters.
 pub(crate) fn search(text: &str, query: &str, most: usize) -> LibrarySearchResult {
     let sections = sections(text);
     let terms = terms(query);
@@ -29,7 +29,7 @@ pub(crate) fn search(text: &str, query: &str, most: usize) -> LibrarySearchResul
         .map(|section| (score(section, &terms), *section))
         .filter(|(score, _)| *score > 0)
         .collect();
-    // Stable: of equals the first in the text comes first.
+    // Stable: among equals, the order of the text stays.
     scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     let matched = !scored.is_empty();
     let chosen: Vec<&str> = match matched {
@@ -40,7 +40,7 @@ pub(crate) fn search(text: &str, query: &str, most: usize) -> LibrarySearchResul
     LibrarySearchResult { text, matched, cut }
 }
 
-/// `text` with at most `most` characters, and whether something is missing.
+/// `text` with at most `most` characters. The flag is true if a part is missing.
 pub(crate) fn truncate_text(text: &str, most: usize) -> (String, bool) {
     match text.char_indices().nth(most) {
         Some((end, _)) => (text[..end].trim_end().to_owned(), true),
@@ -48,13 +48,13 @@ pub(crate) fn truncate_text(text: &str, most: usize) -> (String, bool) {
     }
 }
 
-/// The parts that begin with `## `; what stands before the first is none.
+/// The parts that begin with `## `; text before the first heading is left out.
 fn sections(text: &str) -> Vec<&str> {
     let mut starts: Vec<usize> = Vec::new();
     let mut at = 0;
     let mut fenced = false;
     for line in text.split_inclusive('\n') {
-        // A comment in an example is no heading.
+        // A comment in a code example is not a heading.
         fenced ^= line.starts_with("```");
         if line.starts_with("## ") && !fenced {
             starts.push(at);

@@ -1,5 +1,5 @@
-//! Removal of commands' caches that are no longer used. They are found by the root that they were made for, and removed
-//! whatever a command has put there.
+//! Removal of unused caches of commands. They are identified by the root that they were made for,
+//! and removed regardless of their content.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -15,17 +15,19 @@ use rustix::io::Errno;
 
 use crate::workspace::private;
 
-/// Holds the path of the workspace's root; written on each day on which a command runs.
+/// The file with the path of the workspace's root, written on each day with a command.
 const ROOT: &str = "root";
-/// The ending of what is being removed.
+/// The extension of folders that are being removed.
 const DEBRIS: &str = "gone";
 const CACHE_CLEANUP_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
-/// The time for which caches are kept that no command uses.
+/// The time after which caches that no command uses are removed.
 const UNUSED_CACHE_TTL: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// How deep folders are entered; deeper ones are brought up first, so that a command cannot make them too many to be open.
+/// The depth of open folders. Deeper folders are moved up first, so that a command cannot exhaust
+/// the open files.
 const MAX_CACHE_REMOVAL_DEPTH: usize = 128;
 
-/// Whether the caches at `base`, which belong to the workspace at `root`, are used for the first time on this day.
+/// Returns true on the first use in a day of the caches at `base`, which belong to the workspace at
+/// `root`.
 pub(super) fn begins_a_day(base: &Path, root: &Path) -> bool {
     let path = base.join(ROOT);
     if unused_for(&path).is_some_and(|unused| unused < CACHE_CLEANUP_INTERVAL) {
@@ -39,12 +41,12 @@ pub(super) fn begins_a_day(base: &Path, root: &Path) -> bool {
 
 fn unused_for(path: &Path) -> Option<Duration> {
     let written = fs::symlink_metadata(path).ok()?.modified().ok()?;
-    // A time to come is no age.
+    // A time in the future counts as now.
     Some(SystemTime::now().duration_since(written).unwrap_or_default())
 }
 
-/// Removes what is in `commands` for workspaces that are gone or were not used for long, but not `kept`; or else, where it is not the
-/// time `to_look` for these, only what a process that ended meanwhile has left half removed.
+/// Removes caches in `commands` for workspaces that were deleted or not used for long, except
+/// `kept`. If not `to_look`, it removes only folders that an ended process left half removed.
 pub(super) fn clear(commands: &Path, kept: &Path, to_look: bool) {
     let Ok(listed) = fs::read_dir(commands) else { return };
     for path in listed.flatten().map(|entry| entry.path()).filter(|path| path != kept) {
@@ -53,7 +55,8 @@ pub(super) fn clear(commands: &Path, kept: &Path, to_look: bool) {
             if !to_look || !is_stale_cache(&path) {
                 continue;
             }
-            // A command that comes to the workspace again meanwhile finds nothing half removed.
+            // Renamed first, so that a new command for the workspace never finds half-removed
+            // caches.
             if let Err(error) = fs::rename(&path, &debris) {
                 tracing::warn!("{} cannot be removed: {error}", path.display());
                 continue;
@@ -61,7 +64,7 @@ pub(super) fn clear(commands: &Path, kept: &Path, to_look: bool) {
         }
         match remove(&debris) {
             Ok(()) => tracing::info!("removed the caches of commands in {}", path.display()),
-            // Another process removes it too.
+            // Another process removes it at the same time.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => tracing::warn!("{} cannot be removed: {error}", debris.display()),
         }
@@ -71,7 +74,7 @@ pub(super) fn clear(commands: &Path, kept: &Path, to_look: bool) {
 fn is_stale_cache(base: &Path) -> bool {
     let path = base.join(ROOT);
     let Ok(root) = fs::read(&path) else {
-        // Being made, unless that was long ago.
+        // The folder is being created, unless that was long ago.
         return unused_for(base).is_some_and(|unused| unused > CACHE_CLEANUP_INTERVAL);
     };
     let root = PathBuf::from(OsStr::from_bytes(&root));
@@ -82,13 +85,14 @@ fn is_stale_cache(base: &Path) -> bool {
 /// A folder that is being emptied.
 struct FolderRemovalLevel {
     folder: OwnedFd,
-    /// In the folder above it.
+    /// The name in the parent folder.
     name: OsString,
-    /// The folders in it that are left.
+    /// The remaining folders in it.
     folders: Vec<OsString>,
 }
 
-/// Removes the folder at `path` with all that is in it. No link is followed, and what forbids its own removal is opened first.
+/// Removes the folder at `path` with its content. Links are not followed, and missing permissions
+/// are added first.
 fn remove(path: &Path) -> io::Result<()> {
     let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     let above = rustix::fs::openat(CWD, above, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
@@ -124,24 +128,24 @@ fn remove(path: &Path) -> io::Result<()> {
 
 const REAL_FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The folder `name` in `above`, which the user may read and change from now on.
+/// Opens the folder `name` in `above` after making it readable and writable for the user.
 #[cfg(target_os = "linux")]
 fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     let place = rustix::fs::openat(above, name, REAL_FOLDER | OFlags::PATH, Mode::empty())?;
-    // By its descriptor, which no link can stand in for.
+    // By its descriptor, which no link can replace.
     let own = PathBuf::from(format!("/proc/self/fd/{}", place.as_raw_fd()));
     fs::set_permissions(own, fs::Permissions::from_mode(0o700))?;
     Ok(rustix::fs::openat(&place, c".", REAL_FOLDER, Mode::empty())?)
 }
 
-/// The folder `name` in `above`, which the user may read and change from now on.
+/// Opens the folder `name` in `above` after making it readable and writable for the user.
 #[cfg(not(target_os = "linux"))]
 fn open_with_all_rights(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     rustix::fs::chmodat(above, name, Mode::RWXU, rustix::fs::AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(rustix::fs::openat(above, name, REAL_FOLDER, Mode::empty())?)
 }
 
-/// The folder `name` in `above`, opened, without its files.
+/// Opens the folder `name` in `above` and removes its files.
 fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemovalLevel> {
     let folder = open_with_all_rights(above, name)?;
     let mut folders = Vec::new();
@@ -156,7 +160,7 @@ fn open_emptied(above: BorrowedFd<'_>, name: &OsStr) -> io::Result<FolderRemoval
             continue;
         }
         match rustix::fs::unlinkat(&folder, name, AtFlags::empty()) {
-            // Some file systems do not tell the kind.
+            // Some file systems do not report the kind of an entry.
             Err(Errno::ISDIR) => folders.push(name.to_owned()),
             done => done?,
         }
@@ -205,7 +209,7 @@ mod tests {
         assert!(here.exists(), "it is in use");
     }
 
-    /// Deeper than folders are kept open.
+    /// The depth exceeds that of open folders.
     #[test]
     fn cache_folders_of_any_depth_are_removed() {
         let temp = tempfile::tempdir().unwrap();
