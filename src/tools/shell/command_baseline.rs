@@ -1,4 +1,5 @@
-//! Breakage of a command: diagnostics of the files that servers had open, and of those that it changed.
+//! Breakage of a command: diagnostics of the files that servers had open, and of those that it
+//! changed.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -11,24 +12,26 @@ use crate::tools::edited_text::EditedText;
 use crate::tools::impact::language_of;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
-/// So many files are looked at before the command, and so many changed ones after it.
+/// The most files that are checked before the command, and the most changed ones after it.
 const MAX_COMMAND_CHECKED_FILES: usize = 40;
-/// The texts of larger workspaces are only remembered as far as servers have them open.
+/// The size of a workspace, in files, up to which the texts of all files are remembered. In larger
+/// ones, only texts of open documents are.
 const MAX_REMEMBERED_FILES: usize = 400;
 /// The most bytes of text that are remembered.
 const MAX_REMEMBERED_BYTES: usize = 8 << 20;
 /// The time limit for listing the files to remember.
 const REMEMBER_WALK_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// What was known before a command.
+/// The state before a command.
 pub(crate) struct CommandBaseline {
-    /// What servers found, where that was asked for.
+    /// The servers' findings, if diagnostics were requested.
     baseline: Option<Baseline>,
     texts: BTreeMap<WorkspacePath, String>,
 }
 
 impl CommandBaseline {
-    /// Looks at the files that running servers have open: nobody can know what a command will change.
+    /// Checks the files that running servers have open, because the effects of a command are
+    /// unpredictable.
     pub(crate) async fn capture(context: &Context) -> Self {
         context.manager.refresh().await;
         let texts =
@@ -37,7 +40,8 @@ impl CommandBaseline {
         Self { baseline: Some(Baseline::capture(context, subjects).await), texts }
     }
 
-    /// Remembers texts, and asks nobody: of all files that servers speak of, or in a large workspace of those that they have open.
+    /// Remembers texts without a request to servers: of all files in languages with a server, or in
+    /// a large workspace of open documents.
     pub(crate) async fn remember(context: &Context) -> Self {
         if !context.keeps_servers() {
             return Self { baseline: None, texts: BTreeMap::new() };
@@ -116,7 +120,7 @@ impl CommandBaseline {
     }
 }
 
-/// The texts of `paths` that can be read, up to a size in all.
+/// The texts of the readable `paths`, up to a total size.
 fn texts_of(
     context: &Context,
     paths: impl IntoIterator<Item = WorkspacePath>,
@@ -135,7 +139,7 @@ fn texts_of(
     texts
 }
 
-/// Returns true if a file, by its name, is code that servers judge.
+/// Returns true if a file's name is that of code that servers check.
 fn is_judged(context: &Context, path: &WorkspacePath) -> bool {
     let language = context.catalogue().language_of(&path.name_lossy(), None);
     language.is_some_and(|language| {

@@ -1,4 +1,4 @@
-//! The owner of all commands of a runtime, which ends them with it at the latest.
+//! The owner of all commands of a runtime, which ends them together with the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,13 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// All commands of a runtime.
 #[derive(Debug, Default)]
 pub(crate) struct ShellCommands {
-    /// Cancelled when nothing may run any more.
+    /// Cancelled when no command may run any more.
     closing: CancellationToken,
     tasks: TaskTracker,
-    /// Those in the background, oldest first.
+    /// The background commands, oldest first.
     background: Mutex<Vec<BackgroundCommand>>,
-    /// Held from the look for room until the run is kept, so that no two take the same room.
+    /// Held from the check for a free place until the run is stored, so that two calls cannot
+    /// take the same place.
     starting: tokio::sync::Mutex<()>,
 }
 
@@ -32,7 +33,8 @@ struct BackgroundCommand {
 }
 
 impl ShellCommands {
-    /// Starts a command. It is ended when `limit` has passed, when the run is dropped, or by [`shutdown`](Self::shutdown).
+    /// Starts a command. It is ended after `limit`, when the run is dropped, or by
+    /// [`shutdown`](Self::shutdown).
     pub(crate) async fn start(
         &self,
         spawner: &Spawner,
@@ -52,7 +54,8 @@ impl ShellCommands {
         Ok(run)
     }
 
-    /// Starts a command in the background, for `session` alone, which may have `most` of them; gives its id.
+    /// Starts a command in the background for `session`, which may have `most` of them, and returns
+    /// its id.
     pub(crate) async fn start_background(
         &self,
         session: &str,
@@ -67,7 +70,7 @@ impl ShellCommands {
         Ok(id)
     }
 
-    /// Forgets the oldest of `session` that has ended, if all places are taken.
+    /// Drops the oldest ended command of `session` if all places are taken.
     fn evict_finished(&self, session: &str, most: usize) -> Result<(), ToolError> {
         let mut kept = self.background.lock();
         if kept.iter().filter(|one| one.session == session).count() < most {
@@ -87,10 +90,10 @@ impl ShellCommands {
         }
     }
 
-    /// The run that `session` knows by `id`.
+    /// The run of `session` with the id `id`.
     pub(crate) fn get(&self, session: &str, id: &str) -> Result<Arc<CommandRun>, ToolError> {
         let kept = self.background.lock();
-        // Another session's is as unknown as one that never was.
+        // The id of another session is unknown here.
         let found = kept.iter().find(|one| one.id == id && one.session == session);
         found.map(|one| one.run.clone()).ok_or_else(|| {
             let what = format!("no background command of this session has the id `{}`", id.escape_debug());
@@ -105,12 +108,13 @@ impl ShellCommands {
         })
     }
 
-    /// Ends the commands of `session` in the background, with all they started.
+    /// Ends the background commands of `session`, with all their processes.
     pub(crate) fn end_session(&self, session: &str) {
         self.background.lock().retain(|one| one.session != session);
     }
 
-    /// Ends every command with all it started; returns when they are gone. Nothing is started after.
+    /// Ends every command with all its processes, and returns when they have exited. No further
+    /// command is started.
     pub(crate) async fn shutdown(&self) {
         self.closing.cancel();
         self.tasks.close();
@@ -118,7 +122,7 @@ impl ShellCommands {
     }
 }
 
-/// Nobody guesses it.
+/// A random id that cannot be guessed.
 fn new_id() -> Result<String, ToolError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
@@ -128,7 +132,7 @@ fn new_id() -> Result<String, ToolError> {
 }
 
 fn not_started(error: &SpawnError) -> ToolError {
-    // Where our binary lies is nothing an agent need know.
+    // Paths of this program's binary are not for agents.
     tracing::warn!("{error}");
     let what = match error {
         SpawnError::Refused { source, .. } => format!("the command could not be started: {source}"),

@@ -1,12 +1,15 @@
 //! The common parts of `bash`, `bash_output` and `bash_kill`.
 //!
-//! What lives here: what a command may touch and is given ([`prepared_command`]), the caches that it has of its own
-//! ([`caches`]), one running command ([`run`]), its output, bounded ([`ring`]) and made into text ([`text`]), and all commands of a
-//! runtime, with their owner ([`commands`]). May use what tools may; starts processes through `process` alone.
+//! The module contains the preparation of a command with its sandbox and environment
+//! ([`prepared_command`]), the caches for commands ([`caches`]), one running command ([`run`]), its
+//! bounded output ([`ring`]) and the conversion to text ([`text`]), and all commands of a runtime,
+//! with their owner ([`commands`]). It may use the same modules as tools, and starts processes only
+//! through `process`.
 //!
-//! How data passes: a [`prepared_command::PreparedCommand`] is made of the settings and the command line; [`commands::ShellCommands::start`] makes a
-//! [`run::CommandRun`] of it, whose task reads the command's streams into two rings, ends it at its deadline or when nobody
-//! wants it any more, and says how it ended. What is taken from a ring becomes text, and the tool's answer.
+//! A [`prepared_command::PreparedCommand`] is made from the settings and the command line.
+//! [`commands::ShellCommands::start`] makes a [`run::CommandRun`] of it. Its task reads the
+//! command's streams into two rings, ends it at its deadline or on request, and reports its end.
+//! The content of a ring is decoded to text for the tool's answer.
 
 pub(crate) mod caches;
 pub(crate) mod command_baseline;

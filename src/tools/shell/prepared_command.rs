@@ -16,20 +16,21 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::state_files::run_blocking;
 
 const SHELL: &str = "/bin/sh";
-/// Names the caller's `PATH` to the shell.
+/// The variable that passes the caller's `PATH` to the shell.
 const CALLER_PATH: &str = "LSP_TOOLS_CALLER_PATH";
-/// A login shell reads profiles, and many of them set `PATH` anew. What the caller had in it, such as the programs of an
-/// activated environment, comes first again.
+/// The prefix that puts the caller's `PATH` first again. A login shell reads profiles, and many of
+/// them replace `PATH`, including the programs of an activated environment.
 const CALLER_PATH_FIRST: &str =
     "PATH=\"$LSP_TOOLS_CALLER_PATH${PATH:+:$PATH}\"; unset LSP_TOOLS_CALLER_PATH; ";
-/// Holds what sets the variables of the caches.
+/// The variable with the commands that set the variables of the caches.
 const CACHES: &str = "LSP_TOOLS_COMMAND_CACHES";
-/// A profile can have named the user's own again.
+/// The prefix that sets these variables again, in case a profile has set the user's own.
 const CACHES_AGAIN: &str = "eval \"$LSP_TOOLS_COMMAND_CACHES\"; unset LSP_TOOLS_COMMAND_CACHES; ";
-/// The longest command in bytes: Linux takes no word of 128 KiB in a command line, the zero byte at its end included.
+/// The longest command in bytes: Linux rejects an argument of 128 KiB, including its terminating
+/// zero byte.
 const MAX_SHELL_COMMAND_BYTES: usize = 128 * 1024 - CALLER_PATH_FIRST.len() - CACHES_AGAIN.len() - 1;
 
-/// Folders for temporary files, and devices that hold nothing.
+/// Folders for temporary files, and devices that store nothing.
 const ALWAYS_WRITABLE: [&str; 11] = [
     "/tmp",
     "/var/tmp",
@@ -47,15 +48,15 @@ const ALWAYS_WRITABLE: [&str; 11] = [
 /// A command line, ready to be started.
 #[derive(Debug)]
 pub(crate) struct PreparedCommand {
-    /// What is started.
+    /// The process to start.
     pub spawn: Spawn,
-    /// What keeps it to its folders.
+    /// The confinement of the command.
     pub enforced: Enforced,
-    /// Why package managers can write no cache, where that is so.
+    /// The reason that package managers cannot write a cache, if so.
     pub no_caches: Option<String>,
 }
 
-/// What keeps commands to their folders under the settings in force; for those who look after the installation.
+/// The confinement of commands under the settings in force, for reports on the installation.
 pub(crate) fn enforced_confinement(
     settings: &BashSettings,
     spawner: &Spawner,
@@ -68,7 +69,7 @@ pub(crate) fn enforced_confinement(
     decide_confinement(settings, able, status.tcp)
 }
 
-/// What commands may do here that they are kept from on other machines, a sentence each.
+/// The actions that are not prevented here although other machines prevent them, one sentence each.
 pub(crate) async fn confinement_gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
     if !matches!(enforced_confinement(settings, spawner), Ok(Enforced::Landlock)) {
         let what = "commands can stop, look into and speak for every process of yours, lsp-tools itself included: \
@@ -110,7 +111,8 @@ fn gaps_of(caches: CacheSharing, status: &sandbox::SandboxSupport, own_processes
     gaps
 }
 
-/// What the settings make of what this machine is `able` to keep from commands, and of whether that goes for `tcp`.
+/// The confinement that the settings select, given the abilities of this machine: `able` for files,
+/// and `tcp` for connections.
 fn decide_confinement(
     settings: &BashSettings,
     able: Result<(), SandboxUnavailable>,
@@ -141,7 +143,7 @@ fn refused_error(what: &str, hint: &str) -> ToolError {
 }
 
 impl PreparedCommand {
-    /// For `command`, in the root of the workspace.
+    /// Prepares `command`, in the root of the workspace.
     pub(crate) async fn new(context: &Context, command: &str) -> Result<Self, ToolError> {
         check(command)?;
         let settings = &context.config.settings.bash;
@@ -151,7 +153,7 @@ impl PreparedCommand {
         let mut confinement = (enforced == Enforced::Landlock).then(|| confinement(context));
         let mut no_caches = None;
         let mut first = "";
-        // Where nothing keeps a command from the user's caches, others would protect nothing.
+        // Without confinement, separate caches would protect nothing.
         if let Some(confinement) = confinement.as_mut().filter(|_| settings.caches == CacheSharing::Private) {
             match command_caches(context, &env, &confinement.writable).await? {
                 Ok(caches) => {
@@ -186,7 +188,8 @@ impl PreparedCommand {
     }
 }
 
-/// The caches of a command that gets `env` beside what all programs inherit, or why it has none.
+/// The caches of a command that gets `env` beside the inherited variables, or the reason that it
+/// has none.
 async fn command_caches(
     context: &Context,
     env: &BTreeMap<OsString, OsString>,
@@ -203,7 +206,8 @@ async fn command_caches(
     };
     let (made, wanted) = run_blocking(move || Ok((wanted.make(), wanted))).await?;
     if made.is_ok() {
-        // The command does not wait for that; what an end in between leaves is removed with the next command.
+        // The command does not wait for this; an interrupted removal is completed with the next
+        // command.
         tokio::task::spawn_blocking(move || wanted.clear_others());
     }
     Ok(made.map_err(|why| {
@@ -212,11 +216,11 @@ async fn command_caches(
     }))
 }
 
-/// What sets these variables in a shell.
+/// The shell command that sets these variables.
 fn export_line(env: &BTreeMap<OsString, OsString>) -> OsString {
     let mut line = Vec::new();
     for (name, value) in env {
-        // Without a name it would print all that there are.
+        // `export` without a name would print all variables.
         line.extend_from_slice(if line.is_empty() { b"export " } else { b" " });
         line.extend(name.as_encoded_bytes());
         line.push(b'=');
@@ -244,13 +248,13 @@ fn confinement(context: &Context) -> Confinement {
     Confinement { writable: sandbox_writable(context, None), no_tcp }
 }
 
-/// What a command may write, with the folder of its `caches`.
+/// The paths that a command may write, including the folder of its `caches`.
 fn sandbox_writable(context: &Context, caches: Option<PathBuf>) -> Vec<PathBuf> {
     let settings = &context.config.settings.bash;
     let home = context.folders.home.as_deref().map(|home| home.as_os_str());
     let shared = if settings.caches == CacheSharing::Shared { SHARED } else { &[] };
     let entries = settings.writable.iter().map(String::as_str).chain(shared.iter().copied());
-    // A folder named by what is not set is not there.
+    // A folder with an unset variable does not exist.
     let entries = entries.filter_map(|entry| expand(entry, home, |name| std::env::var_os(name)));
     let chosen = [context.workspace.root().to_owned(), std::env::temp_dir()].into_iter();
     writable_paths(&ALWAYS_WRITABLE, chosen.chain(caches).chain(entries))
@@ -286,7 +290,7 @@ mod tests {
         assert_eq!(expand("$GOPATH/pkg"), None);
     }
 
-    /// What is required and cannot be had is refused, never left out in silence.
+    /// A required but unavailable confinement is an error, never silently omitted.
     #[test]
     fn sandbox_settings_decide_enforcement_or_refusal() {
         use Enforced::{Landlock, None as Nothing};

@@ -2,10 +2,11 @@
 
 use std::collections::VecDeque;
 
-/// Of what is kept, this part (one in so many) is the beginning; errors tend to stand at the end.
+/// The divisor for the share of the beginning in the kept output. The end gets more, because errors
+/// tend to be there.
 const OUTPUT_HEAD_DIVISOR: usize = 3;
 
-/// What a stream brought since it was last taken; never more than its limit.
+/// The output of a stream since it was last taken, up to a limit.
 #[derive(Debug)]
 pub(crate) struct Ring {
     head: Vec<u8>,
@@ -15,12 +16,12 @@ pub(crate) struct Ring {
     left_out: u64,
 }
 
-/// What was in a ring.
+/// The content of a ring.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Excerpt {
     /// The first bytes.
     pub head: Vec<u8>,
-    /// How many bytes came between the two and are gone.
+    /// The number of bytes that were dropped between the two.
     pub left_out: u64,
     /// The last bytes.
     pub tail: Vec<u8>,
@@ -39,7 +40,7 @@ impl Ring {
         }
     }
 
-    /// Takes in what the stream brought.
+    /// Appends output of the stream.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         let (first, rest) = bytes.split_at(bytes.len().min(self.head_limit - self.head.len()));
         self.head.extend_from_slice(first);
@@ -50,12 +51,12 @@ impl Ring {
         self.left_out += (rest.len() - kept.len() + surplus) as u64;
     }
 
-    /// Whether there is nothing in it.
+    /// Returns true if the ring is empty.
     pub(crate) fn is_empty(&self) -> bool {
         self.head.is_empty() && self.tail.is_empty() && self.left_out == 0
     }
 
-    /// Takes out what is in it.
+    /// Takes the content out of the ring.
     pub(crate) fn take(&mut self) -> Excerpt {
         Excerpt {
             head: std::mem::take(&mut self.head),

@@ -15,54 +15,54 @@ use super::text::{OutputDecoder, OutputPiece};
 use crate::lsp::progress::ProgressEvent;
 use crate::process::{Exit, ServerProcess};
 
-/// How long the streams are read on after the command has ended. What it left running is gone by then where there is a
-/// supervisor; elsewhere it may hold them open for ever.
+/// The time for reading the streams after the command has ended. With a supervisor, its remaining
+/// processes have exited by then; otherwise they may hold the streams open forever.
 const COMMAND_DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
-/// How much is read at once.
+/// The size of one read.
 const COMMAND_READ_CHUNK_BYTES: usize = 64 * 1024;
-/// A silent command is told of this often.
+/// The interval of progress events for a silent command.
 const PROGRESS_TICK: Duration = Duration::from_secs(1);
-/// A command that writes much is told of no more often than this.
+/// The shortest interval of progress events for a command with output.
 const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
-/// The exit code of a command whose time was up.
+/// The exit code of a command that timed out.
 const EXIT_TIMED_OUT: i32 = 124;
-/// The exit code of a command that was killed and did not tell its own.
+/// The exit code of a command that was killed and reported none.
 const EXIT_KILLED: i32 = 137;
 
-/// How a command came to its end.
+/// The cause of a command's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandEndCause {
-    /// By itself.
+    /// The command exited by itself.
     Exited,
-    /// Its time was up.
+    /// The command timed out.
     TimedOut,
-    /// Nobody wanted it any more.
+    /// The command was killed.
     Killed,
 }
 
-/// A command's end.
+/// The end of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CommandEnd {
-    /// How it came.
+    /// The cause.
     pub how: CommandEndCause,
-    /// Its status: 128 + n where signal n ended it, 124 where its time was up.
+    /// The exit code: 128 + n after signal n, 124 after a timeout.
     pub exit_code: i32,
-    /// How long it ran.
+    /// The duration of the command.
     pub after: Duration,
-    /// So many of its processes lived on then; they are still being ended.
+    /// The number of its remaining processes, which are still being ended.
     pub left: usize,
 }
 
-/// How a command's output is handed out.
+/// Options for the output of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OutputForm {
-    /// How much of each stream is kept between two takings, in bytes.
+    /// The bytes of each stream that are kept between two reads.
     pub limit: usize,
-    /// With escape sequences.
+    /// True if escape sequences are kept.
     pub raw: bool,
 }
 
-/// A command that runs, or has run. Dropping it ends the command with all it started.
+/// A running or ended command. Dropping it ends the command with all its processes.
 #[derive(Debug)]
 pub(crate) struct CommandRun {
     shared: Arc<CommandStreams>,
@@ -75,7 +75,7 @@ pub(crate) struct CommandRun {
 struct CommandStreams {
     stdout: Mutex<CommandStream>,
     stderr: Mutex<CommandStream>,
-    /// Lines written on both streams.
+    /// The number of lines on both streams.
     lines: AtomicUsize,
     output_changed: Notify,
 }
@@ -98,7 +98,7 @@ impl std::fmt::Debug for CommandStream {
     }
 }
 
-/// What a command has written on both streams since it was last asked.
+/// The output of a command on both streams since the last read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ShellOutput {
     /// Standard output.
@@ -108,8 +108,8 @@ pub(crate) struct ShellOutput {
 }
 
 impl CommandRun {
-    /// Takes `process` over: the run, and the work that must be done for it until it has ended, at the latest when `limit`
-    /// has passed or `stop` is cancelled.
+    /// Takes over `process`. Returns the run, and a future that must be polled until the command
+    /// has ended, at the latest after `limit` or when `stop` is cancelled.
     pub(crate) fn new(
         process: ServerProcess,
         form: OutputForm,
@@ -127,7 +127,7 @@ impl CommandRun {
         });
         let (sender, ended) = watch::channel(None);
         let started = Instant::now();
-        // What the clock cannot count to never comes.
+        // A deadline beyond the range of the clock is no deadline.
         let deadline = limit.and_then(|limit| started.checked_add(limit));
         let work = {
             let (shared, stop) = (shared.clone(), stop.clone());
@@ -140,42 +140,42 @@ impl CommandRun {
         (Self { shared, ended, started, stop: stop.drop_guard() }, work)
     }
 
-    /// How it ended, if it has.
+    /// The end of the command, if it has ended.
     pub(crate) fn end(&self) -> Option<CommandEnd> {
         *self.ended.borrow()
     }
 
-    /// Waits for its end; `None` where the runtime goes down before.
+    /// Waits for the end; `None` if the runtime shuts down before.
     pub(crate) async fn wait(&self) -> Option<CommandEnd> {
         let mut ended = self.ended.clone();
         ended.wait_for(Option::is_some).await.ok().and_then(|ended| *ended)
     }
 
-    /// Ends it with all it started, and waits for that.
+    /// Ends the command with all its processes, and waits for that.
     pub(crate) async fn kill(&self) -> Option<CommandEnd> {
         self.stop.token().cancel();
         self.wait().await
     }
 
-    /// Waits until it has written something or has ended, at most until `deadline`.
+    /// Waits until there is new output or the command has ended, at most until `deadline`.
     pub(crate) async fn wait_for_output(&self, deadline: Instant) {
         let news = self.shared.output_changed.notified();
         tokio::pin!(news);
-        // Listens from here on, so that what comes between the look and the wait is heard.
+        // Registered before the check, so that output between check and wait is not missed.
         news.as_mut().enable();
         let silent = self.shared.stdout.lock().ring.is_empty() && self.shared.stderr.lock().ring.is_empty();
         if silent && self.end().is_none() {
-            // Silence until the deadline is an answer too.
+            // Silence until the deadline is a valid result.
             let _silent = tokio::time::timeout_at(deadline, news).await;
         }
     }
 
-    /// Waits for its end, and hands how far it is to `tell` at every second and, a little later, at new output.
+    /// Waits for the end, and reports progress to `tell` every second and shortly after new output.
     pub(crate) async fn wait_and_tell(&self, tell: impl Fn(ProgressEvent)) -> Option<CommandEnd> {
         let telling = async {
             loop {
                 let news = self.shared.output_changed.notified();
-                // The second passes in silence, which is told as well.
+                // A second without output is reported too.
                 let _silent = timeout(PROGRESS_TICK, news).await;
                 let lines = self.shared.lines.load(Ordering::Relaxed);
                 tell(ProgressEvent::CommandRuns { lines, seconds: self.started.elapsed().as_secs() });
@@ -188,9 +188,9 @@ impl CommandRun {
         }
     }
 
-    /// What it has written since it was last asked.
+    /// The output since the last read.
     pub(crate) fn take_output(&self) -> ShellOutput {
-        // Asked first: what is written after this belongs to the next asking.
+        // Checked first: later output belongs to the next read.
         let last = self.end().is_some();
         let piece = |mut stream: MutexGuard<'_, CommandStream>| {
             let CommandStream { ring, reader } = &mut *stream;
@@ -199,13 +199,13 @@ impl CommandRun {
         ShellOutput { stdout: piece(self.shared.stdout.lock()), stderr: piece(self.shared.stderr.lock()) }
     }
 
-    /// How long it has run so far, or ran.
+    /// The duration until now or until the end.
     pub(crate) fn elapsed(&self) -> Duration {
         self.end().map_or_else(|| self.started.elapsed(), |ended| ended.after)
     }
 }
 
-/// Reads both streams and sees to the end.
+/// Reads both streams and ends the command.
 async fn supervise(
     mut process: ServerProcess,
     shared: &CommandStreams,
@@ -229,7 +229,7 @@ async fn supervise(
         }
     };
     if !all_read {
-        // Whoever still holds the streams open is not waited for.
+        // Processes that still hold the streams open are not waited for.
         let _held_open = timeout(COMMAND_DRAIN_TIMEOUT, reading).await;
     }
     end
@@ -255,12 +255,12 @@ async fn wait_for_end(
     if how == CommandEndCause::TimedOut {
         return (how, EXIT_TIMED_OUT, left);
     }
-    // One that even SIGKILL has not ended yet is not waited for.
+    // A process that survives SIGKILL for now is not waited for.
     let exit = timeout(Duration::ZERO, process.wait()).await;
     (how, exit.map_or(EXIT_KILLED, shell_exit_code), left)
 }
 
-/// As shells have it.
+/// The exit code as in shells.
 fn shell_exit_code(exit: Exit) -> i32 {
     match exit {
         Exit::Code(code) => code,
@@ -271,7 +271,7 @@ fn shell_exit_code(exit: Exit) -> i32 {
 async fn read(pipe: Option<impl AsyncRead + Unpin>, mut keep: impl FnMut(&[u8]), news: &Notify) {
     let Some(mut pipe) = pipe else { return };
     let mut chunk = vec![0; COMMAND_READ_CHUNK_BYTES];
-    // A stream that cannot be read has ended.
+    // A read error ends the stream.
     while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
         keep(&chunk[..length]);
         news.notify_waiters();

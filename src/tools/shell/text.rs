@@ -2,37 +2,38 @@
 
 use super::ring::Excerpt;
 
-/// Of each side of a cut, at most this part (one in so many) goes to make the cut fall between lines.
+/// The divisor for the largest share of each side that is dropped to make a cut fall between lines.
 const LINE_TRIM_DIVISOR: usize = 4;
 
-/// Makes text of what a stream brought, piece by piece: a character or an escape sequence may begin in one piece and end
-/// in the next.
+/// Decodes the output of a stream piece by piece: a character or an escape sequence may begin in
+/// one piece and end in the next.
 ///
-/// Bytes that are not UTF-8 become U+FFFD. Unless it is raw, escape sequences (ECMA-48) and control characters other than
-/// line feed, carriage return and tab are taken out, and several U+FFFD in a row are one.
+/// Bytes that are not UTF-8 become U+FFFD. Unless it is raw, escape sequences (ECMA-48) and control
+/// characters other than line feed, carriage return and tab are removed, and consecutive U+FFFD
+/// become one.
 pub(crate) struct OutputDecoder {
     raw: bool,
     parser: vte::Parser,
-    /// The beginning of a character whose rest has not come yet.
+    /// The first bytes of an incomplete character.
     begun: Vec<u8>,
 }
 
 /// A piece of output as text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct OutputPiece {
-    /// The text; where something was left out, a line in brackets says how much.
+    /// The text. If a part was left out, a line in brackets has its size.
     pub text: String,
-    /// How many bytes were left out.
+    /// The number of bytes that were left out.
     pub left_out: u64,
 }
 
 impl OutputDecoder {
-    /// A reader at the beginning of a stream.
+    /// A decoder at the beginning of a stream.
     pub(crate) fn new(raw: bool) -> Self {
         Self { raw, parser: vte::Parser::new(), begun: Vec::new() }
     }
 
-    /// The text of the next piece; `last` where none will follow.
+    /// Decodes the next piece; `last` is true for the last one.
     pub(crate) fn read(&mut self, excerpt: Excerpt, last: bool) -> OutputPiece {
         let Excerpt { mut head, left_out, mut tail } = excerpt;
         if left_out == 0 {
@@ -41,7 +42,7 @@ impl OutputDecoder {
         }
         let left_out = left_out + cut_end(&mut head) + cut_start(&mut tail);
         let mut text = self.decode(&head, true);
-        // What began before the gap does not go on behind it.
+        // A character or sequence does not continue after the gap.
         self.parser = vte::Parser::new();
         let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         text.push_str(&format!("{line}[{left_out} bytes left out]\n"));
@@ -65,7 +66,7 @@ impl OutputDecoder {
     }
 }
 
-/// Hears what a terminal would do, and keeps what it would print.
+/// Keeps the text that a terminal would print, and ignores its other actions.
 struct EscapeStripper(String);
 
 impl vte::Perform for EscapeStripper {
@@ -83,7 +84,7 @@ impl vte::Perform for EscapeStripper {
     }
 }
 
-/// How many bytes at the end of `bytes` are the beginning of a character.
+/// The number of bytes at the end of `bytes` that are the beginning of a character.
 fn incomplete_suffix_len(bytes: &[u8]) -> usize {
     match bytes.utf8_chunks().last() {
         Some(chunk) => match std::str::from_utf8(chunk.invalid()) {
@@ -94,7 +95,8 @@ fn incomplete_suffix_len(bytes: &[u8]) -> usize {
     }
 }
 
-/// Shortens `head` to the end of a line, or at least of a character; tells by how much.
+/// Shortens `head` to the end of a line, or at least of a character. Returns the number of removed
+/// bytes.
 fn cut_end(head: &mut Vec<u8>) -> u64 {
     let before = head.len();
     let searched = &head[before - before / LINE_TRIM_DIVISOR..];
@@ -106,12 +108,13 @@ fn cut_end(head: &mut Vec<u8>) -> u64 {
     (before - end) as u64
 }
 
-/// Shortens `tail` to the beginning of a line, or at least of a character; tells by how much.
+/// Shortens `tail` to the beginning of a line, or at least of a character. Returns the number of
+/// removed bytes.
 fn cut_start(tail: &mut Vec<u8>) -> u64 {
     let newline = tail[..tail.len() / LINE_TRIM_DIVISOR].iter().position(|byte| *byte == b'\n');
     let start = match newline {
         Some(newline) => newline + 1,
-        // No character has more than three bytes that continue it.
+        // A character has at most three continuation bytes.
         None => tail.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count(),
     };
     tail.drain(..start);

@@ -12,35 +12,35 @@ use crate::workspace::ReadError;
 /// The longest name, in bytes.
 const MAX_SKILL_NAME_BYTES: usize = 64;
 
-/// A skill whose head could be read.
+/// A skill with readable front matter or manifest.
 #[derive(Debug, Clone)]
 pub(crate) struct Skill {
-    /// Where it is.
+    /// The folder of the skill.
     pub place: SkillFolder,
-    /// What it is for.
+    /// The purpose of the skill.
     pub description: String,
     /// The text of its `SKILL.md`.
     pub text: Option<String>,
     /// Its `skill.json`.
     pub manifest: Option<SkillManifest>,
-    /// Its number in the order of all folders, in which later ones win.
+    /// The position in the order of all folders, in which later ones win.
     pub order: usize,
 }
 
-/// What there is.
+/// The skills that were found.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SkillCatalogue {
-    /// By name.
+    /// The skills, by name.
     pub skills: BTreeMap<String, Skill>,
-    /// A sentence for each that cannot be used, by its name.
+    /// The unusable skills: name and reason.
     pub left_out: Vec<(String, String)>,
-    /// A sentence for each folder that cannot be used.
+    /// The reasons that folders are unusable, one sentence each.
     pub unreadable: Vec<String>,
 }
 
 impl SkillCatalogue {
-    /// Looks through all folders. Of two skills with one name the later wins, but never one of the workspace over one of the
-    /// user's.
+    /// Scans all folders. The later of two skills with the same name wins, but never one of the
+    /// workspace over one of the user's.
     pub(crate) fn scan(context: &Context) -> Self {
         let (places, unread) = skill_folders(context);
         let mut shelf = Self { unreadable: unread, ..Self::default() };
@@ -98,24 +98,24 @@ fn read_optional(context: &Context, place: &SkillFolder, file: &str) -> Result<O
     }
 }
 
-/// Why a file of a skill is not to be had.
+/// The reason that a file of a skill is not available.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SkillFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Not(#[from] ReadError),
-    /// Its owner has not said yes to it.
+    /// The file is not trusted.
     #[error("it is the workspace's, and its owner has not said yes to it as it is now (lsp-tools trust)")]
     Untrusted,
-    /// Nobody can tell.
+    /// The trust store is not available.
     #[error("whether it is trusted cannot be told; why is in the log")]
     NoStore,
 }
 
-/// The text of a file of a skill; of a skill of the workspace only where exactly this text is trusted.
+/// The text of a file of a skill. For a skill of the workspace, exactly this text must be trusted.
 ///
 /// # Errors
-/// Where it is not, or cannot be read.
+/// If it is not trusted, or cannot be read.
 pub(crate) fn trusted_text(
     context: &Context,
     place: &SkillFolder,
@@ -136,7 +136,8 @@ pub(crate) fn trusted_text(
     }
 }
 
-/// Every text of the workspace's own skills, by the name that trust knows it by: what `lsp-tools trust` asks leave for.
+/// The texts of the workspace's own skills, by their names in the trust store, for
+/// `lsp-tools trust`.
 pub(crate) fn texts_to_trust(context: &Context) -> Vec<(String, String)> {
     let (places, _) = skill_folders(context);
     let own = places.iter().filter(|place| place.whose == Whose::Workspace && is_name(&place.name));
@@ -147,7 +148,7 @@ pub(crate) fn texts_to_trust(context: &Context) -> Vec<(String, String)> {
     texts.collect()
 }
 
-/// Whether a folder can be a skill at all, whatever it says.
+/// Returns true if a folder may be a skill, regardless of its content.
 pub(super) fn may_be_skill(context: &Context, place: &SkillFolder) -> bool {
     is_name(&place.name) && !context.config.settings.skills.disabled.contains(&place.name)
 }

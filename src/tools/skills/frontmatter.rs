@@ -1,27 +1,28 @@
 //! The front matter of a `SKILL.md`: a small part of YAML, without any expansion.
 //!
-//! Read are keys at the margin with a plain text (also over several indented lines), a quoted text, or a block (`|`, `>`). Other
-//! keys than those asked for may hold lists and tables; these are passed over. Anchors, aliases and tags are refused.
+//! Top-level keys with a plain text (also over several indented lines), a quoted text, or a block
+//! (`|`, `>`) are read. Keys that are not needed may hold lists and tables, which are skipped.
+//! Anchors, aliases and tags are errors.
 
 use serde_json::{Map, Value};
 
-/// The head may have at most so many bytes.
+/// The largest front matter, in bytes.
 const MAX_FRONTMATTER_BYTES: usize = 64 << 10;
 /// The longest description, in characters.
 const MAX_FRONTMATTER_DESCRIPTION_CHARS: usize = 1_024;
 
-/// What a skill says of itself.
+/// The content of the front matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frontmatter {
-    /// Its name, as written.
+    /// The name, as written.
     pub name: String,
-    /// What it is for, on one line.
+    /// The description, on one line.
     pub description: String,
-    /// Its other keys that have a plain text, a number or a truth value; lists and tables are left out.
+    /// The other keys with a plain text, a number or a truth value, without lists and tables.
     pub more: Map<String, Value>,
 }
 
-/// The head cannot be used. Lines are 1-based.
+/// An error in the front matter. Lines are 1-based.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum FrontmatterError {
     /// The file does not begin with `---`.
@@ -30,30 +31,30 @@ pub(crate) enum FrontmatterError {
     /// The second `---` is missing, or too far away.
     #[error("the head of SKILL.md does not end with `---` within {MAX_FRONTMATTER_BYTES} bytes")]
     Endless,
-    /// A line is no `key: value`.
+    /// A line is not `key: value`.
     #[error("SKILL.md line {line}: this is no `key: value`")]
     NoKey {
-        /// Which.
+        /// The line.
         line: usize,
     },
-    /// A key stands there twice.
+    /// A key occurs twice.
     #[error("SKILL.md line {line}: the key stands there for the second time")]
     Twice {
-        /// Which.
+        /// The line.
         line: usize,
     },
-    /// The value is of a kind that is not read.
+    /// The kind of value is not supported.
     #[error(
         "SKILL.md line {line}: anchors, aliases, tags and unclosed quotes are not read; write a plain text"
     )]
     NotPlain {
-        /// Which.
+        /// The line.
         line: usize,
     },
-    /// A key is not there, or has no text.
+    /// A key is missing, or has no text.
     #[error("the head of SKILL.md has no `{key}`")]
     Missing {
-        /// Which.
+        /// The key.
         key: &'static str,
     },
     /// The description is too long.
@@ -61,12 +62,12 @@ pub(crate) enum FrontmatterError {
         "the description in SKILL.md has {chars} characters, accepted: at most {MAX_FRONTMATTER_DESCRIPTION_CHARS}"
     )]
     Long {
-        /// How many.
+        /// The number of characters.
         chars: usize,
     },
 }
 
-/// One key with its value as written: the rest of its line, and the lines below that belong to it.
+/// A key with its value as written: the rest of its line, and the lines below that belong to it.
 struct FrontmatterEntry<'a> {
     key: &'a str,
     line: usize,
@@ -75,10 +76,10 @@ struct FrontmatterEntry<'a> {
 }
 
 impl Frontmatter {
-    /// Reads the head of the text of a `SKILL.md`.
+    /// Parses the front matter of the text of a `SKILL.md`.
     ///
     /// # Errors
-    /// Where there is none, or it says something that is not read.
+    /// If it is missing, or contains an unsupported construct.
     pub(crate) fn parse(text: &str) -> Result<Self, FrontmatterError> {
         let entries = parse_entries(text)?;
         let get = |key| match entries.iter().find(|entry| entry.key == key) {
@@ -145,7 +146,7 @@ fn parse_key(line: &str, number: usize) -> Result<FrontmatterEntry<'_>, Frontmat
 }
 
 impl FrontmatterEntry<'_> {
-    /// The value where it is on one line, of the type that YAML's core schema gives it.
+    /// The value if it is on one line, with the type of YAML's core schema.
     fn plain(&self) -> Option<Value> {
         if self.value.is_empty()
             || self.below.iter().any(|line| !line.trim().is_empty() && !line.starts_with('#'))
@@ -181,7 +182,7 @@ impl FrontmatterEntry<'_> {
         match whole.as_bytes().first() {
             Some(b'"') => {
                 let end = closing(whole, '"').ok_or_else(not_plain)?;
-                // The escapes of JSON are those that YAML has for everyday use.
+                // JSON's escapes are those of YAML for everyday use.
                 serde_json::from_str(&whole[..=end]).map_err(|_| not_plain())
             }
             Some(b'\'') => {
@@ -194,7 +195,7 @@ impl FrontmatterEntry<'_> {
     }
 }
 
-/// The place of the quote that closes the one at the start; only a comment may follow it.
+/// The position of the quote that closes the one at the start. Only a comment may follow it.
 fn closing(text: &str, quote: char) -> Option<usize> {
     let mut characters = text.char_indices().skip(1).peekable();
     while let Some((at, character)) = characters.next() {

@@ -7,25 +7,25 @@ use super::super::error::{ErrorCode, ToolError};
 use super::catalogue::{Skill, SkillCatalogue, SkillFileError, trusted_text};
 use crate::text::nearest_word;
 
-/// The most text of one skill, in bytes.
+/// The largest text of one skill, in bytes.
 const MAX_SKILL_TEXT_BYTES: usize = 256 << 10;
 
-/// A skill as it is handed out.
+/// A loaded skill.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LoadedSkill {
-    /// Its instructions: `SKILL.md`, then the prompts that its manifest names.
+    /// The instructions: `SKILL.md`, then the prompts of its manifest.
     pub content: String,
-    /// Definitions of tools that its manifest names. Those with a `command` are tools here as well; the others are text
-    /// for whoever hosts the model.
+    /// The tool definitions of its manifest. Those with a `command` are tools here as well; the
+    /// others are text for the host of the model.
     pub tools: Vec<Value>,
-    /// Its other files.
+    /// The other files of the skill.
     pub files: Vec<String>,
 }
 
-/// The skill called `name`.
+/// The skill with the name `name`.
 ///
 /// # Errors
-/// Where there is none, with the nearest name, or it may not be used.
+/// If it does not exist, with the nearest name, or may not be used.
 pub(crate) fn find<'a>(shelf: &'a SkillCatalogue, name: &str) -> Result<&'a Skill, ToolError> {
     if let Some(skill) = shelf.skills.get(name) {
         return Ok(skill);
@@ -40,10 +40,10 @@ pub(crate) fn find<'a>(shelf: &'a SkillCatalogue, name: &str) -> Result<&'a Skil
     })
 }
 
-/// Reads all of it.
+/// Loads the whole skill.
 ///
 /// # Errors
-/// Where a file that it names is missing, not trusted, or leads out of its folder.
+/// If a file in its manifest is missing, not trusted, or outside its folder.
 pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, ToolError> {
     let mut content = skill.text.clone().unwrap_or_default();
     let (mut tools, mut served) = (Vec::new(), vec!["SKILL.md", "skill.json"]);
@@ -74,7 +74,7 @@ pub(crate) fn load(context: &Context, skill: &Skill) -> Result<LoadedSkill, Tool
 /// The text of one of its files, by its path in the skill's folder.
 ///
 /// # Errors
-/// Where it is missing, not trusted, or leads out of the folder.
+/// If it is missing, not trusted, or outside the folder.
 pub(crate) fn read_skill_file(context: &Context, skill: &Skill, file: &str) -> Result<String, ToolError> {
     trusted_text(context, &skill.place, file).map_err(|error| {
         let name = file.escape_debug();

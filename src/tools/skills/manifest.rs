@@ -7,18 +7,18 @@ const MAX_MANIFEST_DESCRIPTION_CHARS: usize = 1_024;
 /// The most prompts, and the most tools.
 const MAX_SKILL_MANIFEST_FILES: usize = 50;
 
-/// A manifest. Words that are not known here are passed over; they are others'.
+/// A manifest. Unknown keys are ignored; they belong to other programs.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SkillManifest {
-    /// Its name, as written.
+    /// The name, as written.
     pub name: String,
-    /// Its name for people.
+    /// The display name.
     pub display_name: Option<String>,
-    /// What it is for.
+    /// The purpose of the skill.
     #[serde(default)]
     pub description: String,
-    /// Whose counting it is, is the author's.
+    /// The version, in the author's scheme.
     pub version: Option<String>,
     /// Files with prompts, relative to the skill's folder, in order.
     #[serde(default)]
@@ -29,10 +29,10 @@ pub(crate) struct SkillManifest {
 }
 
 impl SkillManifest {
-    /// Reads the text of a `skill.json`.
+    /// Parses the text of a `skill.json`.
     ///
     /// # Errors
-    /// A sentence that says what is wrong.
+    /// A sentence about the problem.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let read: Self = serde_json::from_str(text).map_err(|error| format!("skill.json: {error}"))?;
         let chars = read.description.chars().count();

@@ -1,4 +1,4 @@
-//! The folders in which skills are looked for.
+//! The folders that are searched for skills.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,16 +8,17 @@ use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, WorkDeadline, 
 
 /// The workspace's own folders, in order.
 const OF_WORKSPACE: [&str; 4] = [".lsp-tools/skills", ".github/skills", ".agents/skills", ".claude/skills"];
-/// The folders in the user's home that other programs take skills from, in order; our own come after them and win.
+/// The folders in the user's home that other programs take skills from, in order. The folder of
+/// this program comes after them and wins.
 const OF_HOME: [&str; 3] = [".claude/skills", ".agents/skills", ".copilot/skills"];
 /// The most skills of one folder.
 const MAX_SKILLS_PER_FOLDER: usize = 200;
 /// The largest file of a skill that is read, in bytes.
 const MAX_SKILL_FILE_BYTES: u64 = 128 << 10;
-/// The most files of one skill, and how deep its folders go.
+/// The most files of one skill, and the greatest depth of its folders.
 const MAX_FILES_PER_SKILL: usize = 200;
 const MAX_SKILL_FOLDER_DEPTH: usize = 4;
-/// How long the look into one folder may take.
+/// The timeout for listing one folder.
 const SKILL_FOLDER_LIST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Who put a skill there.
@@ -34,31 +35,31 @@ pub(crate) enum Whose {
 /// The folder of one skill.
 #[derive(Debug, Clone)]
 pub(crate) struct SkillFolder {
-    /// Whose it is.
+    /// The owner of the folder.
     pub whose: Whose,
     /// The folder's name, which must be the skill's.
     pub name: String,
-    /// What nothing is read outside of: the workspace, or the folder itself.
+    /// The jail for reads: the workspace, or the folder itself.
     root: Workspace,
-    /// The folder in it.
+    /// The folder within the jail.
     folder: WorkspacePath,
 }
 
 impl SkillFolder {
-    /// The file that makes a skill of a folder beside, or instead of, `SKILL.md`.
+    /// The manifest, which makes a folder a skill beside or instead of `SKILL.md`.
     pub(crate) const MANIFEST: &str = "skill.json";
 
-    /// Whether it has a manifest.
+    /// Returns true if the skill has a manifest.
     pub(crate) fn has_manifest(&self) -> bool {
         self.path(Self::MANIFEST).is_some_and(|path| self.root.exists(&path))
     }
 
-    /// Where one of its files is on this machine, if it lies in the folder.
+    /// The absolute path of one of its files; `None` if the path leaves the folder.
     pub(crate) fn absolute(&self, file: &str) -> Option<PathBuf> {
         Some(self.root.absolute(&self.path(file)?))
     }
 
-    /// How it is spoken of: by its path in the workspace; of the user's by its name alone.
+    /// The display name: its path in the workspace, or for a skill of the user only its name.
     pub(crate) fn display_name(&self) -> String {
         match self.whose {
             Whose::User => self.name.escape_debug().to_string(),
@@ -66,13 +67,13 @@ impl SkillFolder {
         }
     }
 
-    /// The path of one of its files beneath `root`, if that is where the text leads.
+    /// The path of one of its files within the jail; `None` if the path leaves the folder.
     fn path(&self, file: &str) -> Option<WorkspacePath> {
         let path = self.folder.join(file).ok()?;
         path.as_path().starts_with(self.folder.as_path()).then_some(path)
     }
 
-    /// How trust knows one of its files; `None` where it lies outside of the folder.
+    /// The name of one of its files in the trust store; `None` if the path leaves the folder.
     pub(crate) fn trust_key(&self, file: &str) -> Option<String> {
         self.path(file)?.as_path().to_str().map(str::to_owned)
     }
@@ -80,19 +81,19 @@ impl SkillFolder {
     /// The text of one of its files, by its path in the folder.
     ///
     /// # Errors
-    /// Where it is missing, leads out of the folder, is no text, or too large.
+    /// If it is missing, outside the folder, not text, or too large.
     pub(crate) fn read(&self, file: &str) -> Result<TextFile, ReadError> {
         let path =
             self.path(file).ok_or_else(|| ReadError::Outside { path: file.escape_debug().to_string() })?;
         self.root.read_text_up_to(&path, MAX_SKILL_FILE_BYTES)
     }
 
-    /// Whether it has either form of a skill.
+    /// Returns true if the folder has either form of a skill.
     fn is_skill(&self) -> bool {
         self.has_manifest() || self.path("SKILL.md").is_some_and(|path| self.root.exists(&path))
     }
 
-    /// Its files, by their paths in the folder, sorted.
+    /// The paths of its files in the folder, sorted.
     pub(crate) fn files(&self) -> Vec<String> {
         let mut files = Vec::new();
         let mut folders = vec![(String::new(), 0)];
@@ -113,7 +114,8 @@ impl SkillFolder {
     }
 }
 
-/// The folders of all skills, those that come later last, and a sentence for each folder that cannot be used.
+/// The folders of all skills in ascending order of precedence, and a sentence for each unusable
+/// folder.
 pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>) {
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
     let mut take = |found: Result<Vec<SkillFolder>, String>| match found {
@@ -122,7 +124,7 @@ pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>
     };
     for below in OF_HOME {
         let folder = context.folders.home.as_ref().map(|home| home.join(below));
-        // Where the home itself is the workspace, they are the workspace's, as all in it is.
+        // If the home itself is the workspace, these folders are part of the workspace.
         if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
             take(match context.workspace.workspace_path(&folder) {
                 Some(inside) => of_workspace(context, &inside),
@@ -158,7 +160,7 @@ fn configured_folder(context: &Context, given: &str) -> Option<ConfiguredSkillFo
         Some(below) => etcetera::home_dir().ok()?.join(below),
         None => PathBuf::from(given),
     };
-    // Also where a link leads into the workspace, it is the workspace's.
+    // A folder that a link leads to in the workspace is part of the workspace.
     let real = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
     let inside = if path.is_absolute() {
         context.workspace.workspace_path(&real)
@@ -172,7 +174,7 @@ fn configured_folder(context: &Context, given: &str) -> Option<ConfiguredSkillFo
     }
 }
 
-/// The skills in a folder outside of the workspace, or the one that it is itself.
+/// The skills in a folder outside of the workspace, or the folder itself if it is a skill.
 fn of_user(folder: &Path, shown: &str) -> Result<Vec<SkillFolder>, String> {
     if !folder.is_dir() {
         return Ok(Vec::new());
@@ -192,7 +194,7 @@ fn of_user(folder: &Path, shown: &str) -> Result<Vec<SkillFolder>, String> {
     Ok(names.iter().filter_map(|(name, _)| place(&folder.join(name))).collect())
 }
 
-/// The names in a folder, hidden ones too, and whether each is that of a directory.
+/// The names in a folder, including hidden ones. The flag is true for a directory.
 fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec<(String, bool)>, ReadError> {
     let until = WorkDeadline::new(Instant::now() + SKILL_FOLDER_LIST_TIMEOUT);
     let found =
@@ -204,7 +206,7 @@ fn names_in(root: &Workspace, folder: &WorkspacePath, most: usize) -> Result<Vec
     Ok(names.collect())
 }
 
-/// The same for a folder of the workspace.
+/// The skills in a folder of the workspace, or the folder itself if it is a skill.
 fn of_workspace(context: &Context, folder: &WorkspacePath) -> Result<Vec<SkillFolder>, String> {
     let place = |folder: WorkspacePath| {
         let name = folder.file_name()?.to_owned();

@@ -1,5 +1,5 @@
-//! Tools that skills bring along: definitions with a `command`, called like dropped-in tools. A definition without one is text
-//! for whoever hosts the model.
+//! Tools of skills: definitions with a `command`, called like dropped-in tools. A definition
+//! without one is text for the host of the model.
 
 use std::path::{Path, PathBuf};
 
@@ -10,23 +10,23 @@ use super::catalogue::{SkillCatalogue, may_be_skill, trusted_text};
 use super::manifest::SkillManifest;
 use super::sources::{SkillFolder, Whose, skill_folders};
 
-/// The definition of a tool that can be called.
+/// The file of a tool definition with a command.
 #[derive(Debug, Clone)]
 pub(crate) struct ToolFile {
-    /// Whose skill it is in.
+    /// The owner of its skill.
     pub whose: Whose,
-    /// As people are told of it.
+    /// The name shown to people.
     pub display_name: String,
-    /// The folder it lies in, absolute.
+    /// The absolute path of its folder.
     pub folder: PathBuf,
-    /// Its name without `.json`.
+    /// The file name without `.json`.
     pub stem: String,
-    /// As it was read.
+    /// The text of the file.
     pub text: String,
 }
 
-/// Those of all skills that may be used, the winner of a name first: the user's before the workspace's, and of those the one in
-/// the later folder.
+/// The tool files of all usable skills, the winner of a name first: the user's before the
+/// workspace's, and among those the one in the later folder.
 pub(crate) fn usable_tool_files(context: &Context) -> Vec<ToolFile> {
     let (places, _) = skill_folders(context);
     if !places.iter().any(SkillFolder::has_manifest) {
@@ -42,7 +42,7 @@ pub(crate) fn usable_tool_files(context: &Context) -> Vec<ToolFile> {
     files.collect()
 }
 
-/// Those of the workspace's skills, trusted or not: what `lsp-tools trust` asks leave for.
+/// The tool files of the workspace's skills, trusted or not, for `lsp-tools trust`.
 pub(crate) fn of_workspace(context: &Context) -> Vec<ToolFile> {
     let (places, _) = skill_folders(context);
     let own =

@@ -1,4 +1,5 @@
-//! Symbols that the text defines and no server listed, and the doubts that they cast on what servers listed.
+//! Symbols that the text defines and no server listed, and the doubts that they cast on the
+//! servers' answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,30 +13,32 @@ use crate::tools::context::Context;
 use crate::tools::other_roots::{ServerCoverage, coverage_name};
 use crate::workspace::WorkspacePath;
 
-/// Why servers may not have listed all.
+/// The reasons that servers may not have listed everything.
 #[derive(Debug, Default)]
 pub(super) struct TextDoubts {
-    /// The servers that, in a root or project which they looked at, listed nothing of what the text defines there.
+    /// The servers that listed none of the symbols that the text defines in a root or project which
+    /// they cover.
     unlisting: BTreeSet<String>,
-    /// The roots, projects and files that no server looked at, with the reason.
+    /// The roots, projects and files that no server covers, with the reason.
     unseen: BTreeMap<String, String>,
-    /// The time was up before the whole text was searched.
+    /// True if the time was up before the whole text was searched.
     timed_out: bool,
-    /// The name stands in more files than were looked at, and servers may not know all of them.
+    /// True if more files contain the name than were examined, and servers may not know all of
+    /// them.
     pub(super) is_cut: bool,
-    /// The languages that may have the name, and whose servers nobody asked.
+    /// The languages that may contain the name and whose servers were not asked.
     pub(super) unasked: BTreeSet<String>,
 }
 
-/// What servers listed, by root and project.
+/// The coverages in which servers listed symbols.
 struct ListedCoverages {
-    /// Where a symbol of the very name is listed.
+    /// The coverages with a symbol of exactly the name.
     named: BTreeSet<ServerCoverage>,
-    /// Where a symbol is listed that the search would find.
+    /// The coverages with a symbol that matches the search.
     wanted: BTreeSet<ServerCoverage>,
 }
 
-/// How a symbol of the text stands to what servers listed.
+/// The relation of a symbol of the text to the servers' answers.
 enum TextSymbol {
     Known,
     Unlisted,
@@ -43,7 +46,7 @@ enum TextSymbol {
 }
 
 impl NameSearch<'_> {
-    /// Says what is doubtful, and lowers the verdict for it.
+    /// Adds notes on the doubts, and lowers the verdict for them.
     pub(super) fn add_notes(&mut self, doubts: TextDoubts) {
         let TextDoubts { unlisting, unseen, timed_out, is_cut, unasked } = doubts;
         let (query, mut notes) = (self.query, Vec::new());
@@ -81,7 +84,8 @@ impl NameSearch<'_> {
 }
 
 impl Context {
-    /// Adds what the text defines where no server answered; and where servers did, what they should have listed there and did not.
+    /// Adds the definitions in the text if no server responded there, and otherwise those that the
+    /// servers failed to list.
     pub(super) fn add_from_text(
         &self,
         search: &mut NameSearch<'_>,
@@ -102,7 +106,7 @@ impl Context {
         let mut added = Vec::new();
         for symbol in text.symbols {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
-            // A file that is gone by now defines nothing.
+            // A deleted file defines nothing.
             let Ok(Some(language)) = self.language_of(path) else { continue };
             if let Some(session) = search.answered.get(language).map(|answered| answered.session.clone()) {
                 match self.compare_with_listed(search, &session, &symbol, &listed, unknown) {
@@ -145,7 +149,7 @@ impl Context {
     }
 }
 
-/// A file of each folder, and each ending in it, in which there is such a symbol.
+/// One file per folder and file extension that contains such a symbol.
 fn one_path_per_folder(
     symbols: &[WorkspaceSymbol],
     is_such: impl Fn(&WorkspaceSymbol) -> bool,

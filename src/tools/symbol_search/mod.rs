@@ -1,10 +1,12 @@
-//! Symbols of the workspace by name, from servers and from the text. The text says which languages are asked: those that define
-//! the name, and the main ones. It also counts where servers do not answer, or do not list what it defines.
+//! Symbols of the workspace by name, from servers and from the text. The text determines the
+//! languages that are asked: those that define the name, and the main ones. It also counts if
+//! servers do not respond, or do not list its definitions.
 //!
-//! - [`search`]: the state of a search, and what comes of it
-//! - [`plan`]: the languages to ask, by what the text shows
-//! - [`from_text`]: what the text defines beside what servers list, and the doubts that this casts on them
-//! - [`names`]: names of symbols, compared and put in order
+//! - [`search`]: the state of a search, and its result
+//! - [`plan`]: the languages to ask, according to the text
+//! - [`from_text`]: the definitions in the text beside those that servers list, and the resulting
+//!   doubts
+//! - [`names`]: names of symbols, compared and sorted
 
 mod from_text;
 mod names;
@@ -36,9 +38,9 @@ use search::{NameSearch, SymbolSearchAnswer};
 
 /// The most other roots and projects in which a server is asked for a name.
 const MAX_NAME_SEARCH_COVERAGES: usize = 6;
-/// The most symbols of the name that are looked at for whether they are imports.
+/// The most symbols of the name that are checked for being imports.
 const MAX_IMPORT_CHECKED_SYMBOLS: usize = 20;
-/// The first search of the text gets at most this part of the time there is.
+/// The divisor for the share of the time that the first search of the text gets.
 const FIRST_SEARCH_SHARE: u32 = 3;
 /// The longest search of the text for a name.
 const NAME_SEARCH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -47,8 +49,9 @@ pub(crate) use names::ExactSymbol;
 pub(crate) use search::{NameMatches, SymbolMatchMode};
 
 impl Context {
-    /// Asks the servers of the languages that `query` concerns, in every root and project where the text defines it; text search
-    /// answers for those that cannot. Where no server lists a symbol of that very name, the text is searched before that is believed.
+    /// Asks the servers of the languages that `query` concerns, in every root and project where the
+    /// text defines it. Text search answers for servers that cannot. If no server lists a symbol of
+    /// exactly that name, the text is searched before the result is accepted.
     pub(crate) async fn find_symbols(
         &self,
         query: &str,
@@ -56,7 +59,7 @@ impl Context {
         deadline: Instant,
     ) -> Result<NameMatches, ToolError> {
         self.manager.refresh().await;
-        // Servers are left most of the time.
+        // Most of the time is left for the servers.
         let first = deadline.saturating_duration_since(Instant::now()) / FIRST_SEARCH_SHARE;
         let until = Instant::now() + first.min(NAME_SEARCH_TIMEOUT);
         let mut text = fallback::workspace_symbols_named(self, query, until.into_std()).await?;
@@ -107,7 +110,8 @@ impl Context {
         self.servers_for(subject, |features| features.navigation)
     }
 
-    /// Asks the first server of a language at one of its files. Returns why there is no answer.
+    /// Asks the first server of a language at one of its files. Returns the reason if there is no
+    /// answer.
     async fn ask_language(
         &self,
         search: &mut NameSearch<'_>,
@@ -125,14 +129,14 @@ impl Context {
             }
             SymbolSearchAnswer::Not(status) => (None, Some(status.detail.clone().unwrap_or_default())),
         };
-        // Where the language was answered in another root, what is said of this one is enough.
+        // If another root of the language was answered, the failure needs only a note.
         if failure.is_none() || !search.answered.contains_key(language) {
             search.take(language, own, answer);
         }
         failure
     }
 
-    /// Whether there is a root or a project that a server which answered does not look at.
+    /// Returns true if a root or project is outside the coverage of the servers that responded.
     async fn may_be_elsewhere(&self, search: &NameSearch<'_>) -> bool {
         let sessions: Vec<(String, Arc<Session>)> = search
             .answered
@@ -142,7 +146,7 @@ impl Context {
         self.have_several_coverages(sessions).await
     }
 
-    /// Whether a server lists such a symbol in a file of code.
+    /// Returns true if a server lists such a symbol in a file of code.
     fn lists_in_code(&self, search: &NameSearch<'_>) -> bool {
         search.found.symbols.iter().filter(|symbol| search.wants(symbol)).any(|symbol| {
             let FileRef::Inside(path) = &symbol.location.file else { return false };
@@ -151,7 +155,8 @@ impl Context {
         })
     }
 
-    /// Asks in the roots and projects in which the text defines what no server listed. Returns those about which nothing is known, and why.
+    /// Asks in the roots and projects in which the text defines symbols that no server listed.
+    /// Returns those without an answer, with reasons.
     async fn ask_where_text_defines(
         &self,
         search: &mut NameSearch<'_>,
@@ -183,7 +188,8 @@ impl Context {
         unknown
     }
 
-    /// The file at `path`, and what the server that answered for its language would look at there; `None` where none answered.
+    /// The file at `path`, and the coverage there of the server that responded for its language;
+    /// `None` if none did.
     fn text_coverage(
         &self,
         search: &mut NameSearch<'_>,
@@ -234,7 +240,7 @@ impl Context {
                     }
                     return SymbolSearchAnswer::By { session, symbols, left_out, status, verdict };
                 }
-                // A crash is often one question's fault and not the next one's.
+                // A crash is often caused by a single request.
                 Err(error) if error.is_closed() && !met_crash => met_crash = true,
                 Err(error) => {
                     return SymbolSearchAnswer::Not(
@@ -253,7 +259,7 @@ impl Context {
         deadline: Instant,
     ) -> Result<(Vec<WorkspaceSymbol>, Option<UnfinishedWork>, Option<String>, usize), AskError> {
         let viewing = session.enter_view(&self.view, deadline).await;
-        // Many servers only know the workspace once one of its files is open.
+        // Many servers load the workspace only once one of its files is open.
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
             tracing::debug!("no example file: {error}");
         }
@@ -271,8 +277,8 @@ impl Context {
         Ok((symbols, working, unknown, left_out))
     }
 
-    /// Where the symbols called exactly `name` (`Class.method` within `Class`) are, and whether the time was up before all files were
-    /// searched.
+    /// The symbols with exactly the name `name` (`Class.method` within `Class`). The flag is true
+    /// if the time was up before all files were searched.
     pub(crate) async fn exact_symbols(
         &self,
         name: &str,
@@ -282,7 +288,7 @@ impl Context {
         let Some((last, containers)) = parts.split_last() else { return Ok((Vec::new(), false)) };
         let found = self.find_symbols(last, SymbolMatchMode::Named, deadline).await?;
         let fits = |symbol: &&WorkspaceSymbol| {
-            // The names in a file that may not be read are a part of what it says.
+            // The names in a hidden file are part of its content.
             let is_shown = !is_hidden(&self.workspace, &symbol.location.file);
             is_shown && bare_name(symbol) == *last
         };
@@ -294,7 +300,7 @@ impl Context {
         };
         match fitting.iter().any(direct) {
             true => fitting.retain(direct),
-            // What lies deeper in it, where nothing lies in it directly.
+            // Symbols at a deeper level, if none is directly in the container.
             false => fitting.retain(|symbol| {
                 let parts = container_parts(symbol);
                 containers.iter().all(|container| parts.iter().any(|part| part == container))
@@ -309,7 +315,7 @@ impl Context {
         }
     }
 
-    /// Leaves out what is only brought in or handed on where it stands: that is no definition.
+    /// Removes symbols that are only imported or re-exported at their place.
     fn drop_imports(&self, symbols: &mut Vec<WorkspaceSymbol>, name: &str) {
         if symbols.iter().filter(|symbol| bare_name(symbol) == name).count() < 2 {
             return;

@@ -1,22 +1,22 @@
-//! The names of symbols: compared, taken apart, and put in order.
+//! The names of symbols: compared, split, and sorted.
 
 use std::collections::HashMap;
 
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::text::Position;
 
-/// A symbol of a name that was asked for.
+/// A symbol with the requested name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExactSymbol {
     /// Its file.
     pub file: FileRef,
-    /// Where its name, or what is called so, begins.
+    /// The start of its name or of its definition.
     pub position: Position,
-    /// Where its other overloads begin.
+    /// The starts of its other overloads.
     pub overloads: Vec<Position>,
 }
 
-/// One symbol for each function, whose overloads stand in one file, in one container.
+/// One symbol for each function, whose overloads are in one container of one file.
 pub(super) fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
     let mut found: Vec<ExactSymbol> = Vec::new();
     let mut functions: HashMap<(&FileRef, &Option<String>), usize> = HashMap::new();
@@ -38,7 +38,7 @@ pub(super) fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol
     found
 }
 
-/// Whether a symbol of the text is among `symbols`.
+/// Returns true if `symbols` contain the symbol of the text.
 pub(super) fn has_symbol_at(symbols: &[WorkspaceSymbol], of_text: &WorkspaceSymbol) -> bool {
     symbols.iter().any(|symbol| {
         symbol.location.file == of_text.location.file
@@ -47,7 +47,8 @@ pub(super) fn has_symbol_at(symbols: &[WorkspaceSymbol], of_text: &WorkspaceSymb
     })
 }
 
-/// The names of what it lies in, the outermost first: from its container (`ns::Type<T>`, `impl Trait for Type`) and its own name.
+/// The names of the containers, the outermost first: from its container (`ns::Type<T>`,
+/// `impl Trait for Type`) and its own name.
 pub(super) fn container_parts(symbol: &WorkspaceSymbol) -> Vec<String> {
     let within = without_arguments(symbol.container.as_deref().unwrap_or_default());
     let own = without_arguments(&symbol.name);
@@ -57,7 +58,7 @@ pub(super) fn container_parts(symbol: &WorkspaceSymbol) -> Vec<String> {
     parts.filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// `name` without what stands in `<…>` and `(…)`.
+/// `name` without the text in `<…>` and `(…)`.
 fn without_arguments(name: &str) -> String {
     let mut depth = 0_usize;
     name.chars()
@@ -75,13 +76,14 @@ fn without_arguments(name: &str) -> String {
         .collect()
 }
 
-/// The name alone, without parameters and what it is a part of.
+/// The name without parameters and containers.
 pub(super) fn bare_name(symbol: &WorkspaceSymbol) -> &str {
     let name = symbol.name.split('(').next().unwrap_or_default();
     name.rsplit(['.', ':']).next().unwrap_or_default()
 }
 
-/// Own code before libraries; exact names, then exact but for case, then starts, then the rest; shorter names first.
+/// Sorts own code before libraries; exact names, then case-insensitive matches, then prefixes, then
+/// the rest; shorter names first.
 pub(super) fn sort_by_relevance(symbols: &mut [WorkspaceSymbol], query: &str) {
     let lower = query.to_lowercase();
     symbols.sort_by_cached_key(|symbol| {

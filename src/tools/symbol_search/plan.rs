@@ -1,4 +1,4 @@
-//! The languages whose servers are asked for a name, by what the text shows of it.
+//! The languages whose servers are asked for a name, selected by the occurrences in the text.
 
 use std::collections::BTreeSet;
 
@@ -8,34 +8,34 @@ use crate::lsp::model::FileRef;
 use crate::tools::context::Context;
 use crate::workspace::WorkspacePath;
 
-/// How many languages of a workspace are asked for a name, those with the most files first.
+/// The most languages of a workspace that are asked for a name, those with the most files first.
 const MAX_NAME_SEARCH_LANGUAGES: usize = 4;
-/// The same where the text defines the name in more.
+/// The most languages if the text defines the name in more.
 const MAX_DEFINING_LANGUAGES: usize = 8;
 
-/// What the text shows of a name in the files of one language.
+/// The evidence for a name in the files of one language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum TextEvidence {
-    /// A definition.
+    /// The text has a definition.
     Defines,
-    /// The name, where nothing can be parsed.
+    /// The text has the name, but cannot be parsed.
     Unparsed,
-    /// No definition.
+    /// The text has no definition.
     None,
-    /// No definition, since there is nothing but data, markup or prose.
+    /// The language has only data, markup or prose, so there is no definition.
     Data,
 }
 
-/// What the text shows of a name, by language.
+/// The evidence for a name, by language.
 pub(super) struct TextEvidenceByLanguage<'a> {
     catalogue: &'a Catalogue,
     defining: BTreeSet<String>,
-    /// `None` where not all files were searched.
+    /// `None` if not all files were searched.
     occurring: Option<BTreeSet<String>>,
 }
 
 impl<'a> TextEvidenceByLanguage<'a> {
-    /// From what the text search found.
+    /// The evidence from a text search.
     pub(super) fn new(context: &'a Context, text: &FoundSymbols) -> Self {
         let language = |path: &WorkspacePath| Some(context.language_of(path).ok()??.to_owned());
         let defining = text.symbols.iter().filter_map(|symbol| match &symbol.location.file {
@@ -59,24 +59,26 @@ impl<'a> TextEvidenceByLanguage<'a> {
         }
     }
 
-    /// Whether the text defines the name.
+    /// Returns true if the text defines the name.
     pub(super) fn is_defined(&self) -> bool {
         !self.defining.is_empty()
     }
 
-    /// Whether a server of `language` may know a symbol of the name; what data has of a name that code has as well is about that.
+    /// Returns true if a server of `language` may know a symbol of the name. If code contains the
+    /// name, occurrences in data refer to that.
     pub(super) fn may_define(&self, language: &str, named_in_code: bool) -> bool {
         let may_occur = self.occurring.as_ref().is_none_or(|occurring| occurring.contains(language));
         may_occur && !(named_in_code && self.catalogue.is_data(language))
     }
 
-    /// The languages to ask, those that define the name first; the others have nothing of it that the text shows, or are too many.
+    /// The languages to ask, those that define the name first. The others have no evidence, or are
+    /// too many.
     pub(super) fn languages_to_ask(
         &self,
         mut present: Vec<PresentLanguage>,
         has_server: impl Fn(&PresentLanguage) -> bool,
     ) -> Vec<PresentLanguage> {
-        // Languages with as much to show keep their order, the one with the most files first.
+        // Languages with equal evidence keep their order, the one with the most files first.
         present.sort_by_key(|language| self.of(&language.language));
         let defines = |language: &PresentLanguage| self.of(&language.language) == TextEvidence::Defines;
         let main = present.first().cloned();
@@ -85,7 +87,7 @@ impl<'a> TextEvidenceByLanguage<'a> {
         let room = MAX_NAME_SEARCH_LANGUAGES.saturating_sub(asked.len());
         asked.extend(others.into_iter().filter(has_server).take(room));
         if asked.is_empty() {
-            // What became of it is told for one language at least.
+            // At least one language gets a status.
             asked.extend(main);
         }
         asked

@@ -1,4 +1,4 @@
-//! The state of a search for a name, and what comes of it.
+//! The state of a search for a name, and its result.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::tools::answer::{ServerStatus, Verdict};
 use crate::tools::other_roots::ServerCoverage;
 use crate::workspace::WorkspacePath;
 
-/// Symbols of the workspace, best first, and what became of each server asked.
+/// Symbols of the workspace, best first, and the status of each server asked.
 #[derive(Debug)]
 pub(crate) struct NameMatches {
     /// The symbols.
     pub symbols: Vec<WorkspaceSymbol>,
-    /// How many servers gave beside them.
+    /// The number of further symbols from servers that were left out.
     pub left_out: usize,
     /// One status per language.
     pub statuses: Vec<ServerStatus>,
-    /// How far to rely on it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// The sessions that answered.
+    /// The sessions that responded.
     pub sessions: Vec<Arc<Session>>,
-    /// What else is to be known of them.
+    /// Further notes.
     pub notes: Vec<String>,
-    /// The time was up before the whole text was searched.
+    /// True if the time was up before the whole text was searched.
     pub timed_out: bool,
 }
 
@@ -39,16 +39,16 @@ impl NameMatches {
     }
 }
 
-/// Which symbols are wanted.
+/// The required match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SymbolMatchMode {
-    /// Those whose name is or contains what was asked for.
+    /// Symbols whose name equals or contains the query.
     Like,
-    /// Those that are called just so.
+    /// Symbols whose name equals the query.
     Named,
 }
 
-/// What one server says.
+/// The answer of one server.
 pub(super) enum SymbolSearchAnswer {
     By {
         session: Arc<Session>,
@@ -60,25 +60,25 @@ pub(super) enum SymbolSearchAnswer {
     Not(ServerStatus),
 }
 
-/// A language whose server answered.
+/// A language whose server responded.
 pub(super) struct AnsweredLanguage {
-    /// The session that did so first.
+    /// The session that responded first.
     pub(super) session: Arc<Session>,
-    /// What it looked at.
+    /// The coverage of its response.
     pub(super) own: Option<ServerCoverage>,
 }
 
-/// The search for a name while it goes on.
+/// The state of a search for a name.
 pub(super) struct NameSearch<'a> {
     pub(super) query: &'a str,
     pub(super) wanted: SymbolMatchMode,
     pub(super) deadline: Instant,
     pub(super) found: NameMatches,
-    /// The languages whose servers answered.
+    /// The languages whose servers responded.
     pub(super) answered: BTreeMap<String, AnsweredLanguage>,
-    /// What became of each language that was asked, once for each root and project.
+    /// The results of each language that was asked, once for each root and project.
     asked: Vec<(String, ServerStatus, Verdict)>,
-    /// What a server would look at in a folder, as far as that was found out; by its key and the folder.
+    /// The known coverages of servers, by server key and folder.
     pub(super) coverages: HashMap<(String, Option<WorkspacePath>), Option<ServerCoverage>>,
 }
 
@@ -88,7 +88,7 @@ impl<'a> NameSearch<'a> {
         Self { query, wanted, deadline, found: NameMatches::new(), answered, asked, coverages }
     }
 
-    /// Takes what a server listed, or why it did not; `own` is what it looked at.
+    /// Records a server's list, or the reason for its absence; `own` is the coverage.
     pub(super) fn take(&mut self, language: &str, own: Option<ServerCoverage>, answer: SymbolSearchAnswer) {
         match answer {
             SymbolSearchAnswer::By { session, symbols, left_out, status, verdict } => {
@@ -108,12 +108,12 @@ impl<'a> NameSearch<'a> {
         }
     }
 
-    /// Whether a server that was asked did not answer.
+    /// Returns true if a server that was asked did not respond.
     pub(super) fn lacks_answer(&self) -> bool {
         self.asked.iter().any(|(language, ..)| !self.answered.contains_key(language))
     }
 
-    /// Whether `symbol` is called just so, or as much so as is wanted.
+    /// Returns true if the name of `symbol` matches in the required mode.
     pub(super) fn wants(&self, symbol: &WorkspaceSymbol) -> bool {
         match self.wanted {
             SymbolMatchMode::Named => bare_name(symbol) == self.query,
@@ -121,8 +121,9 @@ impl<'a> NameSearch<'a> {
         }
     }
 
-    /// The verdict of the servers together. What no file of a language has is no symbol of it, whatever its server would say; and where
-    /// code has the name (`named_in_code`), data and prose that have it as well are about that.
+    /// The combined verdict of the servers. A language without the name in any file has no symbol
+    /// of it, regardless of its server. If code has the name (`named_in_code`), occurrences in data
+    /// and prose refer to that.
     pub(super) fn set_verdict(&mut self, evidence: &TextEvidenceByLanguage<'_>, named_in_code: bool) {
         let answered = &self.answered;
         if !answered.is_empty() {
@@ -135,7 +136,7 @@ impl<'a> NameSearch<'a> {
             [(.., first), rest @ ..] if rest.iter().all(|(.., verdict)| verdict == first) => *first,
             _ => Verdict::Partial,
         };
-        // Of several roots the one that was answered worst tells why.
+        // The root with the worst answer determines the reason.
         let mut told: Vec<(String, ServerStatus, Verdict)> = Vec::new();
         for (language, status, verdict) in self.asked.drain(..) {
             match told.iter_mut().find(|(known, ..)| *known == language) {

@@ -17,10 +17,10 @@ use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, RunError, Spa
 const OUTPUT_BYTES: usize = 1 << 20;
 /// The most events of one task that are logged.
 const MAX_LOGGED_TASK_EVENTS: usize = 1_000;
-/// The status that a shell and our supervisor have for a program that cannot be started.
+/// The exit code of a shell and of the supervisor for a program that cannot be started.
 const EXIT_RUNNER_NOT_STARTED: i32 = 127;
 
-/// What a runner may print instead of text.
+/// The structured output that a runner may print instead of text.
 #[derive(Deserialize)]
 struct TaskRunnerOutput {
     summary: Option<String>,
@@ -29,7 +29,7 @@ struct TaskRunnerOutput {
     events: Vec<Value>,
 }
 
-/// Runs the task to its end. Its process and all it started end with the returned future.
+/// Runs the task to its end. Dropping the returned future ends all its processes.
 pub(super) async fn run(context: &Context, order: &TaskOrder) -> Result<TaskOutput, ToolError> {
     let (agent, session) = (order.agent.as_str(), order.session.as_str());
     tracing::info!(agent, session, depth = order.depth, "subagent.started");
@@ -87,7 +87,7 @@ async fn run_task(context: &Context, order: &TaskOrder) -> Result<TaskOutput, To
     }
 }
 
-/// What the files of the project that the runner's command names must be when they run.
+/// The expected content of the project's files that the runner's command names.
 fn runner_pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, ToolError> {
     let (root, words) = (context.workspace.root(), order.runner.iter().skip(1).map(String::as_str));
     let pin = |file: &Path| context.trust.pin(root, file).ok()?.ok();
@@ -101,8 +101,8 @@ fn runner_pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, Too
     })
 }
 
-/// The program by its path. One of the workspace is never started: what the settings were trusted with is its name, not its
-/// content.
+/// The path of the program. A program of the workspace is never started: the settings were trusted
+/// with its name, not its content.
 fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsString>), ToolError> {
     let (name, args) = order.runner.split_first().map_or(("", [].as_slice()), |(name, args)| (name, args));
     let given = Path::new(name);
@@ -164,7 +164,7 @@ fn runner_error(order: &TaskOrder, how: &str) -> ToolError {
     ToolError::new(ErrorCode::ServerFailed, format!("the runner of the agent {} {how}", order.agent))
 }
 
-/// What a runner tells while it works.
+/// The events that a runner reports.
 struct TaskEventLog<'a> {
     order: &'a TaskOrder,
     logged_events: usize,

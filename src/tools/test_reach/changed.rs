@@ -1,4 +1,5 @@
-//! What edits change, as units of code: those whose own code differs, those that are gone, and files whose top level differs.
+//! The changes of edits as units of code: changed units, removed units, and files whose top level
+//! differs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -12,52 +13,52 @@ use crate::workspace::WorkspacePath;
 
 /// The time limit for parsing one text.
 const EDITED_UNITS_PARSE_TIMEOUT: Duration = Duration::from_secs(2);
-/// Endings of files whose text no program reads, unless they lie among tests.
+/// Extensions of files whose text no program reads, unless they are among tests.
 const PROSE_ENDINGS: [&str; 4] = ["md", "rst", "adoc", "org"];
 
-/// A unit by its file, its whole name, and which of several of that name it is.
+/// The key of a unit: its qualified name, and its index among units of that name in the file.
 pub(super) type UnitKey = (String, usize);
 
-/// What changed.
+/// The changed units and files.
 #[derive(Debug, Default)]
 pub(super) struct ChangedCode {
-    /// The languages, by the files that changed.
+    /// The languages of the changed files.
     pub(super) languages: BTreeSet<String>,
-    /// Units that are there now, and are new or different.
+    /// Present units that are new or different.
     pub(super) units: BTreeSet<(WorkspacePath, UnitKey)>,
-    /// Names that an import brings in from elsewhere than before.
+    /// Names that an import takes from another place than before.
     pub(super) imported: BTreeSet<(WorkspacePath, String)>,
-    /// Units that are gone.
+    /// Removed units.
     pub(super) gone: Vec<GoneUnit>,
-    /// Files whose code outside units differs, or which came.
+    /// New files, and files whose code outside units differs.
     pub(super) tops: BTreeSet<WorkspacePath>,
-    /// Files that are gone, by the names they had.
+    /// Removed files, by their former paths.
     pub(super) gone_files: BTreeSet<WorkspacePath>,
     /// Files in no language that can be followed.
     pub(super) unfollowed: BTreeSet<WorkspacePath>,
-    /// What else of the change is not here, in sentences.
+    /// Notes on changes that are not included.
     pub(super) gaps: Vec<String>,
 }
 
-/// A unit that is gone.
+/// A removed unit.
 #[derive(Debug)]
 pub(super) struct GoneUnit {
-    /// The file that it was in, by the name of then.
+    /// The former path of its file.
     pub(super) path: WorkspacePath,
-    /// The file by its name of now, if it is there.
+    /// The present path of the file, if it exists.
     pub(super) file: Option<WorkspacePath>,
     /// The unit as it was.
     pub(super) unit: CodeUnit,
-    /// The innermost unit around it that is still there.
+    /// The innermost enclosing unit that still exists.
     pub(super) parent: Option<UnitKey>,
-    /// The file was a test or lay among tests.
+    /// True if the file was a test or among tests.
     pub(super) among_tests: bool,
-    /// The file was a test by its own name.
+    /// True if the file was a test by its own name.
     pub(super) is_named_as_test: bool,
 }
 
 impl ChangedCode {
-    /// What `edits` change.
+    /// The changes of `edits`.
     pub(super) fn from_edits(context: &Context, edits: &[EditedText]) -> Self {
         let mut changed = Self::default();
         for edit in edits {
@@ -66,7 +67,7 @@ impl ChangedCode {
         changed
     }
 
-    /// The files that changed and are there, as far as something in them did.
+    /// The present files that have changes.
     pub(super) fn files(&self) -> impl Iterator<Item = &WorkspacePath> {
         let units = self.units.iter().map(|(path, _)| path);
         units.chain(self.imported.iter().map(|(path, _)| path)).chain(&self.tops)
@@ -77,7 +78,7 @@ impl ChangedCode {
         self.add_edit(language_of(context, &edit.path, text), edit);
     }
 
-    /// What `edit` changes in a file of `language`, where that is known.
+    /// Adds the changes of `edit` in a file of `language`, if that is known.
     pub(super) fn add_edit(&mut self, language: Option<String>, edit: &EditedText) {
         let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
         let read = |path: &WorkspacePath, text: &Option<String>| {
@@ -119,7 +120,7 @@ impl ChangedCode {
         }
     }
 
-    /// The units of `before` that are not among those that there are now, in `file`.
+    /// Adds the units of `before` that do not exist any more in `file`.
     fn add_gone(
         &mut self,
         before: &UnitFile,
@@ -149,7 +150,7 @@ impl ChangedCode {
             self.tops.insert(after.path.clone());
         }
         let imports = |file: &UnitFile| file.imports.iter().cloned().collect::<BTreeSet<_>>();
-        // By `import a.b` only `a` is a name, and what loading `b` does has none.
+        // `import a.b` only binds `a`; the effects of loading `b` have no name.
         let is_dotted = |text: &str| text.split_once(" Whole ").is_some_and(|(_, path)| path.contains('.'));
         for (local, text) in imports(before).symmetric_difference(&imports(after)) {
             if is_dotted(text) {

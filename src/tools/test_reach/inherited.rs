@@ -1,14 +1,15 @@
-//! Tests that a class has from its bases, and modules that a class of tests is imported into: each runs the test once more.
+//! Tests that a class inherits from its bases, and modules that a class of tests is imported into:
+//! each runs the test once more.
 
 use std::collections::BTreeSet;
 
 use super::links::{Reached, UnitAt};
 use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind, TestRole};
 
-/// How far bases and heirs are followed.
+/// The depth to which bases and subclasses are followed.
 const MAX_CLASS_DEPTH: usize = 8;
 
-/// The tests of the class `class`, its own and those that it inherits, as they run there.
+/// The tests of the class `class`, its own and inherited ones, as they run there.
 pub(super) fn tests_of_class(index: &CodeIndex, class: UnitAt) -> Vec<Reached> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     let mut found = Vec::new();
@@ -30,7 +31,7 @@ pub(super) fn tests_of_class(index: &CodeIndex, class: UnitAt) -> Vec<Reached> {
     found
 }
 
-/// Where else the test `test`, a method of a class, runs.
+/// The other places in which the test `test`, a method of a class, runs.
 pub(super) fn other_runs(index: &CodeIndex, test: UnitAt) -> Vec<Reached> {
     let Some(class) = index.unit(test).parent.map(|class| (test.0, class)) else { return Vec::new() };
     if index.unit(class).kind != CodeUnitKind::Type {
@@ -61,7 +62,8 @@ fn modules_importing(index: &CodeIndex, class: UnitAt) -> Vec<usize> {
     importers.collect()
 }
 
-/// The tests of `class` and its heirs that ask for the fixture `fixture`, by themselves or through other fixtures.
+/// The tests of `class` and its subclasses that request the fixture `fixture`, directly or through
+/// other fixtures.
 pub(super) fn tests_asking_for(index: &CodeIndex, class: UnitAt, fixture: &str) -> Vec<Reached> {
     let mut names = BTreeSet::from([fixture]);
     let fixtures =
@@ -116,7 +118,7 @@ fn bases(index: &CodeIndex, class: UnitAt) -> Vec<UnitAt> {
     named.filter(|at| is_seen_from(index, **at, class.0)).copied().collect()
 }
 
-/// The classes that are derived from `class`.
+/// The subclasses of `class`.
 fn heirs(index: &CodeIndex, class: UnitAt) -> BTreeSet<UnitAt> {
     let mut found: BTreeSet<UnitAt> = BTreeSet::new();
     let mut level = vec![class];
@@ -138,7 +140,7 @@ fn heirs(index: &CodeIndex, class: UnitAt) -> BTreeSet<UnitAt> {
     found
 }
 
-/// Whether the name of the class `class` means it in the file number `file`.
+/// Returns true if the name of the class `class` refers to it in the file with the number `file`.
 fn is_seen_from(index: &CodeIndex, class: UnitAt, file: usize) -> bool {
     index.unit(class).kind == CodeUnitKind::Type
         && (class.0 == file || index.importers(class.0).any(|importer| importer == file))

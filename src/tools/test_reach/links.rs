@@ -1,16 +1,17 @@
-//! The links of a way from a test to what changed: what is reached, and by whom it is used.
+//! The links of a path from a test to a change: the reached code, and its users.
 
 use super::output::ReachKind;
 
 /// A unit by the numbers of its file and itself.
 pub(super) type UnitAt = (usize, usize);
 
-/// What is reached.
+/// Code that a walk has reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Reached {
     /// A unit.
     Unit(UnitAt),
-    /// A test as it runs in a class that inherits it, or in a module that its class is imported into.
+    /// A test as it runs in a class that inherits it, or in a module that its class is imported
+    /// into.
     InheritedTest {
         /// The file that it runs in.
         file: usize,
@@ -21,13 +22,13 @@ pub(super) enum Reached {
     },
     /// The top level of a file.
     Top(usize),
-    /// A file of tests as a whole, since none of its tests is recognised.
+    /// A file of tests as a whole, because none of its tests is recognised.
     File(usize),
-    /// The tests of a folder: of the one that the file with this number lies in, and beneath.
+    /// The tests of a folder: of the one that contains the file with this number, and below.
     Folder(usize),
 }
 
-/// Something that uses a unit, and how.
+/// A user of a unit, and the kind of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct UserOf {
     pub(super) reached: Reached,

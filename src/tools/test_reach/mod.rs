@@ -1,9 +1,10 @@
 //! The tests that reach a change, each with the way that leads there.
 //!
-//! [`changed`] tells which units of code the edits change, and [`starts`] where in the index these are; [`walk`] follows their users until tests, through [`server_uses`] (the
-//! language server), [`users`] (names, overriding, calls without a name) and [`runner_rules`] (fixtures and set-up); the result is a
-//! [`TestReachOutput`]. Imports are the coarse net beneath: files that import what changed and are not known to
-//! use it are named last, and marked so.
+//! [`changed`] finds the units of code that the edits change, and [`starts`] their places in the
+//! index. [`walk`] follows their users until tests, through [`server_uses`] (the language server),
+//! [`users`] (names, overriding, calls without a name) and [`runner_rules`] (fixtures and set-up).
+//! The result is a [`TestReachOutput`]. Imports are a coarse fallback: files that import changed
+//! code without a known use are listed last, and marked so.
 
 mod changed;
 mod inherited;
@@ -38,28 +39,29 @@ use crate::hints::{self, CodeIndex};
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
-/// The time that a whole answer may take where the caller says nothing.
+/// The default timeout of a whole answer.
 pub(crate) const REACH_TIMEOUT: Duration = Duration::from_secs(90);
-/// The share of the time that reading the files may take.
+/// The divisor for the share of the time for reading the files.
 const READING_SHARE: u32 = 3;
-/// The share of the rest that is kept for following names where a server took all else.
+/// The divisor for the share of the rest that is reserved for following names if a server took all
+/// other time.
 const NAMES_SHARE: u32 = 5;
-/// The most links of a way that are told.
+/// The most listed links of a path.
 const MAX_WAY_LINKS: usize = 12;
-/// The most changed files that are named where nothing is known of them.
+/// The most listed changed files that cannot be followed.
 const MAX_NAMED_UNFOLLOWED: usize = 3;
 /// The default number of listed tests.
 pub(crate) const DEFAULT_TEST_LIMIT: usize = 200;
-/// What an answer has beside its lists, in bytes.
+/// The size of an answer beside its lists, in bytes.
 const ANSWER_OVERHEAD_BYTES: usize = 500;
-/// The most changed symbols that are named.
+/// The most listed changed symbols.
 const MAX_NAMED_CHANGES: usize = 50;
 
-/// The tests that reach `edits`, at most `limit`; all that is on disk is as after the edits. `gaps` says what of the change is not among
-/// them.
+/// The tests that reach `edits`, at most `limit`. The disk has the state after the edits. `gaps`
+/// are notes on changes that are not among them.
 ///
 /// # Errors
-/// Those of reading the workspace.
+/// The errors of reading the workspace.
 pub(crate) async fn tests_reaching(
     context: &Context,
     edits: &[EditedText],
@@ -71,10 +73,10 @@ pub(crate) async fn tests_reaching(
     follow_changes(context, &changed, limit, deadline).await
 }
 
-/// The tests that reach the symbol whose name stands at `at`, or else the one around it.
+/// The tests that reach the symbol whose name is at `at`, or else the enclosing one.
 ///
 /// # Errors
-/// `not_found` where no symbol of a known language stands there.
+/// `not_found` if there is no symbol of a known language.
 pub(crate) async fn tests_reaching_symbol(
     context: &Context,
     path: WorkspacePath,
@@ -128,7 +130,7 @@ async fn follow_changes(
     Ok(found.into_answer(context, changed, limit))
 }
 
-/// One language of each family: its files are read once.
+/// One language of each family, whose files are read once.
 fn families(context: &Context, languages: &BTreeSet<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for language in languages {
@@ -141,7 +143,7 @@ fn families(context: &Context, languages: &BTreeSet<String>) -> Vec<String> {
     found
 }
 
-/// What was found, in all languages.
+/// The findings in all languages.
 #[derive(Default)]
 struct ReachFindings {
     changed: Vec<String>,
@@ -151,7 +153,7 @@ struct ReachFindings {
     statuses: Vec<ServerStatus>,
     has_answered: bool,
     was_asked: bool,
-    /// Some test of these languages is not reached.
+    /// True if some test of these languages is not reached.
     has_more_tests: bool,
     /// Changed files that were in an index.
     followed: BTreeSet<WorkspacePath>,
@@ -191,14 +193,14 @@ impl ReachFindings {
         self.was_asked |= server.status().is_some();
     }
 
-    /// The tests of a walk, and the files that only import what changed.
+    /// Adds the tests of a walk, and the files that only import changed code.
     fn add_tests(&mut self, index: &CodeIndex, walk: &ReachWalk<'_>, starts: &BTreeSet<Reached>) {
         for (test, step) in &walk.tests {
             self.tests.push(reached_test(index, walk, *test, *step));
         }
         let changed = starts.iter().map(|reached| file_of(*reached));
         let all: BTreeSet<usize> = changed.chain(walk.reached_tops(false)).collect();
-        // To import a file is to run its top level.
+        // Importing a file runs its top level.
         let sure = walk.importing_files(&walk.reached_tops(true));
         for (file, way) in walk.importing_files(&all) {
             let (how, way) = match sure.get(&file) {
@@ -222,7 +224,7 @@ impl ReachFindings {
         }
     }
 
-    /// Says of which changed files nobody knows who uses them.
+    /// Adds a note on changed files whose users are unknown.
     fn add_unfollowed(&mut self, changed: &ChangedCode) {
         let missing = changed.files().filter(|path| !self.followed.contains(path));
         let unknown: BTreeSet<&WorkspacePath> = changed.unfollowed.iter().chain(missing).collect();
@@ -261,7 +263,7 @@ impl ReachFindings {
         let has_more = changed.len() > MAX_NAMED_CHANGES;
         changed.truncate(MAX_NAMED_CHANGES);
         let all: Vec<ReachedTest> = self.tests.into_iter().chain(self.importing).collect();
-        // A larger limit asks for a larger answer.
+        // A larger limit requests a larger answer.
         let parts = limit.div_ceil(DEFAULT_TEST_LIMIT);
         let bytes = context.config.settings.limits.answer_bytes.saturating_mul(parts);
         let others = json_size(&(&changed, &runs, &without_run, &self.doubts, &self.statuses));
@@ -292,7 +294,7 @@ fn all_tests(index: &CodeIndex) -> impl Iterator<Item = Reached> {
     })
 }
 
-/// Whether a file has tests that a walk did not reach.
+/// Returns true if a file has tests that a walk did not reach.
 fn has_unnamed_tests(index: &CodeIndex, walk: &ReachWalk<'_>, file: usize) -> bool {
     let is_within = |test: &&Reached| matches!(test, Reached::Unit((at, _)) if *at == file);
     let named = walk.tests.keys().filter(is_within).count();
@@ -302,14 +304,14 @@ fn has_unnamed_tests(index: &CodeIndex, walk: &ReachWalk<'_>, file: usize) -> bo
     }
 }
 
-/// The state of a server that did not have to be asked.
+/// The status of a server that did not have to be asked.
 fn unasked_status(context: &Context, changed: &ChangedCode) -> ServerStatus {
     let subject =
         LanguageFile { path: WorkspacePath::root(), language: changed.languages.iter().next().cloned() };
     context.status("", &subject, ServerState::Ready, Instant::now())
 }
 
-/// Of what languages tests are reached that are not told from other functions, said once.
+/// A note on languages whose tests are reached but cannot be told from other functions.
 fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<String> {
     let reached = walk.steps.iter().filter_map(|step| step.reached);
     let files = reached.map(|reached| &index.files[file_of(reached)]);
@@ -331,7 +333,7 @@ fn file_of(reached: Reached) -> usize {
     }
 }
 
-/// `path:symbol`, or the path alone for the top level of a file.
+/// `path:symbol`, or only the path for the top level of a file.
 fn shown(index: &CodeIndex, reached: Reached) -> String {
     let path = index.files[file_of(reached)].path.display();
     match reached {
@@ -351,10 +353,10 @@ fn reached_test(index: &CodeIndex, walk: &ReachWalk<'_>, test: Reached, step: us
     };
     let mut way: Vec<String> = before.filter_map(link).collect();
     if way.len() > MAX_WAY_LINKS {
-        // What changed is the end of the way, and stays.
+        // The change is the end of the path, and stays.
         way.drain(MAX_WAY_LINKS - 1..way.len() - 1);
     }
-    // Of a test of an imported class no line in the file is known.
+    // The line of a test of an imported class is unknown in this file.
     let (name, at, is_exact) = match test {
         Reached::Unit(at) => {
             let unit = index.unit(at);

@@ -1,4 +1,4 @@
-//! The tests that reach a change, as answers give them.
+//! The tests that reach a change, in the form of answers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::tools::budget::json_size;
 use crate::tools::short_range::ShortRange;
 
-/// The bytes that a file adds to an answer beside its path and the names of its tests.
+/// The bytes of a file in an answer beside its path and the names of its tests.
 const FILE_OVERHEAD_BYTES: usize = 24;
 
 /// How a test is connected with what changed: by the weakest link of its way. The stronger come first.
@@ -30,17 +30,18 @@ pub(crate) enum ReachKind {
 /// A test that reaches a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReachedTest {
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub path: String,
-    /// The test with what it lies in (`TestCart.test_add`, or titles joined by a space); without it, the file is meant.
+    /// The qualified test name (`TestCart.test_add`, or titles joined by a space); `None` for a
+    /// whole file.
     pub name: Option<String>,
-    /// Its name.
+    /// The range of its name.
     pub at: Option<ShortRange>,
-    /// Whether its runner knows it by just this name.
+    /// True if the runner knows the test by exactly this name.
     pub is_exact: bool,
     /// The weakest link.
     pub how: ReachKind,
-    /// What lies between, as `path:symbol`, from what the test uses to what changed; empty for a changed test.
+    /// The links as `path:symbol`, from the test's use to the change; empty for a changed test.
     pub way: Vec<String>,
 }
 
@@ -70,8 +71,8 @@ pub(crate) struct TestsOfFile {
     pub names: Vec<String>,
 }
 
-/// Groups `tests`, which are sorted, by their ways: at most `limit` tests, as far as `bytes`
-/// reach. The first test is always listed.
+/// Groups the sorted `tests` by their paths: at most `limit` tests, and as many as fit into
+/// `bytes`. The first test is always listed.
 pub(super) fn by_way(tests: &[ReachedTest], limit: usize, bytes: usize) -> Vec<TestsByWay> {
     let mut groups: Vec<TestsByWay> = Vec::new();
     let mut left = bytes;

@@ -1,4 +1,5 @@
-//! What test runners call by rules of their own: fixtures by the names of parameters, set-up functions, and `conftest.py`.
+//! Code that test runners call by their own rules: fixtures by the names of parameters, set-up
+//! functions, and `conftest.py`.
 
 use std::collections::BTreeSet;
 
@@ -8,17 +9,18 @@ use super::output::ReachKind;
 use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind};
 use crate::workspace::WorkspacePath;
 
-/// Whether the file number `file` is a `conftest.py`, which pytest loads for its folder and all beneath.
+/// Returns true if the file with the number `file` is a `conftest.py`, which pytest loads for its
+/// folder and all below.
 pub(super) fn is_conftest(index: &CodeIndex, file: usize) -> bool {
     index.files[file].path.file_name() == Some("conftest.py")
 }
 
-/// The tests in the folder of the file number `file` and beneath.
+/// The tests in the folder of the file with the number `file` and below.
 pub(super) fn tests_beneath(index: &CodeIndex, file: usize) -> Vec<UnitAt> {
     tests_below(index, index.files[file].path.parent().as_ref())
 }
 
-/// The tests in `folder` and beneath.
+/// The tests in `folder` and below.
 pub(super) fn tests_below(index: &CodeIndex, folder: Option<&WorkspacePath>) -> Vec<UnitAt> {
     let within = files_beneath(index, folder);
     within.flat_map(|file| index.files[file].tests_within(None).map(move |test| (file, test))).collect()
@@ -36,7 +38,7 @@ fn files_beneath<'a>(
     (0..index.files.len()).filter(is_in)
 }
 
-/// The users of the unit `at` where the runner decides on them; `None` for all other units.
+/// The users of the unit `at` if the runner decides on them; `None` for all other units.
 pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserOf>> {
     let unit = index.unit(at);
     let file = &index.files[at.0];
@@ -57,7 +59,7 @@ pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserO
             return Some(vec![user(Reached::Folder(at.0))]);
         }
         let tests = file.tests_within(unit.parent).map(|test| user(Reached::Unit((at.0, test))));
-        // The class is used by those that are derived from it.
+        // The class is used by its subclasses.
         let class = unit.parent.map(|parent| user(Reached::Unit((at.0, parent))));
         return Some(tests.chain(class).collect());
     }
@@ -67,24 +69,24 @@ pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserO
     None
 }
 
-/// Whether pytest calls a function of a `conftest.py` for all tests beneath.
+/// Returns true if pytest calls a function of a `conftest.py` for all tests below.
 pub(super) fn is_hook(path: &WorkspacePath, unit: &CodeUnit) -> bool {
     path.file_name() == Some("conftest.py")
         && unit.kind == CodeUnitKind::Callable
         && unit.name.starts_with("pytest_")
 }
 
-/// Where a fixture is, or was.
+/// The place of a present or removed fixture.
 pub(super) struct FixturePlace<'a> {
     /// Its file.
     pub(super) path: &'a WorkspacePath,
-    /// The fixture, if it is there.
+    /// The fixture, if it exists.
     pub(super) at: Option<UnitAt>,
-    /// The number of its file, if that is there.
+    /// The number of its file, if that exists.
     pub(super) file: Option<usize>,
     /// The class that it is a method of.
     pub(super) class: Option<UnitAt>,
-    /// The file has tests, and keeps its fixtures to itself unless others import them.
+    /// True if the file has tests, so that its fixtures are private unless other files import them.
     pub(super) is_private: bool,
 }
 
@@ -95,7 +97,7 @@ fn files_seeing(index: &CodeIndex, place: &FixturePlace<'_>) -> BTreeSet<usize> 
         _ if place.path.file_name() == Some("conftest.py") => below(place.path).into_iter().collect(),
         Some(file) if place.is_private => {
             let importers: Vec<usize> = index.importers(file).collect();
-            // What a `conftest.py` imports is a fixture of its own.
+            // An imported fixture is a fixture of the `conftest.py`.
             let conftests = importers.iter().filter(|file| is_conftest(index, **file));
             let beneath: Vec<usize> = conftests.flat_map(|file| below(&index.files[*file].path)).collect();
             importers.into_iter().chain(beneath).chain([file]).collect()
@@ -105,13 +107,15 @@ fn files_seeing(index: &CodeIndex, place: &FixturePlace<'_>) -> BTreeSet<usize> 
     }
 }
 
-/// The tests and fixtures that name a fixture as a parameter or in quotes; all tests that see it, where each uses it.
+/// The tests and fixtures that name a fixture as a parameter or in quotes. For a fixture that every
+/// test uses, all tests that see it.
 pub(super) fn fixture_users(index: &CodeIndex, place: &FixturePlace<'_>, fixture: &CodeUnit) -> Vec<UserOf> {
     let user = |reached| UserOf { reached, kind: ReachKind::References };
     let files = files_seeing(index, place);
     let name = fixture_name(fixture);
     let mut found = Vec::new();
-    // A fixture of a class is there for the tests of its heirs as well, and may stand in for one of a base.
+    // A fixture of a class is visible to the tests of its subclasses as well, and may replace one
+    // of a base.
     if let Some(class) = place.class {
         found.extend(inherited::tests_asking_for(index, class, &name).into_iter().map(user));
     }
@@ -136,7 +140,7 @@ pub(super) fn fixture_users(index: &CodeIndex, place: &FixturePlace<'_>, fixture
     found
 }
 
-/// What tests call a fixture: its own name, or the one that its decorator gives.
+/// The name of a fixture for tests: its own name, or the one in its decorator.
 fn fixture_name(fixture: &CodeUnit) -> String {
     let given = fixture.marks.iter().find_map(|mark| {
         let (_, rest) = mark.split_once("name=")?;

@@ -1,4 +1,5 @@
-//! The uses of units by their language server, asked one after another, and what stands at a place that it did not list.
+//! The uses of units by their language server, requested one after another, and the meaning of
+//! places that it did not list.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -15,24 +16,24 @@ use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
-/// The most units whose uses are asked for.
+/// The most units whose uses are requested.
 const MAX_REFERENCE_QUESTIONS: usize = 1_500;
-/// The most places whose definition is asked for.
+/// The most places whose definition is requested.
 const MAX_DEFINITION_QUESTIONS: usize = 4_000;
 
 /// A place in a file of the index.
 pub(super) type IndexedPlace = (usize, Position);
 
-/// What a server says of a name at a place.
+/// The server's resolution of a name at a place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NameMeaning {
-    /// Nothing: it does not know the type before the dot.
+    /// The server does not know the type before the dot.
     Unknown,
-    /// Places of definitions in the index; none where all lie outside.
+    /// The places of definitions in the index; empty if all are outside.
     Defined(Vec<IndexedPlace>),
 }
 
-/// The questions of one walk.
+/// The requests of one walk.
 pub(super) struct ServerUses<'a> {
     context: &'a Context,
     language: &'a str,
@@ -41,12 +42,12 @@ pub(super) struct ServerUses<'a> {
     references: usize,
     definitions: usize,
     meanings: HashMap<IndexedPlace, NameMeaning>,
-    /// Servers that are not to be had, each for one project.
+    /// Servers that are not available, each for one project.
     refused: HashSet<(String, WorkspacePath)>,
-    /// What is wrong with the first of them.
+    /// The status of the first of them.
     refusal: Option<ServerStatus>,
     status: Option<ServerStatus>,
-    /// Why what was found may lack something.
+    /// The reasons that the result may be incomplete.
     pub(super) doubts: Vec<String>,
 }
 
@@ -67,17 +68,18 @@ impl<'a> ServerUses<'a> {
         }
     }
 
-    /// The state of the server, for the answer; `None` where it was not needed.
+    /// The status of the server, for the answer; `None` if it was not needed.
     pub(super) fn status(&self) -> Option<&ServerStatus> {
         self.status.as_ref().or(self.refusal.as_ref())
     }
 
-    /// Whether a server answered.
+    /// Returns true if a server responded.
     pub(super) fn has_answered(&self) -> bool {
         self.status.is_some()
     }
 
-    /// Where `unit` of the file number `file` is used, itself included; `None` where no server says it, so that the text has to.
+    /// The uses of `unit` in the file with the number `file`, including its definition. `None`
+    /// without a response, so that the text has to be searched.
     pub(super) async fn uses(
         &mut self,
         index: &CodeIndex,
@@ -112,7 +114,8 @@ impl<'a> ServerUses<'a> {
         Some(self.places(index, asked.value))
     }
 
-    /// Uses as places in the index; of those in files that are not in it nobody knows who uses them in turn.
+    /// The uses as places in the index. Uses in files outside the index cannot be followed, so they
+    /// raise a doubt.
     fn places(&mut self, index: &CodeIndex, found: Vec<Location>) -> Vec<IndexedPlace> {
         let mut missing = found.iter().filter_map(|location| match &location.file {
             FileRef::Inside(path) if index.file(path).is_none() => Some(path.display()),
@@ -128,7 +131,7 @@ impl<'a> ServerUses<'a> {
         places(index, found)
     }
 
-    /// What the name at `place` means.
+    /// The meaning of the name at `place`.
     pub(super) async fn meaning(&mut self, index: &CodeIndex, place: IndexedPlace) -> NameMeaning {
         if let Some(known) = self.meanings.get(&place) {
             return known.clone();
@@ -165,7 +168,8 @@ impl<'a> ServerUses<'a> {
         LanguageFile { path, language: Some(language) }
     }
 
-    /// The session that navigates in `subject`; asked for once in each project where there is none, since each try may take long.
+    /// The session that navigates in `subject`. A missing session is requested once per project,
+    /// because each attempt may take long.
     async fn session(&mut self, subject: &LanguageFile) -> Option<Arc<Session>> {
         let servers = self.context.servers_for(subject, |features| features.navigation);
         if servers.is_empty() {
@@ -189,7 +193,7 @@ impl<'a> ServerUses<'a> {
         None
     }
 
-    /// Whether there is no time or no question left; said once.
+    /// Returns true if no time or no request is left, and records that once.
     fn is_over(&mut self, asked: usize, most: usize) -> bool {
         if asked >= most {
             self.doubt(format!("after {most} questions uses were followed by their names alone"));

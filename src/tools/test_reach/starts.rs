@@ -1,4 +1,5 @@
-//! Where the walk begins: units that are there, users of those that are gone, and what an import brings in from another place than before.
+//! The starts of a walk: present units, users of removed ones, and names that an import takes from
+//! another place than before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,16 +11,16 @@ use super::users;
 use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind, TestRole};
 use crate::workspace::WorkspacePath;
 
-/// Where a walk begins, in the files of one index.
+/// The starts of a walk, in the files of one index.
 #[derive(Debug, Default)]
 pub(super) struct ReachStarts {
-    /// What changed and is there.
+    /// The changed code that exists.
     pub(super) changed: BTreeSet<Reached>,
-    /// What changed and is no unit that is there, as it is shown, with its users.
+    /// Changes without a present unit: display name and users.
     pub(super) named: Vec<(String, Vec<UserOf>)>,
 }
 
-/// Where the walk begins, in the files of `index`.
+/// The starts of the walk in the files of `index`.
 pub(super) fn starts(index: &CodeIndex, changed: &ChangedCode) -> ReachStarts {
     let mut found = ReachStarts::default();
     let mut by_file: BTreeMap<usize, BTreeSet<&UnitKey>> = BTreeMap::new();
@@ -60,7 +61,8 @@ fn numbered(index: &CodeIndex, file: usize) -> BTreeMap<UnitKey, usize> {
 }
 
 impl ReachStarts {
-    /// The uses of what an import of the file number `file` brings in as `name`, there and in the files that take it from there.
+    /// Adds the uses of `name`, which an import of the file with the number `file` binds, there and
+    /// in the files that import it from there.
     fn add_imported(&mut self, index: &CodeIndex, file: usize, name: &str) {
         let own: Vec<Reached> = index
             .uses(name)
@@ -99,7 +101,7 @@ impl ReachStarts {
     }
 }
 
-/// What is around a place.
+/// The code that encloses a place.
 fn around(index: &CodeIndex, place: &hints::NameUse) -> Reached {
     match index.files[place.file].unit_at(place.at) {
         Some(unit) => Reached::Unit((place.file, unit)),
@@ -107,7 +109,8 @@ fn around(index: &CodeIndex, place: &hints::NameUse) -> Reached {
     }
 }
 
-/// The users of a unit that is gone: those that name it, and those that a language, a library or a runner has call it without a name.
+/// The users of a removed unit: those that name it, and those for which a language, a library or a
+/// runner calls it without a name.
 fn users_of_gone(index: &CodeIndex, gone: &GoneUnit) -> Vec<UserOf> {
     let GoneUnit { unit, path, .. } = gone;
     let file = gone.file.as_ref().and_then(|path| index.file(path));
@@ -136,9 +139,10 @@ fn users_of_gone(index: &CodeIndex, gone: &GoneUnit) -> Vec<UserOf> {
     let has_bases = owner.is_some_and(|owner| !index.unit(owner).bases.is_empty());
     let is_go_method = path.extension() == Some("go") && owner.is_some();
     let is_called = is_setup || users::is_called_by_language(&unit.name);
-    // Of the files of tests a runner knows what it calls; elsewhere other files may name a function.
+    // A runner determines the calls in a file of tests; a function elsewhere may be named by other
+    // files.
     let is_helper = gone.is_named_as_test && unit.kind == CodeUnitKind::Callable && unit.name != "load_tests";
-    // A base of a type, and what a decorator hands a function to, may call it by no name.
+    // A base of a type, and a decorator that gets a function, may call it without a name.
     if is_called || is_go_method || has_bases || !unit.marks.is_empty() || found.is_empty() && !is_helper {
         let kind = if is_called { ReachKind::References } else { ReachKind::Names };
         let reached = owner.map(Reached::Unit).or(file.map(Reached::Top));
@@ -147,7 +151,7 @@ fn users_of_gone(index: &CodeIndex, gone: &GoneUnit) -> Vec<UserOf> {
     found
 }
 
-/// The class of a test that is gone, where the class has a test of that name from a base now.
+/// The class of a removed test, if the class now inherits a test of that name.
 fn inherited_instead(index: &CodeIndex, test: &CodeUnit, class: Option<UnitAt>) -> Vec<UserOf> {
     let is_method = |at: &UnitAt| {
         let around = index.unit(*at).parent.map(|parent| index.unit((at.0, parent)));
@@ -162,7 +166,7 @@ fn inherited_instead(index: &CodeIndex, test: &CodeUnit, class: Option<UnitAt>) 
         .collect()
 }
 
-/// The files that still import a file which is gone, and the tests that a `conftest.py` was loaded for.
+/// The files that still import a removed file, and the tests for which a `conftest.py` was loaded.
 fn users_of_gone_file(index: &CodeIndex, path: &WorkspacePath) -> Vec<UserOf> {
     let user = |reached| UserOf { reached, kind: ReachKind::References };
     let mut found: Vec<UserOf> =

@@ -1,4 +1,4 @@
-//! Where the walk begins after changes of small projects, and who uses what has no name.
+//! The starts of the walk after changes of small projects, and the users of code without a name.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 
 type Files<'a> = &'a [(&'a str, &'a str)];
 
-/// A project on disk, read.
+/// A project on disk with its index.
 struct Indexed {
     index: CodeIndex,
     workspace: Workspace,
@@ -35,7 +35,8 @@ fn indexed(language: &str, files: Files<'_>) -> Indexed {
     Indexed { index, workspace, _folder: folder }
 }
 
-/// What the walk begins at when the file of `change` (path, before, after) is changed in a project that is `files` beside it.
+/// The starts of the walk when the file of `change` (path, before, after) changes in a project that
+/// also has `files`.
 fn begun(language: &str, files: Files<'_>, change: (&str, Option<&str>, Option<&str>)) -> Vec<String> {
     let (path, before, after) = change;
     let mut all = files.to_vec();

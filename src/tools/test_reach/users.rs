@@ -1,4 +1,5 @@
-//! The users of one unit: by the server, by names of members whose type it does not know, and by rules of languages that call without a name.
+//! The users of one unit: by the server, by names of members whose type it does not know, and by
+//! rules of languages that call without a name.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -8,9 +9,9 @@ use super::server_uses::{IndexedPlace, NameMeaning, ServerUses};
 use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse, UnitFile};
 use crate::workspace::WorkspacePath;
 
-/// How far types are followed to those that they are derived from.
+/// The depth to which base types are followed.
 const MAX_BASE_DEPTH: usize = 16;
-/// Types from elsewhere that call no method of those derived from them, or only such as their name shows.
+/// External types that call no method of their subtypes, or only methods with a recognizable name.
 const PLAIN_BASES: [&str; 18] = [
     "object",
     "ABC",
@@ -55,7 +56,7 @@ pub(super) async fn users(index: &CodeIndex, at: UnitAt, server: &mut ServerUses
     found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
 }
 
-/// The users of what is called `name` by the text alone; `of` is where it is defined, if it still is.
+/// The users of `name` according to the text alone; `of` is its definition, if it still exists.
 pub(super) fn by_name(index: &CodeIndex, of: Option<UnitAt>, name: &str) -> Vec<UserOf> {
     let is_meant = |found: &&NameUse| {
         let file = &index.files[found.file];
@@ -74,7 +75,8 @@ pub(super) fn by_name(index: &CodeIndex, of: Option<UnitAt>, name: &str) -> Vec<
     found.users.into_iter().map(|(reached, kind)| UserOf { reached, kind }).collect()
 }
 
-/// The places where `name` may be used by another name that an import gives it: in that file, and in those that import the other name.
+/// The places where `name` may be used under an alias of an import: in that file, and in those that
+/// import the alias.
 fn aliased_uses(index: &CodeIndex, name: &str) -> Vec<NameUse> {
     let aliases = index.aliases(name).iter();
     let seen_in =
@@ -93,7 +95,7 @@ fn aliased_uses(index: &CodeIndex, name: &str) -> Vec<NameUse> {
 struct UserCollector<'a> {
     index: &'a CodeIndex,
     of: Option<UnitAt>,
-    /// The places of the unit's name, each with what kind of use it is.
+    /// The places of the unit's name, each with the kind of use.
     kinds: BTreeMap<IndexedPlace, ReachKind>,
     users: BTreeMap<Reached, ReachKind>,
 }
@@ -114,22 +116,22 @@ impl<'a> UserCollector<'a> {
         *known = user.kind.min(*known);
     }
 
-    /// A place that the server listed.
+    /// Adds a place that the server listed.
     fn add_place(&mut self, place: IndexedPlace) {
-        // Definitions of the same name are in the list: overloads, and what overrides it.
+        // The list contains definitions of the same name: overloads and overriding members.
         if self.index.unit_defined_at(place.0, place.1).is_some() {
             return;
         }
         self.add_user(place, self.kinds.get(&place).copied().unwrap_or(ReachKind::References));
     }
 
-    /// What is around a place, unless it is the unit itself or an import.
+    /// Adds the code that encloses a place, unless it is the unit itself or an import.
     fn add_user(&mut self, (file, at): IndexedPlace, kind: ReachKind) {
         let units = &self.index.files[file];
         if units.is_import(at) {
             return;
         }
-        // Who imports the file does not run its part for a program.
+        // Importing the file does not run the part for its use as a program.
         let kind = if units.is_program_part(at) { kind.max(ReachKind::Names) } else { kind };
         let reached = match units.unit_at(at) {
             Some(unit) if self.of == Some((file, unit)) => return,
@@ -139,8 +141,8 @@ impl<'a> UserCollector<'a> {
         self.add(UserOf { reached, kind });
     }
 
-    /// Places of the name that the server did not list: those in files that it leaves out of its project, and members of values whose
-    /// type it does not know.
+    /// Adds places of the name that the server did not list: those in files outside its project,
+    /// and members of values whose type it does not know.
     async fn add_unlisted(&mut self, listed: &HashSet<IndexedPlace>, server: &mut ServerUses<'_>) {
         let (Some(of), Some(unit)) = (self.of, self.unit()) else { return };
         let own = (of.0, unit.selection);
@@ -154,7 +156,7 @@ impl<'a> UserCollector<'a> {
             !place.is_quoted && !listed.contains(&(place.file, place.at)) && (is_plain || is_member)
         };
         let places = self.index.uses(&unit.name).iter().filter(may_be).copied();
-        // Some servers look for uses by the name alone, and miss those of an import that gives another one.
+        // Some servers search for uses by name, and miss those under an alias.
         let aliased = aliased_uses(self.index, &unit.name);
         let aliased = aliased.into_iter().filter(|place| !listed.contains(&(place.file, place.at)));
         let places: Vec<NameUse> = places.chain(aliased).collect();
@@ -162,7 +164,8 @@ impl<'a> UserCollector<'a> {
         for place in places {
             let at = (place.file, place.at);
             match server.meaning(self.index, at).await {
-                // Members of a module that is loaded by a path have no type that a server knows, nor has what a key takes out.
+                // Servers do not know the type of members of a module that is loaded by path, or of
+                // values taken by key.
                 NameMeaning::Unknown
                     if unit.owner.is_some()
                         || !place.is_member
@@ -177,7 +180,8 @@ impl<'a> UserCollector<'a> {
         }
     }
 
-    /// The users of `module.exports = …`: for those servers list the modules' names, and not what is done with them.
+    /// Adds the users of `module.exports = …`: servers list the modules' names for it, and not the
+    /// uses of the modules.
     fn add_users_of_whole_module(&mut self) {
         let Some(of) = self.of.filter(|of| self.index.unit(*of).qualified == "module.exports") else {
             return;
@@ -191,7 +195,7 @@ impl<'a> UserCollector<'a> {
         }
     }
 
-    /// The members of base types that the unit stands in for: who calls those may call it.
+    /// Adds the members of base types that the unit overrides: their callers may call it.
     fn add_overridden(&mut self) {
         let Some(unit) = self.unit() else { return };
         let Some(owner) = self.owner(unit) else { return };
@@ -209,7 +213,8 @@ impl<'a> UserCollector<'a> {
         }
     }
 
-    /// The members of types by structure that `unit` may stand in for, since `owner` has all methods of these types.
+    /// The members of structural types that `unit` may implement, because `owner` has all methods
+    /// of these types.
     fn structural_members(&self, unit: &CodeUnit, owner: UnitAt) -> Vec<UnitAt> {
         let structural = |(file, at): &&UnitAt| {
             let parent = self.index.files[*file].units[*at].parent?;
@@ -230,8 +235,8 @@ impl<'a> UserCollector<'a> {
         named.filter(|at| structural(at).is_some_and(fits)).copied().collect()
     }
 
-    /// The users of a function that call it without its name: the user of its type, for what the language or a library calls, and the function
-    /// around it.
+    /// Adds the users of a function that call it without its name: the user of its type, for
+    /// functions that the language or a library calls, and the enclosing function.
     fn add_unnamed_callers(&mut self, is_used: bool) {
         let (Some(of), Some(unit)) = (self.of, self.unit()) else { return };
         let around = unit.parent.map(|parent| (of.0, parent));
@@ -260,7 +265,7 @@ impl<'a> UserCollector<'a> {
         }
     }
 
-    /// The type whose member `unit` is.
+    /// The type that `unit` is a member of.
     fn owner(&self, unit: &CodeUnit) -> Option<UnitAt> {
         let of = self.of?;
         let parent = unit.parent.filter(|at| self.index.files[of.0].units[*at].kind == CodeUnitKind::Type);
@@ -270,7 +275,8 @@ impl<'a> UserCollector<'a> {
         type_beside(self.index, &self.index.files[of.0].path, unit.owner.as_deref()?)
     }
 
-    /// The types that `owner` is derived from, and whether one of them lies outside and may call methods that it does not know.
+    /// The base types of `owner`. The flag is true if one of them is external and may call methods
+    /// that are unknown here.
     fn bases_of(&self, owner: UnitAt) -> (BTreeSet<UnitAt>, bool) {
         let (mut found, mut is_open) = (BTreeSet::new(), false);
         let mut level = vec![owner];
@@ -311,13 +317,14 @@ fn types_named(index: &CodeIndex, name: &str) -> Vec<UnitAt> {
     named.filter(|at| index.unit(**at).kind == CodeUnitKind::Type).copied().collect()
 }
 
-/// The type called `name` in the folder of the file at `path`: Go and Rust have methods outside the type.
+/// The type with the name `name` in the folder of the file at `path`: Go and Rust have methods
+/// outside the type.
 pub(super) fn type_beside(index: &CodeIndex, path: &WorkspacePath, name: &str) -> Option<UnitAt> {
     let folder = path.parent();
     types_named(index, name).into_iter().find(|(file, _)| index.files[*file].path.parent() == folder)
 }
 
-/// Whether a language calls what has this name without naming it: operators, constructors, conversions.
+/// Returns true for names that a language calls implicitly: operators, constructors, conversions.
 pub(super) fn is_called_by_language(name: &str) -> bool {
     name.starts_with("__") && name.ends_with("__") && name.len() > 4
         || matches!(name, "constructor" | "drop" | "deref" | "fmt" | "from" | "toString" | "String" | "Error")

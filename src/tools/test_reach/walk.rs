@@ -1,8 +1,8 @@
-//! The walk from what changed to the tests: uses of uses, those with the strongest links first.
+//! The walk from a change to the tests: uses of uses, those with the strongest links first.
 //!
-//! Each step is a unit of code that is reached, with the step before it. A test ends the walk there; of all other units the users are
-//! asked for ([`users`]). What stands at the top level of a file is reached by whoever imports the file, which is followed
-//! at the end.
+//! Each step is a reached unit of code, with the step before it. The walk ends at a test; for all
+//! other units the users are requested ([`users`]). Code at the top level of a file is reached by
+//! every importer of the file, which is followed at the end.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -16,20 +16,20 @@ use super::server_uses::ServerUses;
 use super::users;
 use crate::hints::{CodeIndex, CodeUnitKind, TestRole};
 
-/// The most units that are walked through.
+/// The most units of a walk.
 const MAX_WALKED_UNITS: usize = 20_000;
-/// How many steps are made before others get their turn.
+/// The number of steps before the task yields.
 const STEPS_BETWEEN_YIELDS: usize = 32;
 /// Kinds of links, from the strongest to the weakest.
 const KINDS: [ReachKind; 5] =
     [ReachKind::Changed, ReachKind::Calls, ReachKind::References, ReachKind::Mentions, ReachKind::Names];
 
-/// One step of a way.
+/// One step of a path.
 #[derive(Debug, Clone)]
 pub(super) struct WalkStep {
-    /// What is reached; `None` for a symbol that is gone.
+    /// The reached code; `None` for a removed symbol.
     pub(super) reached: Option<Reached>,
-    /// Its name, where it is gone.
+    /// The name of a removed symbol.
     pub(super) gone: Option<String>,
     /// The step before.
     pub(super) from: Option<usize>,
@@ -41,13 +41,13 @@ pub(super) struct WalkStep {
 pub(super) struct ReachWalk<'a> {
     index: &'a CodeIndex,
     pub(super) steps: Vec<WalkStep>,
-    /// Tests, each with the step that reaches it.
+    /// The tests, each with the step that reaches it.
     pub(super) tests: BTreeMap<Reached, usize>,
     /// Files whose importers are reached, each with its step.
     tops: BTreeMap<usize, usize>,
     waiting: BTreeMap<ReachKind, VecDeque<(Reached, Option<usize>)>>,
     seen: HashSet<Reached>,
-    /// Why the walk ended early.
+    /// The reason that the walk ended early.
     pub(super) cut: Option<String>,
 }
 
@@ -64,12 +64,12 @@ impl<'a> ReachWalk<'a> {
         }
     }
 
-    /// Begins at what changed.
+    /// Starts at changed code.
     pub(super) fn start_at(&mut self, reached: Reached) {
         self.wait(reached, None, ReachKind::Changed);
     }
 
-    /// Begins at the users of what is no unit that is there.
+    /// Starts at the users of a change without a present unit.
     pub(super) fn start_at_users(&mut self, shown: String, users: Vec<UserOf>) {
         let step = self.steps.len();
         self.steps.push(WalkStep { reached: None, gone: Some(shown), from: None, kind: ReachKind::Changed });
@@ -114,7 +114,7 @@ impl<'a> ReachWalk<'a> {
         let file = &self.index.files[at.0];
         if unit.test == TestRole::Test {
             self.tests.insert(Reached::Unit(at), step);
-            // Where it runs once more, the way there is the same.
+            // The other runs of a test have the same path.
             let from = self.steps[step].from;
             for other in inherited::other_runs(self.index, at) {
                 self.wait(other, from, kind);
@@ -126,7 +126,7 @@ impl<'a> ReachWalk<'a> {
         } else {
             self.pass_opaque(at.0, step, kind);
         }
-        // What changed in a test file, or is used in the body of a class of tests, concerns all its tests.
+        // A change in a test file, or a use in the body of a class of tests, affects all its tests.
         if unit.test == TestRole::Group {
             let inside = file.tests_within(Some(at.1)).map(|test| Reached::Unit((at.0, test)));
             let inside: Vec<Reached> = inside.chain(inherited::tests_of_class(self.index, at)).collect();
@@ -144,7 +144,7 @@ impl<'a> ReachWalk<'a> {
         }
     }
 
-    /// Takes a file of tests as a whole where none of its tests is recognised; the way there is the same.
+    /// Adds a file of tests as a whole if none of its tests is recognised, with the same path.
     fn pass_opaque(&mut self, file: usize, step: usize, kind: ReachKind) {
         if self.index.is_opaque_test(file) {
             let from = self.steps[step].from;
@@ -155,7 +155,7 @@ impl<'a> ReachWalk<'a> {
     fn pass_top(&mut self, file: usize, step: usize, kind: ReachKind) {
         self.pass_opaque(file, step, kind);
         self.tops.entry(file).or_insert(step);
-        // What starts the file as a program, or loads it while it runs, runs its top level.
+        // Code that starts the file as a program, or loads it at run time, runs its top level.
         for (from, at) in self.index.quoting(file) {
             let unit = self.index.files[*from].unit_at(*at);
             let reached = unit.map_or(Reached::Top(*from), |unit| Reached::Unit((*from, unit)));
@@ -170,7 +170,7 @@ impl<'a> ReachWalk<'a> {
 
     fn wait(&mut self, reached: Reached, from: Option<usize>, kind: ReachKind) {
         if !self.seen.contains(&reached) {
-            // Only what changed itself is `changed`; what uses it is reached by a call at best.
+            // Only the change itself is `changed`; its users are reached by a call at best.
             let kind = if from.is_some() && kind == ReachKind::Changed { ReachKind::Calls } else { kind };
             self.waiting.entry(kind).or_default().push_back((reached, from));
         }
@@ -183,14 +183,15 @@ impl<'a> ReachWalk<'a> {
         })
     }
 
-    /// The files whose top level is reached; of those that are known to run what changed where `is_sure`.
+    /// The files whose top level is reached. If `is_sure`, only files that certainly run changed
+    /// code.
     pub(super) fn reached_tops(&self, is_sure: bool) -> BTreeSet<usize> {
         let is_meant = |step: &usize| !is_sure || self.steps[*step].kind <= ReachKind::Mentions;
         self.tops.iter().filter(|(_, step)| is_meant(step)).map(|(file, _)| *file).collect()
     }
 
-    /// The files with tests that import one of `files`, or something that does, each with the files between: from what it imports to that
-    /// one.
+    /// The files with tests that import one of `files`, directly or indirectly, each with the files
+    /// between: from its own import to that file.
     pub(super) fn importing_files(&self, files: &BTreeSet<usize>) -> BTreeMap<usize, Vec<usize>> {
         let mut from: HashMap<usize, Option<usize>> = files.iter().map(|file| (*file, None)).collect();
         let mut waiting: VecDeque<usize> = files.iter().copied().collect();
@@ -205,7 +206,7 @@ impl<'a> ReachWalk<'a> {
             if runner_rules::is_conftest(self.index, file) {
                 loaded.push((file, way));
             }
-            // Not every import is a statement, as `require` in an expression.
+            // Some imports are not statements, such as `require` in an expression.
             let quoting = self.index.quoting(file).iter().map(|(from, _)| *from);
             for importer in self.index.importers(file).chain(quoting) {
                 from.entry(importer).or_insert_with(|| {

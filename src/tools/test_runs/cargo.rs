@@ -1,6 +1,7 @@
-//! The test command of Cargo: targets, and filters that match the tests which are wanted.
+//! The test command of Cargo: targets, and filters that match the wanted tests.
 //!
-//! A filter that matches nothing passes, so tests are named exactly only where their target and whole path are certain.
+//! A filter without a match passes, so tests are only named exactly if their target and whole path
+//! are certain.
 
 use std::collections::BTreeSet;
 
@@ -18,15 +19,16 @@ pub(super) fn cargo(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Optio
 /// The package in a folder.
 struct CargoLayout<'a> {
     folder: &'a dyn ProjectFolder,
-    /// The manifest says where a target's files are.
+    /// True if the manifest sets the paths of targets.
     has_own_paths: bool,
 }
 
-/// Where the tests of a file belong.
+/// The target and module of a file's tests.
 struct CargoPlace {
-    /// The options that choose its target, or the targets that it may be part of.
+    /// The options that select its target, or the targets that it may be part of.
     targets: Vec<Vec<String>>,
-    /// What the paths of its tests begin with: `cart::price::` of `src/cart/price.rs`, nothing in the root of a target.
+    /// The prefix of the paths of its tests: `cart::price::` for `src/cart/price.rs`, empty in the
+    /// root of a target.
     module: String,
 }
 
@@ -42,7 +44,7 @@ impl<'a> CargoLayout<'a> {
         Some(Self { folder, has_own_paths })
     }
 
-    /// Tests by parts of their names, or all of some files.
+    /// A plan for tests by parts of their names, or all of some files.
     fn with_parts(&self, plan: TestRunPlan, wanted: &TestSelection) -> TestRunPlan {
         let places: Option<Vec<CargoPlace>> = wanted.files.iter().map(|file| self.place(file)).collect();
         let is_integration =
@@ -64,7 +66,7 @@ impl<'a> CargoLayout<'a> {
         if filters.is_empty() { plan } else { plan.with_words(["--"]).with_words(filters) }
     }
 
-    /// Tests that are known, and all of the files of which none is named.
+    /// A plan for known tests, and for all tests of files without a known one.
     fn with_tests(&self, plan: TestRunPlan, wanted: &TestSelection) -> TestRunPlan {
         let (mut targets, mut filters) = (Some(BTreeSet::new()), Some(BTreeSet::new()));
         let mut is_exact = true;
@@ -101,7 +103,7 @@ impl<'a> CargoLayout<'a> {
         }
     }
 
-    /// Where the tests of `file` belong; `None` where that is not certain.
+    /// The target and module of the tests in `file`; `None` if they are uncertain.
     fn place(&self, file: &str) -> Option<CargoPlace> {
         if self.has_own_paths {
             return None;
@@ -129,7 +131,8 @@ impl<'a> CargoLayout<'a> {
         })
     }
 
-    /// The place of a file in a folder whose files, and folders with a `main.rs`, are targets.
+    /// The target and module of a file in a folder whose files, and folders with a `main.rs`, are
+    /// targets.
     fn place_in(&self, below: &str, folder: &str, option: &str) -> Option<CargoPlace> {
         let (target, module) = match below.split_once('/') {
             Some((target, "main.rs")) => (target, String::new()),
@@ -144,7 +147,7 @@ impl<'a> CargoLayout<'a> {
     }
 }
 
-/// `cart::price::` of `cart/price` and `cart/price/mod`.
+/// The module path `cart::price::` of `cart/price` and `cart/price/mod`.
 fn path_of(module: &str) -> String {
     format!("{}::", module.strip_suffix("/mod").unwrap_or(module).replace('/', "::"))
 }

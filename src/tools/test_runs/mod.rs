@@ -1,7 +1,8 @@
-//! The commands that run a project's tests, all or some of them, by what its files say of its runner.
+//! The commands that run a project's tests, all or some of them, determined from its files.
 //!
-//! Each kind of project is a function of [`ProjectFolder`], pure but for what that looks at; [`nearest`] finds the folder whose files say
-//! how tests are run, and [`runs_of`] the commands for the tests that reach a change.
+//! Each kind of project is a function of [`ProjectFolder`] without other inputs. [`nearest`] finds
+//! the folder whose files determine the test command, and [`runs_of`] the commands for the tests
+//! that reach a change.
 
 mod cargo;
 mod compiled;
@@ -19,24 +20,24 @@ use crate::text::shell_word;
 
 /// A folder of a project.
 pub(crate) trait ProjectFolder {
-    /// The names in it.
+    /// The names of its entries.
     fn names(&self) -> &[String];
 
-    /// Whether there is something at `path` below it.
+    /// Returns true if there is an entry at `path` below it.
     fn has(&self, path: &str) -> bool;
 
     /// The text of the file at `path` below it, if it may be read.
     fn text(&self, path: &str) -> Option<String>;
 
-    /// The interpreter of the Python environment that the project has.
+    /// The interpreter of the project's Python environment.
     fn python(&self) -> Option<ProjectPython>;
 
-    /// Whether no folder above says how tests are run, so that weak signs count.
+    /// Returns true if no folder above determines a test command, so that weak signs count.
     fn is_last_resort(&self) -> bool {
         true
     }
 
-    /// Whether a name in it ends like this.
+    /// Returns true if a name in it has this ending.
     fn has_name_ending(&self, end: &str) -> bool {
         self.names().iter().any(|name| name.ends_with(end))
     }
@@ -51,34 +52,36 @@ pub(crate) struct ProjectPython {
     pub(crate) has_pip: bool,
 }
 
-/// What is to be run.
+/// The tests to run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TestSelection {
-    /// Test files, relative to the folder; none means all.
+    /// Test files, relative to the folder; all if empty.
     pub(crate) files: Vec<String>,
-    /// Names of tests or parts of them; none means all.
+    /// Names of tests or parts of them; all if empty.
     pub(crate) names: Vec<String>,
-    /// Tests that are known exactly, in these files; where there are some, `names` is empty.
+    /// Tests that are known exactly, in these files. If there are some, `names` is empty.
     pub(crate) tests: Vec<SelectedTest>,
 }
 
 /// One test that is known exactly.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SelectedTest {
-    /// Its file, relative to the folder.
+    /// The file, relative to the folder.
     pub(crate) file: String,
-    /// The test with what it lies in, by dots (`TestCart.test_add`), or its titles joined by spaces.
+    /// The qualified test name, separated by dots (`TestCart.test_add`), or its titles joined by
+    /// spaces.
     pub(crate) name: String,
-    /// Whether the runner knows it by just this name; otherwise it may say more, or something else.
+    /// True if the runner knows the test by exactly this name.
     pub(crate) is_exact: bool,
 }
 
-/// The note of a plan that is told files, and not their tests.
+/// The note of a plan that selects files and not their tests.
 const ALL_OF_FILES: &str = "some of the files are wanted as a whole; all tests of the files run";
 
 impl TestSelection {
-    /// What a runner for files with these `endings` runs of it; `None` where files are wanted, and none of them is its own. Folders, and
-    /// what has the ending of no runner, are anybody's.
+    /// The part of the selection for a runner of files with these `endings`. `None` if files are
+    /// selected and none of them is for this runner. Folders, and files with unknown endings, are
+    /// for every runner.
     fn of_endings(&self, endings: &[&str]) -> Option<Self> {
         let is_own = |file: &String| {
             let ending =
@@ -94,7 +97,8 @@ impl TestSelection {
         Some(Self { files, names: self.names.clone(), tests })
     }
 
-    /// The same for runners that take parts of names: the last of each, and none where files are wanted as a whole.
+    /// The selection for runners that match parts of names: the last part of each, and no names if
+    /// files are selected as a whole.
     fn by_parts_of_names(&self) -> Self {
         if !self.tests.is_empty() && self.whole_files().next().is_some() {
             return Self { files: self.files.clone(), ..Self::default() };
@@ -106,31 +110,32 @@ impl TestSelection {
         Self { files: self.files.clone(), names, tests: Vec::new() }
     }
 
-    /// The same for runners that take nothing but whole names: files with other tests are wanted as a whole.
+    /// The selection for runners that match only whole names: files with other tests are
+    /// selected as a whole.
     fn by_whole_names(&self) -> Self {
         let is_exact = |file: &String| self.tests.iter().all(|test| test.file != *file || test.is_exact);
         let tests = self.tests.iter().filter(|test| is_exact(&test.file)).cloned().collect();
         Self { files: self.files.clone(), names: self.names.clone(), tests }
     }
 
-    /// The files of which no test is named: those run as a whole.
+    /// The files without a selected test, which run as a whole.
     fn whole_files(&self) -> impl Iterator<Item = &String> {
         self.files.iter().filter(|file| self.tests.iter().all(|test| test.file != **file))
     }
 }
 
-/// How it is run.
+/// A test command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestRunPlan {
     /// The command, for a shell in the folder.
     pub(crate) command: String,
-    /// What says so.
+    /// The file or setting that determines it.
     pub(crate) why: String,
-    /// What it does not do of what was wanted.
+    /// Notes on parts of the selection that it ignores.
     pub(crate) notes: Vec<String>,
-    /// Those of the wanted files whose tests it runs.
+    /// The selected files whose tests it runs.
     pub(crate) files: Vec<String>,
-    /// The command that installs what the tests need, where one is known.
+    /// The command that installs the dependencies of the tests, if known.
     pub(crate) set_up: Option<String>,
 }
 
@@ -139,7 +144,7 @@ impl TestRunPlan {
         Self { command: command.into(), why: why.into(), notes: Vec::new(), files: Vec::new(), set_up: None }
     }
 
-    /// With more words at the end of the command, each quoted where it needs to be.
+    /// Appends words to the command, quoted if necessary.
     fn with_words(mut self, words: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         for word in words {
             self.command.push(' ');
@@ -148,18 +153,18 @@ impl TestRunPlan {
         self
     }
 
-    /// With the command that installs what the tests need.
+    /// Sets the command that installs the dependencies of the tests.
     fn with_set_up(self, set_up: impl Into<String>) -> Self {
         Self { set_up: Some(set_up.into()), ..self }
     }
 
-    /// Says that the runner is not told which tests are wanted.
+    /// Adds a note that the runner ignores the selected tests.
     fn without_names(self, wanted: &TestSelection) -> Self {
         let left_out = !wanted.names.is_empty();
         self.with_note_if(left_out, "this runner is not told names of tests here; all tests of the files run")
     }
 
-    /// The same for files.
+    /// Adds a note that the runner ignores the selected files.
     fn without_files(self, wanted: &TestSelection) -> Self {
         let left_out = !wanted.files.is_empty();
         self.with_note_if(left_out, "this runner is not told files here; all tests run")
@@ -178,9 +183,9 @@ type TestPlanner = fn(&dyn ProjectFolder, &TestSelection) -> Option<TestRunPlan>
 /// A kind of project.
 struct TestRunner {
     planner: TestPlanner,
-    /// The endings of the files whose tests it runs; none for all.
+    /// The endings of the files whose tests it runs; all if empty.
     endings: &'static [&'static str],
-    /// What it takes of the names of tests.
+    /// Converts a selection to the names that the runner can match.
     narrow: fn(&TestSelection) -> TestSelection,
 }
 
@@ -195,7 +200,7 @@ const fn by_parts(planner: TestPlanner, endings: &'static [&'static str]) -> Tes
 const SCRIPTS: &[&str] = &["ts", "tsx", "js", "jsx", "mts", "cts", "mjs", "cjs"];
 const JVM: &[&str] = &["java", "kt", "groovy", "scala"];
 
-/// All kinds, languages before the words of a `justfile` or `Makefile`, which cannot be told what to run.
+/// All kinds. Languages come before a `justfile` or `Makefile`, whose recipes cannot select tests.
 static RUNNERS: &[TestRunner] = &[
     // Its filters match parts of names as well as whole ones.
     TestRunner { planner: cargo::cargo, endings: &["rs"], narrow: TestSelection::clone },
@@ -216,7 +221,7 @@ static RUNNERS: &[TestRunner] = &[
     by_parts(recipes::make, &[]),
 ];
 
-/// The ways in which the tests of `folder` can be run, the best first.
+/// The test commands of `folder`, the best first.
 pub(super) fn plans(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Vec<TestRunPlan> {
     let plan = |runner: &TestRunner| {
         let own = wanted.of_endings(runner.endings)?;
@@ -227,7 +232,7 @@ pub(super) fn plans(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Vec<T
     RUNNERS.iter().filter_map(plan).collect()
 }
 
-/// One pattern that matches each of `names` and what they are part of.
+/// A pattern that matches each of `names` and tests within them.
 fn any_of(names: &[String]) -> String {
     names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|")
 }

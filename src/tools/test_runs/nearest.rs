@@ -1,4 +1,4 @@
-//! The nearest folder above a file whose files say how tests are run.
+//! The nearest folder above a file whose files determine the test command.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -9,16 +9,16 @@ use crate::text::shell_word;
 use crate::tools::context::Context;
 use crate::workspace::{ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
-/// Entries of a folder that are looked at for signs of a runner.
+/// The most entries of a folder that are examined for signs of a runner.
 const MAX_TEST_FOLDER_ENTRIES: usize = 5_000;
-/// How long looking at one folder may take.
+/// The timeout for one folder.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// Reads the projects of a workspace.
 pub(crate) struct ProjectReader<'a> {
     /// The workspace.
     pub(crate) workspace: &'a Workspace,
-    /// Reads a file, by the rights of the caller.
+    /// Reads a file with the rights of the caller.
     pub(crate) read: &'a dyn Fn(&WorkspacePath) -> Option<String>,
     /// Finds the Python environment of a folder.
     pub(crate) python: &'a dyn Fn(&WorkspacePath) -> Option<PythonEnvironment>,
@@ -48,17 +48,17 @@ impl ProjectReader<'_> {
     }
 }
 
-/// The ways in which the tests of a folder are run.
+/// The test commands of a folder.
 #[derive(Debug)]
 pub(crate) struct ProjectPlans {
     /// The folder.
     pub(crate) folder: WorkspacePath,
-    /// The best first, for a shell at the root; at least one.
+    /// The commands, the best first, for a shell at the root; at least one.
     pub(crate) plans: Vec<TestRunPlan>,
 }
 
-/// The plans of the nearest folder, from `start` upwards, that shows how its tests are run; `select` says what is wanted of it. Weak signs,
-/// such as a file of tests, count where no folder has a strong one.
+/// The plans of the nearest folder, from `start` upwards, that has a test command; `select` returns
+/// the selection in it. Weak signs, such as a file of tests, count if no folder has a strong one.
 pub(crate) fn nearest_plans(
     projects: &ProjectReader<'_>,
     start: &WorkspacePath,
@@ -70,12 +70,12 @@ pub(crate) fn nearest_plans(
     let folders: Vec<WorkspacePath> = std::iter::successors(Some(start.clone()), above).collect();
     [false, true].into_iter().find_map(|last_resort| {
         folders.iter().find_map(|folder| {
-            // A shell cannot be told a name that is no text.
+            // A name that is not UTF-8 cannot be in a command.
             let shown = folder.as_path().to_str()?;
             let looked = FolderInWorkspace::new(projects, folder, last_resort);
             let mut found = plans(&looked, &select(folder));
             if !folder.is_root() {
-                // With `./` the name is no option, no `-`, and not looked for along CDPATH.
+                // With `./`, the name is not an option, not `-`, and not searched along CDPATH.
                 let word = shell_word(&format!("./{shown}")).into_owned();
                 let into = |plan: &mut TestRunPlan| {
                     let commands = std::iter::once(&mut plan.command).chain(&mut plan.set_up);
@@ -88,7 +88,7 @@ pub(crate) fn nearest_plans(
     })
 }
 
-/// A path below `folder` as a word of a command: a name that begins with `-` would be an option.
+/// A path below `folder` as a word of a command. A name that begins with `-` would be an option.
 pub(crate) fn word_below(folder: &WorkspacePath, path: &WorkspacePath) -> Option<String> {
     let below = path.as_path().strip_prefix(folder.as_path()).ok()?.to_str()?;
     Some(if below.starts_with('-') { format!("./{below}") } else { below.to_owned() })

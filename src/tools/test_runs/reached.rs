@@ -1,4 +1,5 @@
-//! The commands that run the tests which reach a change: one for each runner of each project that they belong to.
+//! The commands that run the tests which reach a change: one for each runner of each project that
+//! contains them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,11 +9,11 @@ use crate::tools::context::Context;
 use crate::tools::test_reach::output::{ReachedTest, TestRun};
 use crate::workspace::WorkspacePath;
 
-/// The most tests that one command names; of more, whole files run.
+/// The most tests that one command names. If there are more, whole files run.
 const MAX_NAMED_TESTS: usize = 400;
 /// The longest command that names tests, in bytes: an answer has room for it.
 const MAX_NAMING_COMMAND_BYTES: usize = 6_000;
-/// The longest command that names files, in bytes: a shell takes one word of 128 KiB.
+/// The longest command that names files, in bytes: a shell accepts a word of at most 128 KiB.
 const MAX_COMMAND_BYTES: usize = 60_000;
 /// The most commands.
 const MAX_RUNS: usize = 20;
@@ -20,21 +21,22 @@ const MAX_RUNS: usize = 20;
 /// The commands, and the files of tests that none of them runs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct PlannedRuns {
-    /// For a shell at the root of the workspace.
+    /// The commands, for a shell at the root of the workspace.
     pub(crate) runs: Vec<TestRun>,
-    /// Paths relative to the workspace: no project says how these are run.
+    /// The paths, relative to the workspace, of files without a test command.
     pub(crate) without: Vec<String>,
 }
 
-/// The tests of some files: each by its name and whether a runner knows it by just that, or the file as a whole.
+/// The tests of some files: the name of each test and true if a runner knows it by exactly that, or
+/// `None` for the file as a whole.
 type ReachedFiles<'a> = BTreeMap<WorkspacePath, BTreeSet<Option<(&'a str, bool)>>>;
 
-/// The commands that run `tests`; where these are the whole suite, without naming them.
+/// The commands that run `tests`. If these are the whole suite, the commands do not name them.
 pub(crate) fn runs_of(context: &Context, tests: &[ReachedTest], whole_suite: bool) -> PlannedRuns {
     ProjectReader::with(context, |projects| plan_runs(projects, tests, whole_suite))
 }
 
-/// [`runs_of`] with what reads projects.
+/// Like [`runs_of`], with the given reader of projects.
 pub(super) fn plan_runs(reader: &ProjectReader<'_>, tests: &[ReachedTest], whole_suite: bool) -> PlannedRuns {
     let mut planned = PlannedRuns::default();
     let mut by_file = ReachedFiles::new();
@@ -82,7 +84,8 @@ pub(super) fn plan_runs(reader: &ProjectReader<'_>, tests: &[ReachedTest], whole
     planned
 }
 
-/// The best way to run some of `files`, with its folder: by names of tests, or else whole files, in a command that a shell takes.
+/// The best command for some of `files`, with its folder: by names of tests, else whole files,
+/// within the shell's limits.
 fn best_plan(
     reader: &ProjectReader<'_>,
     folder: &WorkspacePath,
@@ -100,7 +103,8 @@ fn best_plan(
     })
 }
 
-/// What is wanted of the tests in `folder`; without `is_exact`, or where they are too many, whole files.
+/// The selection of the tests in `folder`; whole files without `is_exact`, or if the tests are too
+/// many.
 fn selection(files: &ReachedFiles<'_>, folder: &WorkspacePath, is_exact: bool) -> TestSelection {
     let inside = files.iter().filter_map(|(path, names)| Some((word_below(folder, path)?, names)));
     let inside: Vec<_> = inside.collect();

@@ -29,7 +29,8 @@ fn target(
     })
 }
 
-/// Whether `line` begins the rule of `word`: `test:`, `test: build`, `test *args:`, but not `test := …`.
+/// Returns true if `line` begins the rule of `word`: `test:`, `test: build`, `test *args:`, but not
+/// `test := …`.
 fn is_rule_of(line: &str, word: &str) -> bool {
     let Some(rest) = line.strip_prefix('@').unwrap_or(line).strip_prefix(word) else { return false };
     let Some((parameters, after)) = rest.split_once(':') else { return false };

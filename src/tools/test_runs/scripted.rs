@@ -7,7 +7,7 @@ use crate::text::shell_word;
 
 pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option<TestRunPlan> {
     let package: Value = serde_json::from_str(&folder.text("package.json")?).ok()?;
-    // What `npm init` writes where there are no tests.
+    // The default that `npm init` writes if there are no tests.
     let script = package
         .pointer("/scripts/test")
         .and_then(Value::as_str)
@@ -46,7 +46,8 @@ pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
     })
 }
 
-/// A pattern of the whole title of a test; what a runner puts in for each row of a table may be anything.
+/// A pattern of the whole title of a test. The values that a runner inserts for each row of a table
+/// are unknown.
 fn title_pattern(test: &SelectedTest) -> String {
     let mut pattern = String::new();
     let mut rest = test.name.as_str();
@@ -66,13 +67,13 @@ fn title_pattern(test: &SelectedTest) -> String {
     pattern
 }
 
-/// How the script is run, so that words behind it reach the runner.
+/// The command of the script that passes further words on to the runner.
 fn node_script(folder: &dyn ProjectFolder) -> String {
     let manager = package_manager(folder);
     format!("{manager} run test{}", if manager == "npm" { " --" } else { "" })
 }
 
-/// The package manager by its lock file.
+/// The package manager, according to its lock file.
 fn package_manager(folder: &dyn ProjectFolder) -> &'static str {
     let locks =
         [("pnpm-lock.yaml", "pnpm"), ("yarn.lock", "yarn"), ("bun.lock", "bun"), ("bun.lockb", "bun")];
@@ -139,7 +140,7 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
         ("", "conftest.py"),
         ("", "tests/conftest.py"),
     ];
-    // A folder of tests often has these, and is not where its tests are run.
+    // A folder of tests often has these, but its tests run from another folder.
     let is_weak = |file: &str| file.ends_with("conftest.py") || file.starts_with("requirements");
     let counts = |file: &str| !is_weak(file) || folder.is_last_resort();
     let sign = pytest.into_iter().filter(|(_, file)| counts(file)).find(|(word, file)| names(word, file));
@@ -185,13 +186,13 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
     Some(plan.with_words(wanted.names.iter().flat_map(|name| ["-k", name])))
 }
 
-/// `tests/test_cart.py::TestCart::test_add`.
+/// The id of a test: `tests/test_cart.py::TestCart::test_add`.
 fn node_id(test: &SelectedTest) -> String {
     format!("{}::{}", test.file, test.name.replace('.', "::"))
 }
 
-/// The Python of the project's own environment, where it has one, and the command that gives it
-/// pytest.
+/// The Python of the project's own environment, if it has one, and the command that installs pytest
+/// there.
 fn python_program(folder: &dyn ProjectFolder) -> (String, String) {
     let lists = ["requirements-dev.txt", "requirements-test.txt", "requirements.txt"];
     let names_pytest = |list: &&str| folder.text(list).is_some_and(|text| text.contains("pytest"));

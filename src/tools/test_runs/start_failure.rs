@@ -7,14 +7,14 @@ use regex::{Regex, RegexSet};
 
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// The status with which a shell says that it may not run a program.
+/// The status of a shell that may not run a program.
 const CANNOT_RUN: i64 = 126;
-/// The status with which a shell says that it finds no program.
+/// The status of a shell that does not find a program.
 const NOT_FOUND: i64 = 127;
 /// The status of pytest for wrong options and for a `conftest.py` that cannot be loaded.
 const PYTEST_USAGE: i64 = 4;
 
-/// Lines by which runners say that they cannot start, whatever their status.
+/// Patterns of lines with which runners report that they cannot start, regardless of their status.
 static SIGNS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     let signs = [
         r"^\S*python[\d.]*: No module named \w",
@@ -30,7 +30,8 @@ static SIGNS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
     ];
     RegexSet::new(signs).ok()
 });
-/// The program that a shell, a package manager or make does not find or may not run.
+/// Patterns of lines that name a program which a shell, a package manager or make does not find or
+/// may not run.
 static LACKING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let lacking = r"(?:^|[\s:])([\w./+@-]+): (?:(?:command )?not found|No such file or directory|Permission denied)$|command not found: (\S+)";
     Regex::new(lacking).ok()
@@ -63,27 +64,27 @@ const TOOLCHAINS: &[(&str, &str)] = &[
     ("yarn", "npm install --global yarn"),
 ];
 
-/// A command that ran tests, and how it ended.
+/// An ended test command.
 pub(crate) struct EndedRun<'a> {
     /// The command.
     pub(crate) command: &'a str,
-    /// The command that installs what the project's tests need, where one is known.
+    /// The command that installs the dependencies of the project's tests, if known.
     pub(crate) set_up: Option<&'a str>,
-    /// Its status.
+    /// The exit code.
     pub(crate) exit_code: i64,
-    /// What it wrote to standard output and to standard error.
+    /// The standard output and the standard error.
     pub(crate) output: [&'a str; 2],
 }
 
 impl EndedRun<'_> {
-    /// Whether it is a run of pytest that failed before the line with which a session starts, or
-    /// for wrong options.
+    /// Returns true for a run of pytest that failed before the first line of a session, or because
+    /// of wrong options.
     fn is_silent_pytest(&self) -> bool {
         let is_silent = self.output[0].trim().is_empty() || self.exit_code == PYTEST_USAGE;
         is_silent && self.command.contains("-m pytest")
     }
 
-    /// The error of a run in which no test was started, with the command that helps; `None` where
+    /// The error of a run in which no test was started, with the command that helps; `None` if
     /// tests ran.
     pub(crate) fn start_failure(&self) -> Option<ToolError> {
         let lines = || self.output.iter().flat_map(|text| text.lines()).map(str::trim);

@@ -1,4 +1,4 @@
-//! Each kind of project, by the files it has.
+//! The test commands of each kind of project, according to its files.
 
 use super::{ProjectFolder, ProjectPython, ProjectReader, SelectedTest, TestRunPlan, TestSelection, plans};
 use crate::tools::test_reach::output::{ReachKind, ReachedTest};
@@ -284,7 +284,7 @@ fn exactly(files: &[(&'static str, &'static str)], tests: &[(&str, &str)]) -> St
             wanted.files.push((*file).to_owned());
         }
         if !name.is_empty() {
-            // `~` marks a name that the runner may know otherwise.
+            // `~` marks a name that the runner may know under another form.
             let (name, is_exact) = name.strip_prefix('~').map_or((*name, true), |name| (name, false));
             wanted.tests.push(SelectedTest { file: (*file).to_owned(), name: name.to_owned(), is_exact });
         }

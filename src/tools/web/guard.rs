@@ -1,7 +1,7 @@
 //! The guard of web addresses: the public internet, and exceptions in the settings.
 //!
-//! A name is resolved by us, and what is connected to is what was looked at: a name that leads to another address a moment
-//! later leads nowhere.
+//! Names are resolved here, and the connection goes to the address that was checked. A name that
+//! resolves to another address a moment later has no effect.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -9,36 +9,36 @@ use std::sync::Arc;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// An address that is not asked.
+/// The reason that an address is not requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum WebAddressError {
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     #[error("`{0}:` addresses are not fetched, only http and https")]
     Scheme(String),
-    /// A name and a password would go out.
+    /// The address contains a user name or password.
     #[error("an address with a user's name or password is not fetched")]
     Credentials,
-    /// No host.
+    /// The address has no host.
     #[error("the address names no host")]
     NoHost,
-    /// Not of the public internet.
+    /// The host is not on the public internet.
     #[error(
         "{0} is, or leads to, an address that is private to this machine or network, and such are not fetched"
     )]
     Private(String),
 }
 
-/// The hosts that may be asked whatever their address is.
+/// The hosts that may be requested regardless of their address.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct WebHostExceptions(Vec<String>);
 
 impl WebHostExceptions {
-    /// Of `host` or `host:port`; without a port, all ports.
+    /// Parses `host` or `host:port`; without a port, all ports.
     pub(crate) fn new<T: AsRef<str>>(hosts: impl IntoIterator<Item = T>) -> Self {
         Self(hosts.into_iter().map(|host| host.as_ref().trim().to_ascii_lowercase()).collect())
     }
 
-    /// Whether `url` is excepted.
+    /// Returns true if `url` is excepted.
     pub(crate) fn has(&self, url: &Url) -> bool {
         let Some(host) = url.host_str().map(str::to_ascii_lowercase) else { return false };
         let port = url.port_or_known_default().unwrap_or_default();
@@ -46,8 +46,8 @@ impl WebHostExceptions {
     }
 }
 
-/// Whether `url` may be asked as far as its text tells; whether its name leads somewhere private is seen by the
-/// [`PublicOnly`] resolver.
+/// Checks the text of `url`. The [`PublicOnly`] resolver detects names that resolve to private
+/// addresses.
 pub(crate) fn check_url(url: &Url, exceptions: &WebHostExceptions) -> Result<(), WebAddressError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(WebAddressError::Scheme(url.scheme().to_owned()));
@@ -65,7 +65,7 @@ pub(crate) fn check_url(url: &Url, exceptions: &WebHostExceptions) -> Result<(),
     }
 }
 
-/// Resolves names, and hands out only addresses of the public internet.
+/// Resolves names, and returns only addresses of the public internet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PublicOnly;
 
@@ -85,13 +85,13 @@ impl Resolve for PublicOnly {
 }
 
 impl PublicOnly {
-    /// As reqwest takes it.
+    /// The resolver for reqwest.
     pub(crate) fn shared() -> Arc<dyn Resolve> {
         Arc::new(Self)
     }
 }
 
-/// Whether an address is one of the public internet.
+/// Returns true for an address on the public internet.
 pub(crate) fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
@@ -119,11 +119,12 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [first, second, third, ..] = address.segments();
     let [.., high, low] = address.segments();
-    // Networks without IPv4 reach it through this prefix; what counts is where that leads.
+    // Networks without IPv4 reach it through this prefix; the embedded address decides.
     if (first, second, third) == (0x64, 0xff9b, 0) {
         return is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
     }
-    // Only 2000::/3 is given out. Of it, Teredo, documentation and 6to4 (which carry other addresses) are not public.
+    // Only 2000::/3 is allocated. Within it, Teredo, documentation and 6to4 (which embed other
+    // addresses) are not public.
     (first & 0xe000) == 0x2000
         && !(first == 0x2001 && second < 0x0200)
         && !(first == 0x2001 && second == 0x0db8)

@@ -10,39 +10,40 @@ use url::Url;
 use super::guard::{PublicOnly, WebAddressError, WebHostExceptions, check_url};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// As browsers have it, only less patient.
+/// The limits are those of browsers, with a shorter timeout.
 const MAX_WEB_REDIRECTS: usize = 5;
 const WEB_CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const AGENT: &str = concat!("lsp-tools/", env!("CARGO_PKG_VERSION"));
 
-/// What one request may cost, redirects and all.
+/// The limits of one request, including redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FetchLimits {
-    /// From the first connection to the last byte.
+    /// The time from the first connection to the last byte.
     pub time: Duration,
-    /// Of the body, unpacked; the rest is not read.
+    /// The size of the decompressed body; the rest is not read.
     pub bytes: usize,
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FetchedResponse {
-    /// Where it came from, after all redirects.
+    /// The final URL, after all redirects.
     pub url: Url,
-    /// The header `Content-Type`, as it is.
+    /// The unmodified header `Content-Type`.
     pub content_type: Option<String>,
     /// The body.
     pub body: Vec<u8>,
-    /// There was more of it than the limit.
+    /// True if the body exceeds the limit.
     pub truncated: bool,
 }
 
-/// Fetches `url`. Nothing private is asked (see [`guard`](super::guard)), neither at first nor after a redirect, no cookie
-/// or password goes out, and no proxy is used, because it would resolve names for itself.
+/// Fetches `url`. Private addresses are not requested (see [`guard`](super::guard)), neither at
+/// first nor after a redirect. No cookie or password is sent, and no proxy is used, because it
+/// would resolve names itself.
 ///
 /// # Errors
-/// `invalid_args` and `denied` for what is not asked, `not_found` for 404, 410 and unknown names, `timeout`, and
-/// `server_failed` for everything else that is not an answer.
+/// `invalid_args` and `denied` for addresses that are not requested, `not_found` for 404, 410 and
+/// unknown names, `timeout`, and `server_failed` for every other failure.
 pub(crate) async fn get(
     url: &Url,
     accept: &'static str,
@@ -79,12 +80,13 @@ async fn get_following_redirects(
     Err(ToolError::new(ErrorCode::ServerFailed, what))
 }
 
-/// A client that follows no redirect and uses no proxy; unless `excepted`, names are resolved to public addresses only.
+/// A client that follows no redirect and uses no proxy. Unless `excepted`, names are resolved to
+/// public addresses only.
 ///
 /// # Errors
-/// `internal` where none can be made.
+/// `internal` if none can be created.
 pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
-    // Whoever installed one before keeps it.
+    // An already installed provider stays.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, reqwest::header::HeaderValue::from_static(AGENT));
@@ -99,7 +101,7 @@ pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
     })
 }
 
-/// Where the answer sends us, if it does.
+/// The target of a redirect, if the response is one.
 fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Option<Result<Url, ToolError>> {
     if !matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308) {
         return None;

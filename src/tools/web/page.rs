@@ -10,29 +10,29 @@ use std::sync::LazyLock;
 use super::http::FetchedResponse;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// What carries no text of a page.
+/// Elements without text of a page.
 const SKIPPED: [&str; 10] =
     ["script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "head", "form"];
-/// A page nested deeper than this was made to break its reader, which follows it down.
+/// The deepest nesting of elements. Deeper pages are made to break recursive readers.
 const MAX_PAGE_ELEMENT_DEPTH: usize = 400;
-/// Old pages leave some tags open.
+/// The deepest nesting of tags before parsing; old pages leave some tags open.
 const MAX_OPEN_TAG_DEPTH: usize = 1_000;
 
 /// A page as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WebPage {
-    /// The type that was told (`text/html`).
+    /// The type in the response (`text/html`).
     pub content_type: String,
-    /// Its title, where it is HTML and has one.
+    /// The title of an HTML page, if it has one.
     pub title: Option<String>,
-    /// Markdown where it was HTML, else as it was.
+    /// Markdown for HTML, else the unchanged text.
     pub text: String,
 }
 
-/// `fetched` as text. Takes time on large pages: not for a thread that others wait for.
+/// Converts `fetched` to text. Large pages take long, so it must run on a blocking thread.
 ///
 /// # Errors
-/// `not_text` where it is no text, `too_large` where it is nested too deep to be read.
+/// `not_text` if it is not text, `too_large` if it is nested too deeply.
 pub(crate) fn to_page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
     let told = fetched.content_type.as_deref().unwrap_or("text/plain");
     let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -70,7 +70,8 @@ fn is_text(content_type: &str) -> bool {
         )
 }
 
-/// The bytes as text: by their mark, by what the server says, by what the page says, else as UTF-8.
+/// Decodes the bytes: by their byte order mark, the response header, the declaration in the page,
+/// else as UTF-8.
 fn decode_body(body: &[u8], content_type: &str, html: bool) -> String {
     static CHARSET: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?i)charset\s*=\s*["']?\s*([A-Za-z0-9_:.-]+)"#).ok());
@@ -78,7 +79,7 @@ fn decode_body(body: &[u8], content_type: &str, html: bool) -> String {
         let name = CHARSET.as_ref()?.captures(text)?.get(1)?.as_str();
         Encoding::for_label(name.as_bytes())
     };
-    // As browsers do: what the page says of itself is looked for at its beginning.
+    // The declaration is searched for at the beginning of the page, as in browsers.
     let within = || {
         let start = &body[..body.len().min(1024)];
         html.then(|| named(&String::from_utf8_lossy(start))).flatten()
@@ -108,17 +109,17 @@ fn markdown(html: &str) -> Result<(Option<String>, String), ToolError> {
     Ok((title(html), tidy(&text)))
 }
 
-/// Elements that end by themselves, or whose end is often left out.
+/// Elements without an end tag, or whose end tag is often omitted.
 const ENDLESS: [&str; 27] = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
     "p", "li", "dt", "dd", "option", "optgroup", "tr", "td", "th", "thead", "tbody", "tfoot", "colgroup",
     "param",
 ];
-/// Parts of drawings, which say with a `/` that they have no end.
+/// Elements of drawings, which may be self-closing.
 const SHAPES: [&str; 12] =
     ["path", "circle", "rect", "line", "polyline", "polygon", "ellipse", "use", "stop", "g", "defs", "image"];
 
-/// How deep tags lie in each other, as a glance at the text tells: a parser is slow on what has no bottom.
+/// Returns true if a quick scan finds deeply nested tags, which would make the parser slow.
 fn seems_deep(html: &str) -> bool {
     static TAG: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"<(/?)([a-zA-Z][^\s/>]*)([^<>]*)").ok());
@@ -135,7 +136,7 @@ fn seems_deep(html: &str) -> bool {
             drawing &= name != "svg";
             continue;
         }
-        // Only within a drawing a `/` ends anything, and only until something else stands in it.
+        // A `/` ends an element only within a drawing, and only until another element follows.
         drawing &= SHAPES.contains(&name.as_str());
         if drawing && empty {
             continue;
@@ -149,7 +150,8 @@ fn seems_deep(html: &str) -> bool {
     false
 }
 
-/// How deep elements lie in each other. Walks without recursion: it is asked because recursion may not be safe.
+/// The depth of nested elements. The traversal is not recursive, because it checks if recursion is
+/// safe.
 fn depth(tree: &Rc<Node>) -> usize {
     let (mut deepest, mut open) = (0, vec![(Rc::clone(tree), 1)]);
     while let Some((node, depth)) = open.pop() {
@@ -168,7 +170,7 @@ fn title(html: &str) -> Option<String> {
     (!words.is_empty()).then_some(words)
 }
 
-/// No blanks at line ends, and never more than one empty line.
+/// Removes blanks at line ends, and reduces consecutive empty lines to one.
 fn tidy(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut empty = 0;

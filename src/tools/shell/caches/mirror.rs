@@ -1,7 +1,9 @@
-//! A cache folder that mirrors the user's: real folders, with links to the user's entries at their ends.
+//! A cache folder that mirrors the user's: real folders, with links to the user's entries at their
+//! ends.
 //!
-//! A write through a link ends in the user's folder, where the sandbox refuses it. Commands write here too, so nothing here is
-//! believed: each step goes from an open folder to an entry in it and follows no link.
+//! A write through a link ends in the user's folder, where the sandbox denies it. Commands can
+//! write to the mirror too, so nothing in it is trusted: each step goes from an open folder to an
+//! entry in it and follows no link.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -17,40 +19,43 @@ use rustix::io::Errno;
 
 use crate::workspace::Workspace;
 
-/// How deep a mirror is at most.
+/// The greatest depth of a mirror.
 const MAX_MIRROR_DEPTH: u8 = 32;
-/// The most entries of one mirror. What is beyond is fetched again.
+/// The most entries of one mirror. Entries beyond are downloaded again.
 const MAX_MIRROR_ENTRIES: usize = 40_000;
-/// The folders of the user's whose changes are noticed: those down to this depth, below which new entries come with others above.
+/// The depth to which changes of the user's folders are detected. New entries below it appear
+/// together with entries above it.
 const MAX_WATCHED_MIRROR_DEPTH: u8 = 1;
 /// The largest file that is copied, in bytes.
 const MAX_MIRROR_COPY_BYTES: u64 = 16 << 20;
-/// The most of them in one mirror.
+/// The most watched folders of one mirror.
 const MAX_WATCHED_MIRROR_FOLDERS: usize = 64;
 
-/// What is seen of a tool's folder.
+/// The mirrored part of a tool's folder.
 #[derive(Debug)]
 pub(super) struct Mirror {
-    /// Which part of it, by relative path.
+    /// The relative path of the part.
     pub of: &'static str,
     pub ending: MirrorEnd,
-    /// Names that are not shown, at whatever depth; `*` at the beginning stands for anything.
+    /// Names that are hidden at any depth; a leading `*` matches any text.
     pub hidden: &'static [&'static str],
 }
 
-/// Where folders end and links begin.
+/// The boundary between real folders and links.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MirrorEnd {
-    /// Entries at this depth, the first being 1, and files above.
+    /// Links to entries at this depth, counted from 1, and to files above.
     Depth(u8),
-    /// Files.
+    /// Links to files.
     Files,
-    /// Bare git repositories, which are the first level. Git follows a link of a file that it writes, and finds no objects through
-    /// links, so the user's objects are the alternates of a repository that has copies of the other files, which are small.
+    /// Bare git repositories at the first level. Git follows a link to a file that it writes, and
+    /// finds no objects through links. Therefore the small files are copied, and the user's objects
+    /// are alternates of the repository.
     Repositories,
 }
 
-/// A folder of the user's as it was when it was listed, or a file when it was copied: `None` where it was not there.
+/// The state of a user's folder when it was listed, or of a file when it was copied; `None` if it
+/// did not exist.
 pub(super) type MirrorStamp = (PathBuf, Option<[i64; 4]>);
 
 impl Mirror {
@@ -70,16 +75,18 @@ impl Mirror {
     }
 }
 
-/// How a file or folder looks now; another look tells whether it was written, or entries came or went.
+/// The present state of a file or folder. A different state later means that it was written, or
+/// that entries were added or removed.
 pub(super) fn stat_stamp(path: &Path) -> Option<[i64; 4]> {
     let seen = fs::metadata(path).ok()?;
     Some([seen.dev().cast_signed(), seen.ino().cast_signed(), seen.mtime(), seen.mtime_nsec()])
 }
 
-/// Shows in `to` what `mirror` says of the user's folder `theirs`, at most until `until`, and what was looked at for it.
+/// Mirrors the part of the user's folder `theirs` in `to`, until `until` at most. Returns the
+/// stamps of the visited entries.
 ///
 /// # Errors
-/// Where the folder of commands cannot be entered.
+/// If the folder of commands cannot be opened.
 pub(super) fn mirror_folder(
     mirror: &Mirror,
     theirs: &Path,
@@ -99,10 +106,10 @@ pub(super) fn mirror_folder(
     Ok(walk.stamps)
 }
 
-/// Puts a copy of the user's file into the folder `to`, in place of what is there.
+/// Copies the user's file into the folder `to`, and replaces an existing one.
 ///
 /// # Errors
-/// Where the system refuses.
+/// If the operating system denies it.
 pub(super) fn copy(file: &str, theirs: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
     let from = theirs.join(file);
     let path = Path::new(file);
@@ -115,7 +122,8 @@ pub(super) fn copy(file: &str, theirs: &Path, to: BorrowedFd<'_>) -> io::Result<
     copy_new(&from, folder.as_fd(), name)
 }
 
-/// Copies the user's file to `name` in `folder`, if nothing is there. One that cannot be read is left out.
+/// Copies the user's file to `name` in `folder`, if that does not exist. An unreadable file is left
+/// out.
 fn copy_new(from: &Path, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     let content = match Workspace::read_bytes_outside(from, MAX_MIRROR_COPY_BYTES) {
         Ok(content) => content,
@@ -127,7 +135,7 @@ fn copy_new(from: &Path, folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()>
     write_new(&content, folder, name)
 }
 
-/// Writes `name` in `folder`, if nothing is there.
+/// Writes `name` in `folder`, if it does not exist.
 fn write_new(content: &[u8], folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR) {
@@ -137,32 +145,33 @@ fn write_new(content: &[u8], folder: BorrowedFd<'_>, name: &OsStr) -> io::Result
     }
 }
 
-/// Makes git find the user's objects in the folder of objects `to`.
+/// Adds the user's objects as alternates of the objects folder `to`.
 fn write_alternates(from: &Path, to: BorrowedFd<'_>) -> io::Result<()> {
-    // libgit2 puts what it fetches into a folder that must be there.
+    // libgit2 requires the folder for packs that it downloads.
     open_or_create_folder(to, OsStr::new("pack"))?;
     let info = open_or_create_folder(to, OsStr::new("info"))?;
     let line = [from.as_os_str().as_encoded_bytes(), b"\n"].concat();
     write_new(&line, info.as_fd(), OsStr::new("alternates"))
 }
 
-/// The folder `name` in the folder of all caches of a command, made if it is not there.
+/// Opens the folder `name` in the folder of all caches of a command, and creates it if necessary.
 ///
 /// # Errors
-/// Where the system refuses.
+/// If the operating system denies it.
 pub(super) fn open(caches: &Path, name: &str) -> io::Result<OwnedFd> {
     let caches = rustix::fs::openat(CWD, caches, FOLDER, Mode::empty())?;
     open_or_create_folder(caches.as_fd(), OsStr::new(name))
 }
 
-/// The folder at a relative path below `to`, made where it is not there.
+/// Opens the folder at a relative path below `to`, and creates missing ones.
 fn open_path(to: BorrowedFd<'_>, path: &Path) -> io::Result<OwnedFd> {
     path.iter().try_fold(to.try_clone_to_owned()?, |folder, name| open_or_create_folder(folder.as_fd(), name))
 }
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// The folder `name` in `folder`, made if it is not there. What a command has put in its place goes.
+/// Opens the folder `name` in `folder`, and creates it if necessary. Another entry that a command
+/// has put there is removed.
 fn open_or_create_folder(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     let make = || match rustix::fs::mkdirat(folder, name, Mode::RWXU) {
         Ok(()) | Err(Errno::EXIST) => rustix::fs::openat(folder, name, FOLDER, Mode::empty()),
@@ -191,12 +200,12 @@ impl MirrorWalk<'_> {
     }
 
     fn mirror_level(&mut self, from: &Path, to: BorrowedFd<'_>, depth: u8) {
-        // Before it is listed: what comes meanwhile makes another look.
+        // Taken before the listing, so that a later entry causes another scan.
         let looked = stat_stamp(from);
         if depth <= MAX_WATCHED_MIRROR_DEPTH && self.stamps.len() < MAX_WATCHED_MIRROR_FOLDERS {
             self.stamps.push((from.to_owned(), looked));
         }
-        // One that the user cannot read, a tool cannot either.
+        // A folder that the user cannot read is unreadable for tools too.
         let Ok(listed) = fs::read_dir(from) else { return };
         let entries: Vec<(OsString, bool)> = listed
             .flatten()
@@ -245,14 +254,15 @@ impl MirrorWalk<'_> {
             return copy_new(&from, to, name);
         }
         match rustix::fs::symlinkat(&from, to, name) {
-            // A link that stands, or something that a command has made since.
+            // The link exists, or a command has created another entry.
             Ok(()) | Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 }
 
-/// Removes the links of `to` to entries of `from` that are none of `names` any more: a tool would take the name for taken.
+/// Removes the links of `to` to entries of `from` that are no longer among `names`: a tool would
+/// treat the names as taken.
 fn remove_stale_links(from: &Path, to: BorrowedFd<'_>, names: &BTreeSet<OsString>) -> io::Result<()> {
     use std::os::unix::ffi::OsStrExt;
 

@@ -1,11 +1,14 @@
 //! Caches of package managers and build tools for commands, one set per workspace.
 //!
-//! What a command leaves in the user's caches, other programs of the user run later without a sandbox: npx what was unpacked once,
-//! cargo the build scripts of crates, pre-commit its hooks. So the user's are read-only for commands, and each tool of the
-//! [`table`] is led to a folder of commands by variables. What the user has is seen there as links ([`mirror`]), made before the first
-//! command and again when the user's folders have changed. Caches that nobody uses any more are removed ([`cleanup`]).
+//! Files that a command leaves in the user's caches would later run without a sandbox: npx runs
+//! packages unpacked before, cargo runs build scripts of crates, pre-commit runs its hooks. So the
+//! user's caches are read-only for commands, and variables redirect each tool of the [`table`] to a
+//! folder for commands. The user's entries appear there as links ([`mirror`]), made before the
+//! first command and again after the user's folders have changed. Unused caches are removed
+//! ([`cleanup`]).
 //!
-//! May use what tools may. Blocks: called off the async threads.
+//! The module may use the same modules as tools. Its functions block and are called off the async
+//! threads.
 
 mod cleanup;
 mod mirror;
@@ -31,38 +34,40 @@ pub(super) use self::table::SHARED;
 
 /// The folder for all workspaces, below the user's folder for caches.
 const COMMANDS: &str = "commands";
-/// What commands write, below the folder of their workspace. Its other files tell of it, and no command can write them.
+/// The folder that commands write to, below the folder of their workspace. Commands cannot write to
+/// the other files there, which hold its state.
 const OWN: &str = "own";
 const SHOWN: &str = "shown.json";
 const MOST_SHOWN_BYTES: u64 = 1 << 20;
-/// How long it may take to show all that the user has.
+/// The timeout for mirroring the user's caches.
 const CACHE_MIRROR_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the caches of a command depend on.
+/// The inputs that determine the caches of a command.
 #[derive(Debug)]
 pub(crate) struct CachesWanted {
-    /// The user's folder for our caches.
+    /// The user's folder for this program's caches.
     pub cache: PathBuf,
     /// The root of the workspace.
     pub root: PathBuf,
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// What commands may write anyway, without links. A tool whose cache lies there is not led away.
+    /// The folders that commands may write to in any case, without links. A tool whose cache is
+    /// there is not redirected.
     pub writable: Vec<PathBuf>,
-    /// What commands have in their environment.
+    /// The environment variables of commands.
     pub environment: BTreeMap<OsString, OsString>,
 }
 
 /// The caches of a command.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CommandCaches {
-    /// The folder that they all lie in.
+    /// The folder that contains them all.
     pub folder: PathBuf,
-    /// What leads tools there.
+    /// The variables that redirect tools there.
     pub env: BTreeMap<OsString, OsString>,
 }
 
-/// There are no caches for commands.
+/// The error that commands have no caches.
 #[derive(Debug, thiserror::Error)]
 #[error("commands have no caches of their own here, and cannot write yours: {}: {source}", path.display())]
 pub(crate) struct NoCaches {
@@ -78,22 +83,22 @@ struct RedirectedTool {
     own_folder: PathBuf,
 }
 
-/// What was shown of the user's, and when that has to be done again.
+/// The record of a mirror, which shows when it is out of date.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct MirrorRecord {
-    /// The version that did it, and what it led where.
+    /// The version that made the mirror, and its redirections.
     by: String,
     looks: Vec<MirrorStamp>,
 }
 
-/// One at a time in this process: whoever comes second finds it done.
+/// Serializes mirroring in this process: a second caller finds it done.
 static SHOW: Mutex<()> = Mutex::new(());
 
 impl CachesWanted {
-    /// Makes what is not there yet.
+    /// Creates missing caches.
     ///
     /// # Errors
-    /// Where the folder cannot be made or written.
+    /// If the folder cannot be created or written.
     pub(crate) fn make(&self) -> Result<CommandCaches, NoCaches> {
         let base = self.base_folder();
         let folder = base.join(OWN);
@@ -108,7 +113,8 @@ impl CachesWanted {
         Ok(CommandCaches { env: self.env(&led), folder })
     }
 
-    /// Removes the caches of workspaces that are gone or have not been used for long. It looks for them once a day.
+    /// Removes the caches of workspaces that were deleted or not used for long. The search runs
+    /// once a day.
     pub(crate) fn clear_others(&self) {
         let base = self.base_folder();
         let to_look = cleanup::begins_a_day(&base, &self.root);
@@ -144,7 +150,8 @@ impl CachesWanted {
         (!stays && tool.leads.iter().any(|lead| self.is_set(&led, lead))).then_some(led)
     }
 
-    /// Shows in `folder` what the user has, where that has not been done or the user's folders are others now.
+    /// Mirrors the user's files in `folder`, if that has not been done or the user's folders have
+    /// changed.
     fn mirror_user_files(&self, base: &Path, folder: &Path, led: &[RedirectedTool]) -> io::Result<()> {
         let theirs: Vec<_> = led.iter().map(|one| (one.tool.folder, &one.user_folder)).collect();
         let by = format!("{} {theirs:?}", env!("CARGO_PKG_VERSION"));
@@ -157,7 +164,7 @@ impl CachesWanted {
         if shown().as_ref().is_some_and(holds) {
             return Ok(());
         }
-        // Nothing is left half done under this lock that would not be done again.
+        // Any work left unfinished under this lock is repeated later.
         let _turn = SHOW.lock();
         let before = shown();
         if before.as_ref().is_some_and(holds) {
@@ -173,14 +180,15 @@ impl CachesWanted {
             }
             for file in one.tool.copies {
                 let seen = (theirs.join(file), stat_stamp(&theirs.join(file)));
-                // What the tool has written into the last copy is lost with it.
+                // The tool's changes to the previous copy are lost.
                 if seen.1.is_some() && !before.as_ref().is_some_and(|shown| shown.looks.contains(&seen)) {
                     copy(file, theirs, own.as_fd())?;
                 }
                 looks.push(seen);
             }
         }
-        // A path that is no text cannot be written down; what changes there is seen when something else does.
+        // A path that is not text cannot be recorded; its changes are detected together with
+        // others.
         looks.retain(|(path, _)| path.to_str().is_some());
         let text = serde_json::to_vec(&MirrorRecord { by, looks })?;
         let mut file = tempfile::NamedTempFile::new_in(base)?;
@@ -210,7 +218,7 @@ impl CachesWanted {
         }
     }
 
-    /// What the variable is set to, if it is.
+    /// The value of the variable, if it is set.
     fn variable_value(&self, led: &RedirectedTool, lead: &RedirectVariable) -> Option<OsString> {
         let given = self.given(lead);
         let others = given.to_str().and_then(|all| all.find(':').map(|at| &all[at..])).unwrap_or_default();
@@ -225,7 +233,7 @@ impl CachesWanted {
     }
 }
 
-/// `form` with each of these words in it replaced.
+/// `form` with each of these placeholders replaced.
 fn fill_template(form: &str, parts: &[(&str, &OsStr)]) -> OsString {
     let mut out = OsString::new();
     let mut rest = form;
@@ -240,7 +248,7 @@ fn fill_template(form: &str, parts: &[(&str, &OsStr)]) -> OsString {
     out
 }
 
-/// `~` and a variable at the beginning of `entry` filled in; `None` where it is not set.
+/// Expands a leading `~` or variable in `entry`; `None` if the variable is not set.
 pub(super) fn expand(
     entry: &str,
     home: Option<&OsStr>,
@@ -264,7 +272,7 @@ mod tests {
     use super::*;
 
     fn wanted(base: &Path, given: &[(&str, &str)]) -> CachesWanted {
-        // Whatever the variables of this process say.
+        // Independent of the variables of this process.
         let users = TOOLS.iter().flat_map(|tool| tool.users).filter_map(|entry| entry.strip_prefix('$'));
         let unset = users.map(|name| (name.into(), OsString::new()));
         let given = given.iter().map(|(name, value)| (name.into(), value.into()));
@@ -322,7 +330,7 @@ mod tests {
         assert!(value("GOPATH").unwrap().ends_with("/own/go:/two"), "{caches:?}");
         assert!(value("MAVEN_OPTS").unwrap().starts_with("-Xmx1g -Dmaven.repo.local=/"), "{caches:?}");
         assert_eq!(value("npm_config_cache"), None, "commands write it anyway");
-        // Maven would take what follows a blank for another option.
+        // Maven would treat the text after a blank as another option.
         let blank = temp.path().join("a b");
         let caches = wanted(&blank, &given).make().unwrap();
         assert!(

@@ -1,22 +1,24 @@
-//! The table of tools with caches: the user's cache, the variable that redirects it, and the mirrored part. What a tool needs
-//! said stands here and nowhere else.
+//! The table of tools with caches: the user's cache, the variable that redirects it, and the
+//! mirrored part. Knowledge about single tools is only here.
 
 use super::mirror::{Mirror, MirrorEnd};
 
-/// A tool that keeps a cache.
+/// A tool with a cache.
 #[derive(Debug)]
 pub(super) struct CachingTool {
-    /// Its folder among the caches of commands.
+    /// The folder of the tool among the caches of commands.
     pub folder: &'static str,
-    /// Where the user's is: the first of these whose variable is set, written as in `bash.writable`.
+    /// The location of the user's cache: the first of these whose variable is set, in the syntax of
+    /// `bash.writable`.
     pub users: &'static [&'static str],
-    /// What of it the tool writes all the time. Where commands may write that in the user's own folder, the tool stays there.
+    /// The part that the tool writes all the time. If commands may write that part of the user's
+    /// folder, the tool is not redirected.
     pub writes: &'static str,
-    /// What redirects it to the other folder.
+    /// The variables that redirect the tool.
     pub leads: &'static [RedirectVariable],
-    /// What is seen of the user's there; the rest is made anew.
+    /// The mirrored parts of the user's cache; the rest is created anew.
     pub mirrors: &'static [Mirror],
-    /// Files of the user's that are copied, and again when they have changed: lists of what is there, which the tool writes.
+    /// Files of the user that are copied, and again after a change: indexes that the tool writes.
     pub copies: &'static [&'static str],
 }
 
@@ -24,21 +26,22 @@ pub(super) struct CachingTool {
 #[derive(Debug)]
 pub(super) struct RedirectVariable {
     pub variable: &'static str,
-    /// `{own}` is the folder for commands, `{theirs}` the user's; `{given}` what the variable holds already, and `{others}` that
-    /// from its first colon on.
+    /// The template of the value: `{own}` is the folder for commands, `{theirs}` the user's,
+    /// `{given}` the present value, and `{others}` the present value from its first colon on.
     pub value: &'static str,
     pub when: VariableCondition,
 }
 
-/// When a variable is set for commands.
+/// The condition for a variable to be set for commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VariableCondition {
     Always,
-    /// Where the user has set it: elsewhere another variable leads there, or files of the project choose.
+    /// The user has set it: otherwise another variable redirects the tool, or files of the project
+    /// choose.
     Given,
-    /// Where the user has this below the folder of the tool.
+    /// This path exists below the user's folder of the tool.
     There(&'static str),
-    /// Where no path in it has a blank: the tool splits the value at them.
+    /// No path in the value contains a blank, because the tool splits the value at blanks.
     Unbroken,
 }
 
@@ -50,7 +53,7 @@ const fn given(variable: &'static str) -> RedirectVariable {
     RedirectVariable { variable, value: "{own}", when: VariableCondition::Given }
 }
 
-/// A tool that one variable redirects to a cache that begins empty.
+/// A tool that one variable redirects to an initially empty cache.
 const fn empty(
     folder: &'static str,
     users: &'static [&'static str],
@@ -63,12 +66,13 @@ const fn entries(of: &'static str, depth: u8) -> Mirror {
     Mirror { of, ending: MirrorEnd::Depth(depth), hidden: &[] }
 }
 
-/// The files by which go takes turns, and its lists of versions, made of the files beside them.
+/// The lock files of go, and its lists of versions, derived from the files beside them.
 const GO_WRITES: &[&str] = &["list", "*.lock"];
 
 pub(super) const TOOLS: &[CachingTool] = &[
-    // https://doc.rust-lang.org/cargo/guide/cargo-home.html. What cargo locks and counts in lies at the top; a crate is an entry
-    // of the fourth level. An index file that cannot be written is used as it is, and asked for again.
+    // https://doc.rust-lang.org/cargo/guide/cargo-home.html. Cargo's locks and counters are at the
+    // top; a crate is an entry of the fourth level. If an index file is not writable, it is used as
+    // it is, and requested again.
     CachingTool {
         folder: "cargo",
         users: &["$CARGO_HOME", "~/.cargo"],
@@ -88,11 +92,13 @@ pub(super) const TOOLS: &[CachingTool] = &[
         ],
         copies: &[],
     },
-    // Builds are led with their cache where the user keeps them together for all projects.
+    // Build folders are redirected with their cache if the user keeps them in one place for all
+    // projects.
     empty("cargo-target", &["$CARGO_TARGET_DIR"], &[given("CARGO_TARGET_DIR")]),
     empty("cargo-build", &["$CARGO_BUILD_BUILD_DIR"], &[given("CARGO_BUILD_BUILD_DIR")]),
-    // https://specifications.freedesktop.org/basedir-spec. Seen is what takes long to fetch, and is read by far more than written;
-    // uv, pip, go-build, yarn and all others begin anew. pre-commit's list names its hooks by absolute paths, so they are found.
+    // https://specifications.freedesktop.org/basedir-spec. Mirrored are caches that take long to
+    // download and are mostly read; uv, pip, go-build, yarn and all others start empty.
+    // pre-commit's list names its hooks by absolute paths, so they are found.
     CachingTool {
         folder: "cache",
         users: &["$XDG_CACHE_HOME", "~/.cache"],
@@ -114,7 +120,7 @@ pub(super) const TOOLS: &[CachingTool] = &[
         ],
         copies: &["pre-commit/db.db"],
     },
-    // It asks for its own variable only: https://pptr.dev/guides/configuration.
+    // It reads only its own variable: https://pptr.dev/guides/configuration.
     CachingTool {
         folder: "puppeteer",
         users: &["$PUPPETEER_CACHE_DIR", "~/.cache/puppeteer"],
@@ -123,7 +129,7 @@ pub(super) const TOOLS: &[CachingTool] = &[
         mirrors: &[entries("", 2)],
         copies: &[],
     },
-    // Those below `XDG_CACHE_HOME` that a user can have put elsewhere.
+    // Caches below `XDG_CACHE_HOME` that a user can move elsewhere.
     empty("uv", &["$UV_CACHE_DIR"], &[given("UV_CACHE_DIR")]),
     empty("pip", &["$PIP_CACHE_DIR"], &[given("PIP_CACHE_DIR")]),
     empty("poetry", &["$POETRY_CACHE_DIR"], &[given("POETRY_CACHE_DIR")]),
@@ -132,16 +138,18 @@ pub(super) const TOOLS: &[CachingTool] = &[
     empty("sccache", &["$SCCACHE_DIR"], &[given("SCCACHE_DIR")]),
     empty("coursier", &["$COURSIER_CACHE"], &[given("COURSIER_CACHE")]),
     empty("corepack", &["$COREPACK_HOME"], &[given("COREPACK_HOME")]),
-    // Yarn 2 and later take the cache folder from the project's files, which this variable would overrule.
+    // Yarn 2 and later take the cache folder from the project's files, which this variable would
+    // override.
     empty("yarn-cache", &["$YARN_CACHE_FOLDER"], &[given("YARN_CACHE_FOLDER")]),
     empty("yarn", &["$YARN_GLOBAL_FOLDER", "~/.yarn/berry"], &[always("YARN_GLOBAL_FOLDER", "{own}")]),
-    // npm takes its variables in any case, and the last one counts.
+    // npm accepts its variables in any case, and the last one counts.
     empty(
         "npm",
         &["$npm_config_cache", "$NPM_CONFIG_CACHE", "~/.npm"],
         &[always("npm_config_cache", "{own}"), given("NPM_CONFIG_CACHE")],
     ),
-    // Its store is led by no variable that npm would not warn of; it lies in this folder, as do versions of pnpm itself.
+    // No variable redirects its store without a warning of npm; the store is in this folder, like
+    // versions of pnpm itself.
     CachingTool {
         folder: "pnpm",
         users: &["$PNPM_HOME", "~/.local/share/pnpm"],
@@ -155,9 +163,11 @@ pub(super) const TOOLS: &[CachingTool] = &[
         &["$BUN_INSTALL_CACHE_DIR", "~/.bun/install/cache"],
         &[always("BUN_INSTALL_CACHE_DIR", "{own}")],
     ),
-    // https://go.dev/ref/mod#module-cache. Seen are the modules as they were fetched. Go unpacks them anew, compared with the checksums
-    // of the project: it passes over modules whose folder is a link (`go vet all`). Beside them lies what it has learned of the checksum
-    // database, which it writes. Programs stay where the user has them: they are found, and none can be put there.
+    // https://go.dev/ref/mod#module-cache. Mirrored are the modules as they were downloaded. Go
+    // unpacks them again and checks them against the project's checksums, because it skips modules
+    // whose folder is a link (`go vet all`). The results of the checksum database are beside them
+    // and are written. Programs stay in the user's folder, where they are found but cannot be
+    // added.
     CachingTool {
         folder: "go",
         users: &["$GOPATH", "~/go"],
@@ -179,7 +189,7 @@ pub(super) const TOOLS: &[CachingTool] = &[
     },
     empty("go-build", &["$GOCACHE"], &[given("GOCACHE")]),
     empty("golangci-lint", &["$GOLANGCI_LINT_CACHE"], &[given("GOLANGCI_LINT_CACHE")]),
-    // https://maven.apache.org/resolver/local-repository.html: what stands behind is read, from Maven 3.9 on.
+    // https://maven.apache.org/resolver/local-repository.html: the tail is read, from Maven 3.9 on.
     empty(
         "maven",
         &["~/.m2/repository"],
@@ -189,7 +199,8 @@ pub(super) const TOOLS: &[CachingTool] = &[
             when: VariableCondition::Unbroken,
         }],
     ),
-    // https://docs.gradle.org/current/userguide/dependency_caching.html: the second cache is read, and never written.
+    // https://docs.gradle.org/current/userguide/dependency_caching.html: the second cache is read,
+    // and never written.
     CachingTool {
         folder: "gradle",
         users: &["$GRADLE_USER_HOME", "~/.gradle"],
@@ -236,7 +247,7 @@ pub(super) const TOOLS: &[CachingTool] = &[
         &[always("COMPOSER_CACHE_DIR", "{own}")],
     ),
     empty("bundle", &["$BUNDLE_USER_CACHE", "~/.bundle/cache"], &[always("BUNDLE_USER_CACHE", "{own}")]),
-    // Packages are compared with the lock of the project whenever they are unpacked.
+    // Packages are checked against the lock of the project whenever they are unpacked.
     CachingTool {
         folder: "hex",
         users: &["$HEX_HOME", "~/.hex"],
@@ -248,7 +259,7 @@ pub(super) const TOOLS: &[CachingTool] = &[
         ],
         copies: &[],
     },
-    // The first folder that can be written is written, and all are read.
+    // The first writable folder is written, and all are read.
     empty(
         "conda",
         &["~/.conda/pkgs"],
@@ -265,8 +276,8 @@ pub(super) const TOOLS: &[CachingTool] = &[
     empty("zig", &["$ZIG_GLOBAL_CACHE_DIR"], &[given("ZIG_GLOBAL_CACHE_DIR")]),
 ];
 
-/// What commands write where the settings say that they share the user's caches: folders that build tools write as they work.
-/// Other programs of the user run what lies there.
+/// The folders that commands may write if the settings share the user's caches: build tools write
+/// to them as they work. Other programs of the user run files from there.
 pub(in super::super) const SHARED: &[&str] = &[
     "~/.cache",
     "$XDG_CACHE_HOME",
