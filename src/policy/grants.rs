@@ -9,7 +9,7 @@ use url::Url;
 use super::request::{CallSubjects, PolicyRequest};
 use crate::workspace::WorkspacePath;
 
-/// The most remembered approvals. Beyond them the approver is asked again.
+/// The maximum number of remembered approvals. Beyond it the approver is asked again.
 const MAX_REMEMBERED_GRANTS: usize = 10_000;
 
 /// The approvals given for sessions.

@@ -16,7 +16,7 @@ struct PathLimitsInner {
     tool: String,
     effect: Effect,
     rules: Vec<Arc<Rule>>,
-    /// The paths that were approved before the call ran, for an edit that was not typed.
+    /// The paths that were decided on before the call ran, for an edit that was not typed.
     decided: Option<Vec<WorkspacePath>>,
 }
 

@@ -85,7 +85,7 @@ fn parse(text: &str) -> Option<Tree> {
 struct ShellScriptReader<'a> {
     text: &'a str,
     script: Script,
-    /// The syntax tree is not reliable enough for `deny` rules either.
+    /// True if the syntax tree is not reliable enough for `deny` rules either.
     unparseable: bool,
 }
 

@@ -24,7 +24,7 @@ use crate::process::sandbox::Enforced;
 use crate::tools::context::Context;
 use crate::workspace::{ChangeBatch, ChangeKind};
 
-/// The most changed files that an answer names.
+/// The maximum number of changed files that an answer names.
 const MAX_LISTED_CHANGED_FILES: usize = 200;
 
 /// The arguments of `bash`.

@@ -23,9 +23,9 @@ const MAX_ANSWER_INSERTION_BYTES: usize = 4_000;
 const MAX_DIAGNOSTIC_MESSAGE_BYTES: usize = 4_000;
 /// The limit for the documentation of one item among several.
 const MAX_ITEM_DOCUMENTATION_BYTES: usize = 2_000;
-/// The most related places of one diagnostic.
+/// The maximum number of related places of one diagnostic.
 pub(crate) const MAX_RELATED_PLACES: usize = 10;
-/// The most diagnostics listed for one code action.
+/// The maximum number of diagnostics listed for one code action.
 pub(crate) const MAX_DIAGNOSTICS_PER_ACTION: usize = 10;
 /// The factor between the budget of a list with the default number of items and that of a text. A
 /// place takes about 250 bytes as JSON, and a hundred places should fit.

@@ -64,11 +64,11 @@ pub(crate) struct MoreItems {
 /// The lowest severity that is listed. Less severe findings, such as unused parameters, are only
 /// counted.
 pub(crate) const FLOOR: Severity = Severity::Warning;
-/// The most new findings that one answer shows in full.
+/// The maximum number of new findings that one answer shows in full.
 const MAX_DETAILED_NEW_FINDINGS: usize = 20;
-/// The most removed findings that one answer names.
+/// The maximum number of removed findings that one answer names.
 const MAX_LISTED_GONE_FINDINGS: usize = 3;
-/// The most further errors that one answer summarizes.
+/// The maximum number of further errors that one answer summarizes.
 const MAX_SUMMARIZED_NEW_ERRORS: usize = 200;
 
 /// One file before and after an edit.

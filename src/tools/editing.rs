@@ -111,7 +111,7 @@ pub(crate) struct EditingTurn<'c> {
 /// The most attempts to plan an edit of a text. Each failed attempt means that another program
 /// edited the file.
 const MAX_EDIT_REPLAN_ATTEMPTS: usize = 32;
-/// The most repeated requests to a server for a plan.
+/// The maximum number of repeated requests to a server for a plan.
 const MAX_SERVER_REASK_ATTEMPTS: usize = 3;
 /// The number of lost positions after which an edit claims the whole workspace.
 const MAX_LOST_EDIT_TURNS: usize = 2;

@@ -45,7 +45,7 @@ const DEFAULT_BUDGET_TOKENS: usize = 2_000;
 const MIN_BUDGET_TOKENS: usize = 400;
 /// The estimated size of the field names beside the output.
 const VERDICT_BYTES: usize = 80;
-/// The most listed definitions of one name.
+/// The maximum number of listed definitions of one name.
 const MAX_DEFINITIONS: usize = 10;
 /// The most places requested for one part, and the most if only those in some files are kept.
 const MAX_PLACES: usize = 2_000;

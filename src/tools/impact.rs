@@ -19,9 +19,9 @@ use crate::workspace::{SearchQuery, WorkspacePath};
 /// The most files with a changed name that are checked without asking the server for the
 /// references.
 const MAX_UNVERIFIED_DEPENDENT_FILES: usize = 6;
-/// The most changed definitions whose references are requested from the server.
+/// The maximum number of changed definitions whose references are requested from the server.
 const MAX_IMPACT_REFERENCE_QUERIES: usize = 8;
-/// The most changed names that are searched for.
+/// The maximum number of changed names that are searched for.
 const MAX_SEARCHED_CHANGED_NAMES: usize = 48;
 /// The time limit for one search of the text.
 const IMPACT_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_000);
@@ -31,7 +31,7 @@ const IMPACT_SEARCH_TIMEOUT: Duration = Duration::from_millis(1_000);
 pub(crate) struct ImpactLimits {
     /// The most files that are selected for a check.
     most_files: usize,
-    /// The most changed names that are searched for.
+    /// The maximum number of changed names that are searched for.
     most_names: usize,
     /// The time limit for one search of the text.
     search: Duration,

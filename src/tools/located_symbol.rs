@@ -12,7 +12,7 @@ use crate::lsp::operations::Navigation;
 use crate::text::{Buffer, LineColumn, line_excerpt};
 use crate::workspace::{TextFile, WorkspacePath};
 
-/// The most requested definitions and uses, and the most that a sentence names.
+/// The maximum number of requested definitions and uses, and of those in a sentence.
 pub(super) const MAX_LISTED_PLACES: usize = 50;
 const MAX_NAMED_PLACES: usize = 3;
 

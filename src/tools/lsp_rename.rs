@@ -26,7 +26,7 @@ use crate::policy::request::{CallSubjects, Effect};
 use crate::text::words_in;
 use crate::workspace::WorkspacePath;
 
-/// The most changed files that are parsed again for remaining uses of the old name.
+/// The maximum number of changed files that are parsed again for remaining uses of the old name.
 const MAX_REREAD_FILES: usize = 60;
 /// The most places of unchanged text that a note names.
 const MAX_NAMED_TEXTS: usize = 8;

@@ -33,9 +33,9 @@ const MIN_OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
 const COLD_SERVER_WINDOW: Duration = Duration::from_secs(10);
 /// The most files that are opened for a server that knows the projects of open files.
 const MAX_OPENED_PROJECT_FILES: usize = 24;
-/// The most other roots and projects that are asked about.
+/// The maximum number of other roots and projects that are asked about.
 const MAX_ASKED_PROJECTS: usize = 6;
-/// The most uses in each of them at which a server is asked.
+/// The maximum number of uses in each of them at which a server is asked.
 const MAX_USES_PER_PROJECT: usize = 3;
 
 /// A request with a response that is being completed.

@@ -10,7 +10,7 @@ use crate::workspace::{GlobOrder, GlobQuery, ListQuery, WorkDeadline, Workspace,
 
 /// The timeout of a suggestion: it follows an error and is optional.
 const SUGGESTION_TIMEOUT: Duration = Duration::from_millis(200);
-/// The most suggested files of one name; more of them (`__init__.py`) would not help.
+/// The maximum number of suggested files of one name; more of them (`__init__.py`) would not help.
 const MAX_NAMESAKES: usize = 3;
 /// The most names of a directory that are compared.
 const MAX_COMPARED_NAMES: usize = 2_000;

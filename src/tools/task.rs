@@ -36,7 +36,7 @@ pub(crate) const AGENT: &str = "LSP_TOOLS_AGENT";
 pub(crate) const SESSION: &str = "LSP_TOOLS_SESSION";
 /// The deepest chain of delegations.
 const MAX_DELEGATION_DEPTH: usize = 3;
-/// The most concurrent tasks of one process.
+/// The maximum number of concurrent tasks of one process.
 const MAX_RUNNING_TASKS: usize = 8;
 /// The longest objective, in bytes.
 const OBJECTIVE_BYTES: usize = 64 << 10;

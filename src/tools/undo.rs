@@ -68,7 +68,7 @@ pub(crate) struct PastEdit {
     pub undone_by: Option<String>,
 }
 
-/// The most listed edits.
+/// The maximum number of listed edits.
 const MAX_LISTED_UNDO_EDITS: usize = 30;
 
 /// The `undo` tool.

@@ -20,7 +20,7 @@ use crate::tools::named_places::address_of;
 use crate::tools::state_files::run_blocking;
 use crate::workspace::WorkspacePath;
 
-/// The most listed changes.
+/// The maximum number of listed changes.
 const MAX_INTERFACE_CHANGES: usize = 200;
 /// The most changes whose users are requested.
 const MAX_USER_QUERIES: usize = 60;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 const PACKAGE_FOLDERS: [&str; 2] = ["node_modules", "vendor"];
 /// The most entries of a folder of packages.
 const MAX_LENT_PACKAGES: usize = 20_000;
-/// The most copied files.
+/// The maximum number of copied files.
 const MAX_COPIED_FILES: usize = 20_000;
-/// The most copied bytes in total.
+/// The maximum number of copied bytes in total.
 const MAX_COPIED_BYTES: u64 = 256 << 20;
 /// The deepest copied folder.
 const MAX_COPIED_DEPTH: usize = 32;

@@ -17,7 +17,7 @@ pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";
 /// The default and the largest number of sessions in one answer.
 const DEFAULT_CHAT_SESSIONS: usize = 20;
 const MAX_CHAT_SESSIONS: usize = 500;
-/// The most skipped files listed in one answer.
+/// The maximum number of skipped files listed in one answer.
 const MAX_LISTED_SKIPPED_CHATS: usize = 20;
 
 /// The arguments of `chat_sessions`.

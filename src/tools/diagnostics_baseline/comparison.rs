@@ -19,7 +19,7 @@ use crate::tools::file_report::FileReport;
 use crate::tools::transitive_impact::SEARCH_CUT;
 use crate::workspace::WorkspacePath;
 
-/// The most omitted files that a note names.
+/// The maximum number of omitted files that a note names.
 const MAX_NAMED_OMITTED_FILES: usize = 5;
 
 impl Baseline {

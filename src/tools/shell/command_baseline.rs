@@ -12,7 +12,7 @@ use crate::tools::edited_text::EditedText;
 use crate::tools::impact::language_of;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
-/// The most files that are checked before the command, and the most changed ones after it.
+/// The maximum number of files that are checked before the command, and of changed ones after it.
 const MAX_COMMAND_CHECKED_FILES: usize = 40;
 /// The size of a workspace, in files, up to which the texts of all files are remembered. In larger
 /// ones, only texts of open documents are.

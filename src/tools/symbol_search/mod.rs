@@ -36,7 +36,7 @@ use names::{bare_name, container_parts, has_symbol_at, sort_by_relevance, withou
 use plan::TextEvidenceByLanguage;
 use search::{NameSearch, SymbolSearchAnswer};
 
-/// The most other roots and projects in which a server is asked for a name.
+/// The maximum number of other roots and projects in which a server is asked for a name.
 const MAX_NAME_SEARCH_COVERAGES: usize = 6;
 /// The most symbols of the name that are checked for being imports.
 const MAX_IMPORT_CHECKED_SYMBOLS: usize = 20;

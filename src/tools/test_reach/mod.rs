@@ -46,15 +46,15 @@ const READING_SHARE: u32 = 3;
 /// The divisor for the share of the rest that is reserved for following names if a server took all
 /// other time.
 const NAMES_SHARE: u32 = 5;
-/// The most listed links of a path.
+/// The maximum number of listed links of a path.
 const MAX_WAY_LINKS: usize = 12;
-/// The most listed changed files that cannot be followed.
+/// The maximum number of listed changed files that cannot be followed.
 const MAX_NAMED_UNFOLLOWED: usize = 3;
 /// The default number of listed tests.
 pub(crate) const DEFAULT_TEST_LIMIT: usize = 200;
 /// The size of an answer beside its lists, in bytes.
 const ANSWER_OVERHEAD_BYTES: usize = 500;
-/// The most listed changed symbols.
+/// The maximum number of listed changed symbols.
 const MAX_NAMED_CHANGES: usize = 50;
 
 /// The tests that reach `edits`, at most `limit`. The disk has the state after the edits. `gaps`

@@ -28,7 +28,7 @@ const MAX_MIRROR_ENTRIES: usize = 40_000;
 const MAX_WATCHED_MIRROR_DEPTH: u8 = 1;
 /// The largest file that is copied, in bytes.
 const MAX_MIRROR_COPY_BYTES: u64 = 16 << 20;
-/// The most watched folders of one mirror.
+/// The maximum number of watched folders of one mirror.
 const MAX_WATCHED_MIRROR_FOLDERS: usize = 64;
 
 /// The mirrored part of a tool's folder.
