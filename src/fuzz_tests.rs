@@ -1,7 +1,9 @@
-//! Replays the seeds of the fuzz targets: every line of `fuzz/seeds/TARGET.txt`, past failures included.
-//! `just fuzz` looks for more inputs; `fuzz/README.md` describes how.
+//! Replays the seeds of the fuzz targets: every line of `fuzz/seeds/TARGET.txt`, past failures
+//! included.
+//! `just fuzz` searches for more inputs; `fuzz/README.md` describes the procedure.
 //!
-//! Targets count what the whole process allocates, and panics of any thread, so each replay is a process of its own.
+//! Targets count the allocations of the whole process and the panics of any thread, so each replay
+//! runs in a process of its own.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +16,7 @@ use crate::fuzz_targets::{TARGETS, tools};
 /// No input may take longer, on a slow machine.
 const TIME: Duration = Duration::from_secs(120);
 
-/// Says to [`alone`] what it is started for.
+/// The environment variable that passes the name of the replay to [`alone`].
 const REPLAY: &str = "LSP_TOOLS_FUZZ_REPLAY";
 /// Made-up arguments for every tool, in place of a target's seeds.
 const RANDOM_TOOLS: &str = "random tools";
@@ -22,7 +24,7 @@ const RANDOM_TOOLS: &str = "random tools";
 /// Targets measure time, so one runs at a time.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Panics of any thread: those of tasks would otherwise be nobody's.
+/// Panics of any thread. Otherwise a panic in a task would go unnoticed.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 fn count_panics() {

@@ -1,7 +1,8 @@
-//! Re-exports for the integration tests and benches, beside the public names of `lib.rs`. No other code may rely on it.
+//! Re-exports for the integration tests and benches, beside the public names of `lib.rs`. No other
+//! code may rely on it.
 //!
-//! A module for each floor, with as much of it as a test uses. The names of types are unique in the crate; a function whose name
-//! says too little without its module has another one here.
+//! Each floor has a module with the items that tests use. Type names are unique in the crate. A
+//! function whose name is unclear without its module is renamed here.
 
 pub mod bridges {
     pub use crate::bridges::{

@@ -53,11 +53,11 @@
 //! of them.
 
 #![warn(missing_docs)]
-// The documentation is built with private items: it is also the map for those who work in here.
+// The documentation is built with private items: it is also the map for the crate's developers.
 #![allow(rustdoc::private_intra_doc_links)]
 #![deny(unsafe_code)]
 #![cfg_attr(feature = "cli", warn(unreachable_pub))]
-// A build that leaves doors out has no use for what only they call.
+// A build without some doors leaves the items that only they call unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(any(feature = "copilot", feature = "daemon", feature = "editor", feature = "mcp", feature = "view"))]

@@ -15,16 +15,16 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
 
-/// How long whoever is asked may take to answer.
+/// The time limit for an answer to an approval request.
 const APPROVAL_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
 /// The tool whose rules hold for every line of a shell.
 const SHELL_TOOL: &str = "bash";
 
-/// Why a call does not go on.
+/// Reasons why a call stops before it runs.
 pub(super) enum CallStopReason {
-    /// Rules, or nobody there to ask.
+    /// Denied by a rule, or no approver is available.
     Error(ToolError),
-    /// Someone said no.
+    /// The approver refused the call.
     Refused(ToolResult),
 }
 
@@ -48,7 +48,7 @@ impl<'a> PlannedCall<'a> {
         self.tool.definition()
     }
 
-    /// What it does to the world.
+    /// Returns the call's effect on the outside world.
     pub(super) fn effect(&self) -> Effect {
         self.subjects.effect(self.definition().card.effect)
     }
@@ -64,8 +64,11 @@ impl<'a> PlannedCall<'a> {
 }
 
 impl Runtime {
-    /// What the rules say of a call. Rules about `bash` hold for the lines that another tool gives to a shell: what they forbid or want
-    /// asked stays so, and what they allow needs no rule of its own; who excludes `bash` excludes these lines as well.
+    /// Decides a call by the policy rules.
+    ///
+    /// If the call of another tool hands command lines to a shell (`in_shell`), the rules on `bash`
+    /// apply to those lines as well. A denial or an approval requirement for `bash` stands; an
+    /// allowance does not need a rule of its own. If `bash` is excluded, so are these lines.
     pub(super) fn decide(&self, caller: &Caller, request: &PolicyRequest<'_>) -> PolicyDecision {
         let policy = self.policy_of(caller);
         let own = policy.decide(request);
@@ -82,13 +85,13 @@ impl Runtime {
         if of_shell.rule.is_some() && is_decisive { of_shell } else { own }
     }
 
-    /// What the rules say of a shell command given to `bash`.
+    /// Decides a shell command given to `bash` by the policy rules.
     pub fn check_command(&self, caller: &Caller, command: &str) -> PolicyDecision {
         let subjects = CallSubjects { commands: vec![command.to_owned()], ..CallSubjects::default() };
         self.decide(caller, &PolicyRequest { tool: SHELL_TOOL, effect: Effect::Execute, subjects: &subjects })
     }
 
-    /// Goes on where the rules allow the call, or someone agrees to it.
+    /// Returns `Ok` if the rules allow the call, or if it is approved.
     pub(super) async fn authorize_planned(
         &self,
         call: &PlannedCall<'_>,
@@ -103,7 +106,7 @@ impl Runtime {
         }
     }
 
-    /// Goes on where someone agreed to the call, now or before, or does.
+    /// Returns `Ok` if the call has been approved earlier, or is approved now.
     pub(super) async fn request_approval(
         &self,
         call: &PlannedCall<'_>,
@@ -117,8 +120,9 @@ impl Runtime {
         self.check_approval(caller, call.approver, grant, asked, is_default, record).await
     }
 
-    /// Goes on where the caller's calls are consent, someone agreed to the same before, or does now. Only where the default rule asks
-    /// (`is_default`), a rule of `allow` goes before it.
+    /// Returns `Ok` if the caller's calls count as consent, if the same call was approved earlier,
+    /// or if it is approved now. If only the default rule asks (`is_default`), the hint of a denial
+    /// suggests an `allow` rule.
     pub(super) async fn check_approval(
         &self,
         caller: &Caller,
@@ -169,7 +173,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Forgets what was agreed to for a caller's session; for when that ends.
+    /// Drops the grants of a caller's session when the session ends.
     pub fn end_session(&self, session: &str) {
         self.grants.clear_session(session);
     }

@@ -1,6 +1,7 @@
 //! Permission for calls of a host's own tools, decided by the same rules.
 //!
-//! The rules, the yes of before and whoever can be asked are those of [`Runtime::call`]; nothing is run here.
+//! The rules, the earlier approvals and the approver are those of [`Runtime::call`]; this module
+//! runs nothing.
 
 use std::path::Path;
 
@@ -17,26 +18,27 @@ use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict}
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
-/// What somebody else is about to do.
+/// An action that another program is about to take.
 #[derive(Debug, Clone)]
 pub(crate) struct IntendedAction {
     /// The tool of ours by whose rules it is judged, or the name that rules can speak of it by.
     pub tool: String,
-    /// For whoever is asked.
+    /// The title shown to the approver.
     pub title: String,
-    /// What it does to the world.
+    /// The action's effect on the outside world.
     pub effect: Effect,
-    /// What it will touch.
+    /// The paths, commands and addresses that the action touches.
     pub subjects: CallSubjects,
-    /// Its arguments, for whoever is asked.
+    /// The action's arguments, shown to the approver.
     pub arguments: Value,
 }
 
 impl Runtime {
-    /// Whether `caller` may do what it intends: the rules decide, and where they say `ask`, `approver` does.
+    /// Checks that `caller` may take the intended action. The rules decide; if they say `ask`,
+    /// `approver` decides.
     ///
     /// # Errors
-    /// `denied`, with why and what to do, in the words that a model may read.
+    /// `denied`, with the reason and a next step, in words that may be shown to a model.
     pub(crate) async fn authorize(
         &self,
         caller: &Caller,
@@ -86,7 +88,8 @@ impl Runtime {
         }
     }
 
-    /// Whether a call of one of our tools would be let run. Hooks are asked when it is.
+    /// Checks that a call of one of our tools would be allowed to run. If it would, its hooks run
+    /// too.
     ///
     /// # Errors
     /// `unknown_tool`, `invalid_args`, or `denied`.
@@ -109,7 +112,8 @@ impl Runtime {
         self.authorize_recorded(caller, *approver, &intent, &mut record).await
     }
 
-    /// What touches one file: its name in the workspace, and the one that links lead to.
+    /// Returns the call subjects for one file: its path in the workspace, and the path that its
+    /// links resolve to.
     ///
     /// # Errors
     /// `outside_workspace`.

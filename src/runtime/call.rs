@@ -30,28 +30,29 @@ pub struct CallRequest<'a> {
     pub name: &'a str,
     /// Its arguments: an object.
     pub arguments: Value,
-    /// Who calls, and for how long.
+    /// The caller, the approver and the limits of the call.
     pub(crate) options: CallOptions<'a>,
 }
 
-/// What is to be known of a call beside its tool and arguments.
+/// Options of a call: caller, approver, undo group, id, cancellation and time limit.
 pub(crate) struct CallOptions<'a> {
-    /// Who calls.
+    /// The caller.
     pub caller: &'a Caller,
-    /// Who is asked where the rules leave it open.
+    /// Approves calls that no policy rule decides.
     pub approver: &'a dyn Approver,
     /// Edits of all calls with the same group are undone together.
     pub group: Option<&'a str>,
-    /// What its caller knows it by; one of our own where it has none.
+    /// The caller's id for this call; generated if absent.
     pub id: Option<&'a str>,
     /// Ends the call when its caller goes away.
     pub cancelled: CancellationToken,
-    /// The longest it may take; what the settings say of any tool where there is none.
+    /// The time limit of the call; if absent, the general limit for tools in the settings.
     pub limit: Option<Duration>,
 }
 
 impl<'a> CallOptions<'a> {
-    /// A call of `caller` that nobody else is asked about, in no group, which nothing but its time ends.
+    /// Creates the options for a call of `caller` without an approver or a group. Only its time
+    /// limit ends it.
     pub(crate) fn new(caller: &'a Caller) -> Self {
         let (approver, cancelled) = (&NobodyToAsk, CancellationToken::new());
         Self { caller, approver, group: None, id: None, cancelled, limit: None }
@@ -59,40 +60,40 @@ impl<'a> CallOptions<'a> {
 }
 
 impl<'a> CallRequest<'a> {
-    /// A call that nobody else is asked about, in no group, which nothing but its time ends.
+    /// Creates a call without an approver or a group. Only its time limit ends it.
     pub fn new(name: &'a str, arguments: Value, caller: &'a Caller) -> Self {
         Self { name, arguments, options: CallOptions::new(caller) }
     }
 
-    /// The same, and `approver` is asked where the rules leave it open.
+    /// Sets the approver for calls that the rules leave undecided.
     pub fn approved_by(mut self, approver: &'a dyn Approver) -> Self {
         self.options.approver = approver;
         self
     }
 
-    /// The same as one of a group, whose edits are undone together.
+    /// Puts the call into a group whose edits are undone together.
     pub fn in_group(mut self, group: Option<&'a str>) -> Self {
         self.options.group = group;
         self
     }
 
-    /// The same with what its caller knows it by.
+    /// Sets the caller's id for the call.
     pub(crate) fn known_as(mut self, id: Option<&'a str>) -> Self {
         self.options.id = id;
         self
     }
 
-    /// The same, ended when `cancelled` is.
+    /// Sets a token that cancels the call.
     pub fn with_cancellation(mut self, cancelled: CancellationToken) -> Self {
         self.options.cancelled = cancelled;
         self
     }
 }
 
-/// What became of a call.
+/// The outcome of a call.
 pub(super) struct ConductedCall {
     pub(super) result: ToolResult,
-    /// What hooks have to say of it, and which of them failed; the result has it too.
+    /// Messages of hooks, and the names of hooks that failed. The result includes them as well.
     pub(super) hook_notes: Vec<String>,
     /// A hook put another answer in the place of the tool's.
     pub(super) replaced: bool,
@@ -105,7 +106,8 @@ impl ConductedCall {
 }
 
 impl Runtime {
-    /// The tools that `caller` is told of, by name: the profile `core` where nobody chose another or named tools.
+    /// The tools listed for `caller`, by name. Without a chosen profile or tool list, the profile
+    /// is `core`.
     pub fn definitions(&self, caller: &Caller) -> Vec<ToolDefinition> {
         let policy = self.policy_of(caller);
         let listed =
@@ -113,7 +115,8 @@ impl Runtime {
         self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
-    /// The same, and those that an agent of the settings is given: hosts that run agents within a session offer both.
+    /// The tools listed for `caller` or for any agent in the settings. Hosts that run agents within
+    /// a session offer both.
     pub(crate) fn definitions_with_agents(&self, caller: &Caller) -> Vec<ToolDefinition> {
         let agents = self.policy().agents().keys().map(|agent| Some(agent.as_str()));
         let policies: Vec<_> =
@@ -125,16 +128,17 @@ impl Runtime {
         self.offer().tools.definitions(listed).into_iter().cloned().collect()
     }
 
-    /// Whether `caller` may know of a tool called `name`, and there is one: neither profile nor lists keep it away.
+    /// Returns true if a tool called `name` exists and neither the profile nor the tool lists hide
+    /// it from `caller`.
     pub fn is_offered(&self, caller: &Caller, name: &str) -> bool {
         self.offered_tool(caller, name).is_ok()
     }
 
-    /// What someone would have to agree to before the call runs; `None` where the rules allow it, and where it was agreed to
-    /// for the caller's session. Hooks are not asked.
+    /// Returns the approval that the call needs before it runs. Returns `None` if the rules allow
+    /// the call, or if it was approved earlier in the caller's session. Hooks do not run.
     ///
     /// # Errors
-    /// `unknown_tool`, `invalid_args`, or `denied` where the rules forbid it.
+    /// `unknown_tool`, `invalid_args`, or `denied` if the rules forbid the call.
     pub fn approval_request(
         &self,
         caller: &Caller,
@@ -157,7 +161,8 @@ impl Runtime {
         }
     }
 
-    /// What the rules say of a call, and which one says it. Nothing is run and nobody is asked.
+    /// Decides a call by the policy rules and names the deciding rule. Runs nothing and requests no
+    /// approval.
     ///
     /// # Errors
     /// `unknown_tool` and `invalid_args`.
@@ -248,7 +253,8 @@ impl Runtime {
         arrival: &CallArrival,
     ) -> Result<ToolResult, ToolError> {
         let limit = options.limit.unwrap_or(self.context.config.settings.deadlines.tool);
-        // Cancelled when this ends before its time or after it, so that nothing the tool started goes on.
+        // Cancelled when this function returns or is dropped, so that nothing started by the tool
+        // outlives it.
         let cancelled = options.cancelled.child_token();
         let _ended = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
@@ -276,7 +282,8 @@ impl Runtime {
         offered.or_else(|unknown| self.tools.get(&canonical_name(name)).map(Arc::clone).map_err(|_| unknown))
     }
 
-    /// The name here of the tool called `name`; `name` itself if there is none.
+    /// Resolves an alias of a tool to the tool's own name. Returns `name` itself if no tool
+    /// matches.
     pub(crate) fn own_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.tool(name) {
             Ok(tool) if tool.definition().card.name != name => {
@@ -323,7 +330,8 @@ impl Runtime {
         }
     }
 
-    /// Reads the arguments of a call; of what it will touch a path that leads elsewhere through links counts under both names.
+    /// Parses the arguments of a call. If a path in its subjects resolves elsewhere through links,
+    /// both paths count.
     pub(super) fn prepare<'t>(
         &self,
         tool: &'t dyn AnyTool,
@@ -338,7 +346,7 @@ impl Runtime {
         Ok(PreparedCall { subjects, run })
     }
 
-    /// Why someone has to agree to changing one of the paths, if there is a reason.
+    /// Adds the reason for approval if a changed path is one that always needs approval.
     pub(super) fn with_governing(&self, mut subjects: CallSubjects) -> CallSubjects {
         let workspace = &self.context.workspace;
         let listed = subjects.paths.iter().find_map(|path| Some((path, approval_reason(path.as_path())?)));
@@ -368,7 +376,7 @@ impl Runtime {
         subjects
     }
 
-    /// Whether someone has agreed to this call for the rest of the caller's session.
+    /// Returns true if this call has been approved for the rest of the caller's session.
     fn has_grant(
         &self,
         caller: &Caller,
@@ -422,7 +430,8 @@ pub(super) fn own_arguments(called: &str, arguments: Value, definition: &ToolDef
     in_own_words(called, definition, without_nulls(arguments, definition))
 }
 
-/// Models write `null` for what they leave out, at any depth: strict schemas make them.
+/// Replaces `null` values of optional arguments at any depth by their absence. Strict schemas force
+/// models to write these `null` values.
 pub(super) fn without_nulls(arguments: Value, definition: &ToolDefinition) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),

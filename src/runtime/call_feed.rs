@@ -1,4 +1,5 @@
-//! The last calls for whoever watches them: nothing is kept, and nothing but a flag is looked at, while nobody does.
+//! A feed of the last calls. Without a watcher it stores nothing, and each call costs one atomic
+//! load.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +20,8 @@ const MAX_FEED_CALLS: usize = 200;
 const MAX_FEED_SUBJECTS: usize = 8;
 /// The most characters of each.
 const MAX_FEED_SUBJECT_CHARS: usize = 300;
-/// So much of a session's name is kept: enough to tell sessions apart, too little to speak in one.
+/// The prefix length of a session id in the feed: long enough to tell sessions apart, too short to
+/// impersonate one.
 const MAX_FEED_SESSION_CHARS: usize = 8;
 /// The most new findings that are kept of one edit.
 const MAX_FEED_NEW_FINDINGS: usize = 10;
@@ -54,11 +56,11 @@ pub(crate) struct FeedCall {
     pub(crate) agent: Option<String>,
     /// The tool.
     pub(crate) tool: String,
-    /// Whether it still runs; what follows is then not known yet.
+    /// True while the call runs. The fields below are filled in when it ends.
     pub(crate) running: bool,
-    /// What the tool does to the world.
+    /// The tool's effect on the outside world.
     pub(crate) effect: Option<&'static str>,
-    /// What the rules said.
+    /// The policy decision.
     pub(crate) decision: Option<&'static str>,
     /// Paths, commands and hosts.
     pub(crate) paths: Vec<String>,
@@ -66,34 +68,34 @@ pub(crate) struct FeedCall {
     pub(crate) commands: Vec<String>,
     /// Hosts.
     pub(crate) hosts: Vec<String>,
-    /// How long it took, in milliseconds.
+    /// The duration in milliseconds.
     pub(crate) duration_ms: u64,
     /// The size of its arguments as JSON.
     pub(crate) bytes_in: usize,
-    /// The size of what the model reads.
+    /// The size of the answer that the model reads, in bytes.
     pub(crate) bytes_out: usize,
     /// `ok`, `failure`, or the code of the failure.
     pub(crate) outcome: String,
-    /// How far the answer can be relied on, where the tool says so.
+    /// The verdict of the answer, if the tool gives one.
     pub(crate) verdict: Option<String>,
-    /// What takes the edit back that it made.
+    /// The id that undoes the call's edit.
     pub(crate) undo: Option<String>,
-    /// What that edit changed in the diagnostics.
+    /// The change of the diagnostics caused by that edit.
     pub(crate) delta: Option<FeedDelta>,
 }
 
-/// What an edit changed in the diagnostics, in short.
+/// A summary of how an edit changed the diagnostics.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct FeedDelta {
-    /// How many findings are new.
+    /// The number of new findings.
     pub(crate) added: usize,
-    /// How many are gone.
+    /// The number of findings that disappeared.
     pub(crate) removed: usize,
-    /// How many are as before.
+    /// The number of unchanged findings.
     pub(crate) unchanged: u64,
     /// Errors in the files looked at, after the edit.
     pub(crate) errors: u64,
-    /// How far that can be relied on.
+    /// The verdict of the comparison.
     pub(crate) verdict: Option<String>,
     /// The first of the new ones.
     pub(crate) first: Vec<FeedFinding>,
@@ -106,9 +108,9 @@ pub(crate) struct FeedFinding {
     pub(crate) path: String,
     /// Its line, counted from 1.
     pub(crate) line: u64,
-    /// How bad it is.
+    /// The severity of the finding.
     pub(crate) severity: String,
-    /// What it says.
+    /// The message of the finding.
     pub(crate) message: String,
 }
 
@@ -134,7 +136,7 @@ pub(super) struct FeedTicket {
     result: Option<FeedResult>,
 }
 
-/// What is kept of an answer.
+/// The parts of an answer that the feed keeps.
 #[derive(Debug, Default)]
 struct FeedResult {
     verdict: Option<String>,
@@ -143,7 +145,7 @@ struct FeedResult {
 }
 
 impl CallFeed {
-    /// From now on calls are kept, until what is returned is dropped.
+    /// Records calls until the returned guard is dropped.
     pub(crate) fn watch(&self) -> CallFeedWatch {
         self.0.watchers.fetch_add(1, Ordering::Relaxed);
         CallFeedWatch(self.clone())
@@ -159,7 +161,7 @@ impl CallFeed {
         self.0.ring.lock().calls.iter().rev().cloned().collect()
     }
 
-    /// A call begins; `None` while nobody watches.
+    /// Records the start of a call. Returns `None` if the feed has no watcher.
     pub(super) fn begin(&self, entry: &AuditEntry) -> Option<FeedTicket> {
         if self.0.watchers.load(Ordering::Relaxed) == 0 {
             return None;
@@ -210,12 +212,12 @@ impl CallFeed {
 }
 
 impl FeedTicket {
-    /// What the call touches is known.
+    /// Records the subjects of the call once they are known.
     pub(super) fn subjects(&self, entry: &AuditEntry) {
         self.feed.update(self.number, |call| copy_subjects(call, entry));
     }
 
-    /// What of an answer is shown beside its size.
+    /// Records the parts of the answer that the feed shows beside its size.
     pub(super) fn answer(&mut self, value: &Value) {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let delta = value.get("diagnostics").filter(|delta| delta.get("unchanged").is_some());

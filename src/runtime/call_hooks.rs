@@ -22,17 +22,19 @@ use crate::tools::tool::{Caller, PreparedRun};
 pub(crate) struct ForeignToolCall<'a> {
     /// The tool's name.
     pub tool: &'a str,
-    /// What it does to the world, as far as that is known.
+    /// The call's effect on the outside world, as far as known.
     pub effect: Effect,
     /// Its arguments.
     pub arguments: &'a Value,
-    /// Who calls.
+    /// The caller.
     pub caller: &'a Caller,
 }
 
 impl Runtime {
-    /// Asks the hooks before a call. Arguments that a hook changes are checked and decided on as if they had come that way,
-    /// so that no hook opens what rules forbid. Gives what does the call with the arguments that a hook changed, if one did.
+    /// Runs the hooks before a call.
+    ///
+    /// If a hook changes the arguments, they are parsed and decided again as if the caller had sent
+    /// them, so that no hook can bypass a rule. Returns the run with the changed arguments, if any.
     pub(super) async fn run_before_hooks<'t>(
         &self,
         call: &mut PlannedCall<'t>,
@@ -86,7 +88,7 @@ impl Runtime {
         Ok(prepared.run)
     }
 
-    /// Asks the hooks after a call. One that fails changes nothing; the result says so.
+    /// Runs the hooks after a call. A failing hook changes nothing but adds a note to the result.
     pub(super) async fn run_after_hooks(
         &self,
         call: &PlannedCall<'_>,
@@ -123,10 +125,11 @@ impl Runtime {
         conducted
     }
 
-    /// What the hooks say to a call of a host's own tool, before it. Arguments that they change are for the host to take.
+    /// Runs the hooks before a call of a host's own tool. The host applies arguments that they
+    /// change.
     ///
     /// # Errors
-    /// `denied`: a hook forbids it, or gave no answer.
+    /// `denied` if a hook forbids the call or gives no answer.
     pub(crate) async fn hooks_before(&self, call: &ForeignToolCall<'_>) -> Result<PreAnswer, ToolError> {
         let mut sum = PreAnswer::default();
         let mut arguments = call.arguments.clone();
@@ -156,7 +159,8 @@ impl Runtime {
         Ok(sum)
     }
 
-    /// What the hooks say to the result of a host's own tool. One that fails is told in `context`.
+    /// Runs the hooks on the result of a host's own tool. Failures of hooks are reported in
+    /// `context`.
     pub(crate) async fn hooks_after(&self, call: &ForeignToolCall<'_>, result: &Value) -> PostAnswer {
         let mut sum = PostAnswer::default();
         let hooks = match self.hooks_now() {
@@ -181,8 +185,10 @@ impl Runtime {
         sum
     }
 
-    /// The hooks in force for a call that begins now. A hooks file that its owner trusted and that has changed or gone since is not passed over: what it
-    /// kept from running would run.
+    /// Returns the hooks in force for a call that begins now.
+    ///
+    /// If a trusted hooks file has changed or disappeared, this is an error: without it, calls that
+    /// the hook blocks would run.
     pub(super) fn hooks_now(&self) -> Result<Cow<'_, Hooks>, ToolError> {
         self.check_trust()?;
         let root = self.context.workspace.root();
@@ -195,7 +201,8 @@ impl Runtime {
         let trusted = self.context.trust.recorded_hooks(root, launch, &format!("{}/", files::FOLDER));
         let (found, RecordedHooks { texts: trusted, lost }) = match (read, trusted) {
             (Ok(found), Ok(trusted)) => (found, trusted),
-            // What nobody trusted would not run if it could be read, and where there is nothing, nothing is kept from running.
+            // An unreadable file without trusted texts is ignored: untrusted hooks would not run
+            // anyway.
             (Err(_), Ok(trusted)) if trusted.texts.is_empty() => return Ok(Cow::Borrowed(&self.hooks)),
             (Err(error), _) => return Err(failed(&error)),
             (_, Err(error)) => return Err(failed(&error)),
@@ -270,14 +277,16 @@ impl Runtime {
         }
     }
 
-    /// What a file of the project must be when it runs: as it was when its owner trusted the project. `None` where it may not run.
+    /// Returns the pin that a project file must match when it runs: its content when the owner
+    /// trusted the project. Returns `None` if the file may not run.
     fn file_pin(&self, file: &Path) -> Option<FilePin> {
         let trusted = self.context.config.trust.is_trusted();
         trusted.then(|| self.context.trust.pin(self.context.workspace.root(), file))?.ok()?.ok()
     }
 }
 
-/// The result with another answer; what the model may not see stays, parts that are no text go.
+/// Replaces the answer of a result. Data hidden from the model stays; parts that are not text are
+/// dropped.
 fn with_replaced_value(result: ToolResult, value: Value) -> ToolResult {
     let new = ToolResult::from_value(value);
     ToolResult {
@@ -288,7 +297,7 @@ fn with_replaced_value(result: ToolResult, value: Value) -> ToolResult {
     }
 }
 
-/// Says beside the answer that a hook failed, or what it has to say.
+/// Adds a hook's failure or message to the answer.
 fn add_note(conducted: &mut ConductedCall, key: &str, what: &str) {
     conducted.hook_notes.push(what.to_owned());
     let result = &mut conducted.result;

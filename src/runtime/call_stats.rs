@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::lsp::latency::Latencies;
 
-/// More names than these are not told apart.
+/// The number of distinct names that are counted separately.
 const MAX_TALLIED_NAMES: usize = 500;
-/// Where the names beyond are counted.
+/// The name under which all further names are counted together.
 const OTHERS: &str = "others";
 
-/// What calls took. Cheap to clone: all clones are the same.
+/// Statistics of calls. Clones are cheap and share the same counters.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tally(Arc<Mutex<TallyCounts>>);
 
@@ -23,7 +23,7 @@ pub(crate) struct Tally(Arc<Mutex<TallyCounts>>);
 struct TallyCounts {
     running: usize,
     by_name: BTreeMap<String, TallyEntry>,
-    /// Counters of the sessions that somebody wants to know of.
+    /// Counters of the sessions that have a listener.
     of_sessions: HashMap<String, Arc<AtomicU64>>,
 }
 
@@ -46,12 +46,12 @@ struct TallyEntry {
     times: Latencies,
 }
 
-/// What the calls of one name took.
+/// Statistics of the calls under one name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallStatistics {
     /// The tool or command.
     pub name: String,
-    /// How often it was called.
+    /// The number of calls.
     pub calls: u64,
     /// Median time of its recent calls, in milliseconds.
     pub median_ms: f64,
@@ -82,13 +82,13 @@ impl Tally {
         self.begin_call(name)
     }
 
-    /// From now on each call of `session` adds one to `calls`, until what is returned is dropped.
+    /// Adds one to `calls` for each call of `session`, until the returned guard is dropped.
     pub(crate) fn count(&self, session: &str, calls: Arc<AtomicU64>) -> SessionCallCountGuard {
         self.0.lock().of_sessions.insert(session.to_owned(), calls);
         SessionCallCountGuard { tally: self.clone(), session: session.to_owned() }
     }
 
-    /// How many calls run now.
+    /// The number of calls running now.
     pub(crate) fn running(&self) -> usize {
         self.0.lock().running
     }

@@ -1,4 +1,4 @@
-//! Stamps of the files that the configuration comes from, which tell when they have changed.
+//! Stamps of the configuration files, compared to detect changes.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -9,13 +9,14 @@ use sha2::{Digest, Sha256};
 use crate::config::{Config, ConfigError, ConfigOverrides, Folders, MAX_SETTINGS_FILE_BYTES, TrustStore};
 use crate::workspace::Workspace;
 
-/// What the file system says of the files that the configuration comes from.
+/// The metadata and content hashes of the configuration files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfigurationStamps {
     files: Vec<Option<InodeStamp>>,
-    /// What they said when they were last read; written anew with the same text, they are the same.
+    /// The content hashes at the last read. A file rewritten with the same text has the same hash.
     pub(super) contents: Vec<Option<[u8; 32]>>,
-    /// The store is that of all projects; what it says of this one may be as before.
+    /// The stamp of the trust store, which all projects share. A changed stamp need not concern
+    /// this project.
     pub(super) trust: Option<InodeStamp>,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct InodeStamp {
 }
 
 impl ConfigurationStamps {
-    /// As it is now; `listed` are files that the settings name.
+    /// Takes the stamps now. `listed` are files that the settings name.
     pub(super) fn current(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Self {
         let files = all_files(folders, root, listed);
         Self {
@@ -39,7 +40,7 @@ impl ConfigurationStamps {
         }
     }
 
-    /// Whether all files are as they were, which is told without reading them.
+    /// Returns true if no file has changed, judged by metadata without reading the files.
     pub(super) fn are_current(&self, folders: &Folders, root: &Path, listed: &[PathBuf]) -> bool {
         self.trust == stamp(&folders.trust_file())
             && self.files.iter().cloned().eq(all_files(folders, root, listed).iter().map(stamp))
@@ -52,7 +53,8 @@ fn all_files(folders: &Folders, root: &Path, listed: &[PathBuf]) -> Vec<PathBuf>
     files
 }
 
-/// The configuration, `whole` or without what the project says, and what the file system said of its files before they were read.
+/// Loads the configuration, with (`whole`) or without the project's part, and the stamps taken
+/// before its files were read.
 pub(super) fn read(
     folders: &Folders,
     root: &Path,
@@ -66,12 +68,13 @@ pub(super) fn read(
     if listed.is_empty() {
         return Ok((config, stamps));
     }
-    // Which files are listed is known only now: what they say is read once more, after they were looked at.
+    // The listed files are known only now, so the stamps are taken with them and the configuration
+    // is loaded again.
     let stamps = ConfigurationStamps::current(folders, root, listed);
     Ok((load()?, stamps))
 }
 
-/// `None` also where it is no file that settings are read from; why not, is told by whoever reads them.
+/// Returns `None` if the path is not a readable settings file; the loader reports the reason.
 fn content_hash(path: &Path) -> Option<[u8; 32]> {
     Some(Sha256::digest(Workspace::read_bytes_outside(path, MAX_SETTINGS_FILE_BYTES).ok()?).into())
 }

@@ -15,7 +15,7 @@ use crate::tools::install;
 use crate::tools::install_outcome::InstallItem;
 use crate::tools::tool::Caller;
 
-/// An act of someone at a shell, under the rules and on record.
+/// Runs an action of a user at a shell under the policy rules and records it in the audit log.
 pub(super) async fn run_recorded<T>(
     policy: &Policy,
     audit: Option<&AuditLog>,
@@ -42,7 +42,8 @@ pub(super) async fn run_recorded<T>(
     outcome
 }
 
-/// The rules and the record for installations that a question brings about, by the word of who began the conversation with `--install`.
+/// The rules and the audit log for installations that a question triggers, approved by `--install`
+/// at the start of the conversation.
 #[derive(Debug)]
 pub(super) struct InstallRules {
     policy: Arc<Policy>,

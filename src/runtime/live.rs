@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use super::Runtime;
 use crate::tools::error::ToolError;
 
-/// How long calls that still run may go on using the servers of a project whose trust was taken back.
+/// The time that running calls may still use the servers of a project whose trust was withdrawn.
 const REVOKED_TRUST_GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// The runtime that is open now, and those that are being put away. Cheap to clone: all clones see the same.
@@ -34,8 +34,11 @@ impl LiveRuntime {
         Self(Arc::new(LiveRuntimeInner { current, looking, former }))
     }
 
-    /// The runtime for a call that begins now; it stays usable to the call's end, also when another one takes its place. Where the store
-    /// of trusted projects has changed, the settings are looked at first: what was granted to a project does not outlive its trust.
+    /// Returns the runtime for a call that begins now. It stays usable until the call ends, even if
+    /// a newer runtime replaces it.
+    ///
+    /// If the trust store has changed, the settings are checked first, so that grants do not
+    /// outlive the project's trust.
     pub fn current(&self) -> Runtime {
         let current = self.0.current.borrow().clone();
         if current.is_trust_current() && !current.is_withdrawn() {
@@ -53,10 +56,11 @@ impl LiveRuntime {
         self.0.current.borrow().workspace().root().to_owned()
     }
 
-    /// The runtime under the settings as they are now, which costs a few stats where they are as before.
+    /// Returns the runtime under the current settings. If nothing has changed, this costs a few
+    /// `stat` calls.
     ///
     /// # Errors
-    /// The settings as they are now cannot be used. Who has been here before goes on under the former ones.
+    /// The current settings cannot be used. Existing clients continue under the former settings.
     pub fn refresh(&self) -> Result<Runtime, ToolError> {
         let _alone = self.0.looking.lock();
         let current = self.0.current.borrow().clone();
@@ -64,7 +68,7 @@ impl LiveRuntime {
         drop(current);
         tracing::info!("the settings have changed; from now on they are in force");
         let former = self.0.current.send_replace(other.clone());
-        // What was granted is not waited for.
+        // Calls of a project whose trust was withdrawn get only the short grace period.
         let longest = match former.check_trust() {
             Ok(()) => former.settings().deadlines.tool,
             Err(_) => REVOKED_TRUST_GRACE_PERIOD,

@@ -1,4 +1,4 @@
-//! What language servers use of the machine: the status over all processes of the user.
+//! The machine's usage by language servers, over all processes of the user.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,26 +6,26 @@ use crate::config::{Config, ConfigOverrides, Folders, TrustStore};
 use crate::lsp::machine::{MachineLimits, read_ledger};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// What all of a user's processes use together.
+/// The total usage of all processes of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineStatus {
     /// Resident memory of all language servers with their children, in bytes.
     pub(crate) memory_bytes: u64,
-    /// What they may use together, in bytes, by the user's settings.
+    /// The memory budget for all processes together, in bytes, from the user's settings.
     pub(crate) budget_bytes: u64,
-    /// How many run.
+    /// The number of running servers.
     pub(crate) servers: usize,
-    /// How many are being started.
+    /// The number of servers being started.
     pub(crate) starting: usize,
-    /// How many may be at once.
+    /// The limit on simultaneous starts.
     pub(crate) starting_limit: usize,
-    /// How many wait to be started.
+    /// The number of servers waiting to be started.
     pub(crate) waiting: usize,
     /// Those that have any.
     pub(crate) processes: Vec<ProcessShare>,
 }
 
-/// What one process uses, a daemon as a rule.
+/// The usage of one process, typically a daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessShare {
     /// The process.
@@ -34,18 +34,18 @@ pub(crate) struct ProcessShare {
     pub(crate) workspace: String,
     /// Resident memory of its language servers with their children, in bytes.
     pub(crate) memory_bytes: u64,
-    /// How many run.
+    /// The number of running servers.
     pub(crate) servers: usize,
-    /// How many are being started.
+    /// The number of servers being started.
     pub(crate) starting: usize,
-    /// How many wait to be started.
+    /// The number of servers waiting to be started.
     pub(crate) waiting: usize,
 }
 
-/// The status as the processes last told it, less than two seconds ago as a rule.
+/// Returns the status last recorded by the processes, usually less than two seconds old.
 ///
 /// # Errors
-/// Where the ledger or the user's settings cannot be read.
+/// The ledger or the user's settings cannot be read.
 pub(crate) fn machine_status(folders: &Folders) -> Result<MachineStatus, ToolError> {
     let failed = |error: &dyn std::error::Error| ToolError::new(ErrorCode::Internal, error.to_string());
     let trust = TrustStore::open(folders).map_err(|error| failed(&error))?;

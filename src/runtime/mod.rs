@@ -73,14 +73,15 @@ use crate::tools::{built_in, chat, doctor, lsp_overlay, servers};
 use crate::workspace::edit::{EditOptions, TransactionManager};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How a runtime is opened.
+/// Options for opening a [`Runtime`].
 #[derive(Debug, Default)]
 pub struct RuntimeOptions {
     /// The workspace's root; by default the nearest folder around `cwd` that has `.git` or `.lsp-tools`, else `cwd`.
     pub workspace: Option<PathBuf>,
-    /// Where relative paths begin.
+    /// The folder that relative paths are resolved against.
     pub cwd: PathBuf,
-    /// The project's own settings are not read, as for what must be possible whatever they say.
+    /// Ignores the project's own settings, for operations that must work even if these settings are
+    /// invalid.
     pub without_project_settings: bool,
     /// The `lsp-tools` binary that supervises servers; by default the running one, or the one beside the running program.
     pub supervisor: Option<PathBuf>,
@@ -88,11 +89,11 @@ pub struct RuntimeOptions {
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
-    /// How whoever asks can wait longer.
+    /// Advice for the user on how to allow a longer wait.
     pub patience: RetryAdvice,
     /// A file that takes every message to and from servers.
     pub trace: Option<PathBuf>,
-    /// The watchers, which are told of slow work.
+    /// Receives progress events of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
 }
 
@@ -110,7 +111,7 @@ pub struct Runtime {
     drop_ins: Arc<DropIns>,
     /// Tools from elsewhere.
     sources: Arc<Vec<Arc<dyn ToolSource>>>,
-    /// How they are made anew under other settings.
+    /// Factories that create the sources again under new settings.
     makers: Arc<Vec<SourceMaker>>,
     policy: Arc<Policy>,
     hooks: Arc<Hooks>,
@@ -121,26 +122,26 @@ pub struct Runtime {
     watchers: Watchers,
     /// Unsaved texts that everybody sees.
     shared: Arc<SharedOverlays>,
-    /// The texts of clients that keep a conversation, for whoever is shown who has which.
+    /// The overlays of clients with a session, for displays that list them.
     known_overlays: Arc<KnownOverlays>,
     tally: Tally,
     feed: CallFeed,
     /// The files that the configuration was read from, as they were then.
     stamps: Arc<Mutex<ConfigurationStamps>>,
-    /// The servers that run, by what was installed then.
+    /// The current choice of servers, with stamps of the installed programs it depends on.
     chosen: Arc<Mutex<StampedServerChoice>>,
     /// Its servers were ended for want of trust.
     withdrawn: Arc<AtomicBool>,
     handles: RuntimeHandleCounter,
     languages: PresentLanguageCache,
-    /// While this handle lives, whoever it reports to is told of slow servers.
+    /// Delivers progress events of slow servers to the client while this handle lives.
     _watching: Option<ProgressWatchGuard>,
 }
 
 /// The languages of the workspace, and when they were found.
 type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
 
-/// A source of tools, made of what all tools work with.
+/// Creates a source of tools from the context that all tools share.
 type MakesSource = dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync;
 
 /// Makes a source of tools.
@@ -153,20 +154,21 @@ impl std::fmt::Debug for SourceMaker {
     }
 }
 
-/// What one client of a shared runtime brings along.
+/// The settings of one client of a shared runtime.
 #[derive(Debug, Clone, Default)]
 pub struct Client {
-    /// Where its relative paths begin; by default where the runtime's do.
+    /// The folder that the client's relative paths are resolved against; defaults to the runtime's.
     pub cwd: Option<PathBuf>,
     /// Instead of the settings' deadlines.
     pub timeout: Option<Duration>,
     /// Install a missing server before the first question to it.
     pub install_missing: bool,
-    /// How it can wait longer.
+    /// Advice for the client's user on how to allow a longer wait.
     pub patience: RetryAdvice,
-    /// The watchers, which are told of slow work.
+    /// Receives progress events of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
-    /// What it sees when it asks about code: the disk, and its own unsaved texts over it ([`overlays`] keeps them).
+    /// The client's view of the code: the disk, overlaid with the client's unsaved texts (kept by
+    /// [`overlays`]).
     pub view: View,
 }
 
@@ -177,7 +179,7 @@ impl Runtime {
         Self::open_with(options, folders)
     }
 
-    /// As [`open`](Self::open), with the user's folders elsewhere.
+    /// Like [`open`](Self::open), with other folders for the user's settings, data and caches.
     pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Self, ToolError> {
         let trace = match &options.trace {
             None => None,
@@ -287,7 +289,7 @@ impl Runtime {
         })
     }
 
-    /// The same workspace and servers, as one of several clients sees them.
+    /// Returns a handle on the same workspace and servers for one of several clients.
     pub fn for_client(&self, client: Client) -> Self {
         let Client { cwd, timeout, install_missing, patience, progress, view } = client;
         let mut own = self.clone();
@@ -301,8 +303,9 @@ impl Runtime {
         own
     }
 
-    /// The same for calls of tools by name: relative paths of somebody who stands outside the workspace begin at its root, since
-    /// from there they could only lead out.
+    /// Returns a handle for calls of tools by name. If the working folder is outside of the
+    /// workspace, relative paths start at the workspace root, since they could not reach into it
+    /// otherwise.
     pub(crate) fn called_by_name(&self) -> Self {
         let mut own = self.clone();
         if own.context.workspace.workspace_path(&own.context.cwd).is_none() {
@@ -317,7 +320,7 @@ impl Runtime {
         self.shared.add(overlays);
     }
 
-    /// What whoever holds the handle `overlay` of `lsp_overlay` sees; for [`Client::view`].
+    /// Returns the view of the holder of the `lsp_overlay` handle `overlay`, for [`Client::view`].
     ///
     /// # Errors
     /// `not_found`.
@@ -325,7 +328,8 @@ impl Runtime {
         self.context.overlays.view(overlay).map_err(lsp_overlay::overlay_error)
     }
 
-    /// What calls of this client work with. What it sees stays the same to the end of one call.
+    /// Returns the context for this client's calls. Its view stays constant for the duration of one
+    /// call.
     pub(crate) fn context(&self) -> Cow<'_, Context> {
         let shared = self.shared.view(&self.context.workspace);
         if shared.is_disk() {
@@ -335,13 +339,13 @@ impl Runtime {
         Cow::Owned(Context { view, ..self.context.clone() })
     }
 
-    /// What settings say of mounted MCP servers and what does not count, in sentences.
+    /// Messages about ignored settings of mounted MCP servers.
     pub(crate) fn mounts_left_out(&self) -> &[String] {
         &self.context.config.settings.mounts.left_out
     }
 
-    /// Waits until the tools of all sources are known, as far as their own deadlines let it: for whoever lists tools and
-    /// cannot list them again.
+    /// Waits until the tools of all sources are known, or their own deadlines pass. For callers
+    /// that list tools only once.
     pub(crate) async fn wait_for_sources(&self) {
         futures::future::join_all(self.sources.iter().map(|source| source.wait_until_known(None))).await;
     }
@@ -366,12 +370,12 @@ impl Runtime {
         &self.context.workspace
     }
 
-    /// What calls took, and how many run.
+    /// Statistics of finished calls, and the number of running ones.
     pub(crate) fn tally(&self) -> &Tally {
         &self.tally
     }
 
-    /// The calls that run and that have run, for whoever watches.
+    /// The feed of running and finished calls.
     pub(crate) fn call_feed(&self) -> &CallFeed {
         &self.feed
     }
@@ -386,7 +390,7 @@ impl Runtime {
         &self.context.config.settings
     }
 
-    /// How much the settings want logged: `off`, `error`, `warn`, `info`, `debug` or `trace`.
+    /// The log level from the settings: `off`, `error`, `warn`, `info`, `debug` or `trace`.
     pub(crate) fn log_level(&self) -> &str {
         &self.context.config.settings.log.level
     }
@@ -401,13 +405,13 @@ impl Runtime {
         Ok(files.into_iter().map(|file| file.path).collect())
     }
 
-    /// Every language here and the servers that speak it, for the status of the daemon and the page, which no rule hides; whoever asks gets
-    /// it by the tool `lsp_servers`.
+    /// Lists every language of the workspace and its servers, for the status of the daemon and the
+    /// page. No rule applies here; other callers use the tool `lsp_servers`.
     pub async fn servers(&self) -> ServersOutput {
         servers::run(&self.context).await
     }
 
-    /// What keeps answers from being good; ends in a real query to each server.
+    /// Diagnoses the setup and finishes with a real query to each server.
     pub async fn doctor(&self) -> DoctorOutput {
         Box::pin(doctor::run(&self.context)).await
     }
@@ -419,7 +423,8 @@ impl Runtime {
         text.line(line).map(|line| line.into_owned())
     }
 
-    /// Ends what runs in the background for a caller's session; for when that can be asked about no more.
+    /// Ends the background commands of a caller's session once the session can no longer query
+    /// them.
     pub(crate) fn end_background_commands(&self, session: &str) {
         self.context.shells.end_session(session);
     }

@@ -14,7 +14,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 use crate::workspace::{FileStamp, WorkspacePath};
 
-/// What may have changed when the diagnostics of a file are others.
+/// A mark that changes when the diagnostics of a file may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DiagnosticsMark {
     said: u64,
@@ -23,13 +23,14 @@ pub(crate) struct DiagnosticsMark {
 }
 
 impl DiagnosticsMark {
-    /// Whether servers have said between the two only what they had said before, of the same text.
+    /// Returns true if the servers have only repeated their earlier findings for the same text
+    /// since `earlier`.
     pub(crate) fn only_repeats(self, earlier: Self) -> bool {
         self.findings == earlier.findings && self.stamp == earlier.stamp
     }
 }
 
-/// Which tools there are at one time, whoever is offered them.
+/// The set of tools at one time, independent of the caller.
 #[derive(Clone)]
 pub(crate) struct OfferedTools(Arc<ToolInventory>);
 
@@ -46,16 +47,17 @@ pub(crate) struct ServerLog {
     pub server: String,
     /// The folder it serves, relative to the workspace; empty for the workspace itself.
     pub root: String,
-    /// Its messages for the user, then the end of what it wrote to standard error, then why it is not running.
+    /// The server's messages to the user, then the end of its standard error, then the reason why
+    /// it is not running.
     pub lines: Vec<String>,
 }
 
 impl Runtime {
-    /// The text on disk of the file `path`, of at most `limit` bytes, under the rules for the tool `read`. Nobody is asked:
-    /// `most` is the strictest verdict under which it is given.
+    /// Reads the file `path` from disk, at most `limit` bytes, under the rules for the tool `read`.
+    /// Requests no approval: `most` is the strictest verdict under which the text is returned.
     ///
     /// # Errors
-    /// As `read`; `denied` under a stricter verdict.
+    /// Those of `read`; `denied` under a stricter verdict.
     pub(crate) fn text_for(
         &self,
         caller: &Caller,
@@ -74,12 +76,14 @@ impl Runtime {
         Ok(context.workspace.read_text_up_to(path, limit).map_err(from_read_error)?.text)
     }
 
-    /// Which tools there are now: the same as at another time only where no list of tools can have changed in between.
+    /// Returns a mark of the current tools. Two marks are equal only if no list of tools can have
+    /// changed in between.
     pub(crate) fn offered_tools(&self) -> OfferedTools {
         OfferedTools(self.offer())
     }
 
-    /// A mark that is another once the diagnostics of `path` may be others; lets servers know first what changed on disk.
+    /// Returns a mark that changes when the diagnostics of `path` may have changed. Notifies
+    /// servers of changes on disk first.
     pub(crate) async fn diagnostics_mark(&self, path: &WorkspacePath) -> DiagnosticsMark {
         self.context.manager.refresh().await;
         let manager = &self.context.manager;
@@ -95,12 +99,12 @@ impl Runtime {
         self.context.manager.change_receivers()
     }
 
-    /// What the servers say to people from now on, and ask them, until the receiver is dropped.
+    /// Subscribes to the servers' user messages and requests until the receiver is dropped.
     pub(crate) fn server_messages(&self) -> mpsc::Receiver<ServerUserMessage> {
         self.watchers.people.join()
     }
 
-    /// What each server that was asked for has last said.
+    /// The latest log lines of each server that has been requested.
     pub(crate) fn server_logs(&self) -> Vec<ServerLog> {
         let status = self.context.manager.status();
         let log = status.into_iter().map(|slot| {

@@ -15,7 +15,8 @@ use crate::lsp::view::{UnsavedText, View, ViewHolder};
 use crate::text::Buffer;
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
-/// The texts that one client has of files, saved or not. Shared by whoever works for that client.
+/// The texts of files, saved or not, that one client has open. All handles of that client share
+/// them.
 #[derive(Debug, Default)]
 pub struct Overlays {
     open: Mutex<BTreeMap<WorkspacePath, OpenOverlay>>,
@@ -26,7 +27,7 @@ pub struct Overlays {
 #[derive(Debug)]
 struct OpenOverlay {
     unsaved: UnsavedText,
-    /// Whether the file is the same, and how it looked when that was found out.
+    /// The result of the last comparison with the disk, and the file's stamp at that time.
     compared: Option<(FileStamp, bool)>,
 }
 
@@ -45,7 +46,7 @@ impl Overlays {
         self.open.lock().insert(path, OpenOverlay { unsaved, compared: None });
     }
 
-    /// From now on the client has at `path` what is on disk.
+    /// Removes the overlay of `path`, so that the client sees the file on disk.
     pub(crate) fn remove(&self, path: &WorkspacePath) {
         self.open.lock().remove(path);
     }
@@ -55,7 +56,7 @@ impl Overlays {
         self.open.lock().clear();
     }
 
-    /// What the client sees at this moment: its texts, as far as they are not what is on disk.
+    /// Returns the client's current view: its texts that differ from the disk.
     pub fn view(&self, workspace: &Workspace) -> View {
         let mut open = self.open.lock();
         let hiding = open.iter_mut().filter_map(|(path, open)| {
@@ -67,14 +68,14 @@ impl Overlays {
 
 impl OpenOverlay {
     fn is_saved(&mut self, workspace: &Workspace, path: &WorkspacePath) -> bool {
-        // Where there is nothing to look at there is nothing to read.
+        // A file without a stamp cannot be compared.
         let Ok(stamp) = workspace.stamp(path) else { return false };
         if let Some((compared, same)) = self.compared
             && compared == stamp
         {
             return same;
         }
-        // The same text takes as many bytes, and three more behind a byte order mark.
+        // Equal texts have equal lengths, or differ by the three bytes of a byte order mark.
         let len = self.unsaved.len_bytes() as u64;
         if stamp.size != len && stamp.size != len + 3 {
             return false;
@@ -87,7 +88,7 @@ impl OpenOverlay {
     }
 }
 
-/// What clients share with all others.
+/// The overlays that clients share with all others.
 #[derive(Debug, Default)]
 pub(super) struct SharedOverlays(Mutex<Vec<Weak<Overlays>>>);
 
@@ -97,7 +98,7 @@ impl SharedOverlays {
         self.0.lock().push(Arc::downgrade(overlays));
     }
 
-    /// What everybody sees; of two texts of one file the one that was shared later.
+    /// Returns the shared view. If two clients share a text of one file, the later one wins.
     pub(super) fn view(&self, workspace: &Workspace) -> View {
         let mut shared = self.0.lock();
         shared.retain(|overlays| overlays.strong_count() > 0);
@@ -118,7 +119,7 @@ impl KnownOverlays {
         known.push((session.to_owned(), Arc::downgrade(overlays)));
     }
 
-    /// What each of them sees that is not what is on disk.
+    /// Returns each client's texts that differ from the disk.
     pub(super) fn views(&self, workspace: &Workspace) -> Vec<(String, View)> {
         let known = self.0.lock().clone();
         let views = known.into_iter().filter_map(|(session, overlays)| Some((session, overlays.upgrade()?)));

@@ -1,5 +1,7 @@
-//! The overview of a workspace for a person who watches: servers, findings, edits, unsaved texts, as they are known. No server is asked,
-//! and what rules hide from reading is left out.
+//! The overview of a workspace for a watching user: servers, findings, edits and unsaved texts.
+//!
+//! It shows what is already known and queries no server. Paths that the rules hide from reading are
+//! left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -29,10 +31,10 @@ const MAX_SHOWN_FILES: usize = 400;
 const MAX_SHOWN_DIFF_BYTES: usize = 64 << 10;
 /// The most characters of one of a server's last messages.
 const MAX_SHOWN_WORDS_CHARS: usize = 400;
-/// What stands in the place of a path that may not be seen.
+/// The replacement for a path that the rules hide.
 pub(crate) const HIDDEN: &str = "[hidden by a rule]";
 
-/// What rules hide from reading, as it counts for what is shown.
+/// The paths that the rules hide from reading, applied to the overview.
 #[derive(Debug, Clone)]
 pub(crate) struct OverviewVeil {
     workspace: Workspace,
@@ -49,7 +51,7 @@ pub(crate) struct ServerOverview {
     pub(crate) server: String,
     /// The folder it serves; empty for the workspace itself.
     pub(crate) root: String,
-    /// What it is doing.
+    /// The server's current state.
     pub(crate) state: ServerRunState,
     /// Its process.
     pub(crate) pid: Option<u32>,
@@ -57,13 +59,13 @@ pub(crate) struct ServerOverview {
     pub(crate) memory_bytes: Option<u64>,
     /// Median and 99th percentile of its recent answers' times, in milliseconds.
     pub(crate) latency_ms: Option<(f64, f64)>,
-    /// How many documents it has open.
+    /// The number of open documents.
     pub(crate) open_documents: usize,
-    /// How often it was started again.
+    /// The number of restarts.
     pub(crate) restarts: u32,
-    /// What its answers wait for.
+    /// The work that its answers wait for.
     pub(crate) waits_for: Option<String>,
-    /// Why it does not run, or what it lacks.
+    /// The reason why it does not run, or the capability it lacks.
     pub(crate) detail: Option<String>,
     /// Its last messages and the end of its standard error.
     pub(crate) last_words: Vec<String>,
@@ -74,7 +76,7 @@ pub(crate) struct ServerOverview {
 pub(crate) struct FileOverview {
     /// Relative to the workspace.
     pub(crate) path: String,
-    /// How many errors, warnings, remarks and hints.
+    /// The numbers of errors, warnings, information messages and hints.
     pub(crate) counts: [usize; 4],
     /// The servers that found them.
     pub(crate) servers: Vec<String>,
@@ -87,9 +89,9 @@ pub(crate) struct FileOverview {
 pub(crate) struct FilesOverview {
     /// Those with most errors first.
     pub(crate) files: Vec<FileOverview>,
-    /// How many files servers have told of, those without a finding among them.
+    /// The number of files that servers have reported on, including those without findings.
     pub(crate) known: usize,
-    /// How many with findings are not in the list.
+    /// The number of files with findings that are missing from the list.
     pub(crate) left_out: usize,
     /// Those without a finding.
     #[serde(skip)]
@@ -112,12 +114,13 @@ pub(crate) struct UnsavedOverview {
 }
 
 impl OverviewVeil {
-    /// Whether `path` may not be seen.
+    /// Returns true if `path` is hidden.
     pub(crate) fn hides(&self, path: &WorkspacePath) -> bool {
         self.hides_all || (self.is_active && self.workspace.is_path_hidden(path))
     }
 
-    /// The same of a path as texts spell it; what is no path in the workspace is not hidden.
+    /// Like `hides`, for a path as spelled in a text. A text that is not a path in the workspace is
+    /// not hidden.
     fn hides_spelled(&self, text: &str) -> bool {
         let path = text.strip_prefix("file://").unwrap_or(text).trim_end_matches(['.', '/', ':']);
         if !path.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
@@ -161,7 +164,8 @@ impl OverviewVeil {
 }
 
 impl Runtime {
-    /// What rules keep from an agent that reads, and so from the overview.
+    /// Returns the veil that hides from the overview all paths that the rules hide from a reading
+    /// agent.
     pub(crate) fn overview_veil(&self) -> OverviewVeil {
         let caller = Caller::default();
         let policy = self.policy_of(&caller);
@@ -178,7 +182,7 @@ impl Runtime {
         OverviewVeil { workspace, is_active, hides_all }
     }
 
-    /// The servers that were asked for.
+    /// Lists the servers that have been requested.
     pub(crate) async fn servers_overview(&self) -> Vec<ServerOverview> {
         let mut servers = Vec::new();
         for slot in self.context.manager.status() {
@@ -238,7 +242,8 @@ impl Runtime {
         servers
     }
 
-    /// The files that servers have told of. Looks at the rules, so not for a thread that others wait for.
+    /// Lists the files that servers have reported on. Evaluates rules for each file, so not for an
+    /// async thread.
     pub(crate) fn files_overview(&self, veil: &OverviewVeil) -> FilesOverview {
         let mut found: BTreeMap<WorkspacePath, FileOverview> = BTreeMap::new();
         for slot in self.context.manager.status() {
@@ -307,10 +312,10 @@ impl Runtime {
         Ok(shown.take(MAX_SHOWN_EDITS).collect())
     }
 
-    /// What the edit `id` did to each file that may be seen, as diffs.
+    /// Returns the changes of the edit `id` to each visible file, as diffs.
     ///
     /// # Errors
-    /// `not_found`, `invalid_args`, or where the journal cannot be read.
+    /// `not_found`, `invalid_args`, or the journal cannot be read.
     pub(crate) fn edit_overview(&self, id: &str, veil: &OverviewVeil) -> Result<Value, ToolError> {
         let id: EditId = id
             .parse()

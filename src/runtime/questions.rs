@@ -1,5 +1,7 @@
-//! Questions about code for programs and the command line: by a `Target`, with typed answers. Whoever asks counts as someone
-//! who typed the tool's name: what rules and hooks forbid stays forbidden.
+//! Questions about code for programs and the command line, by a `Target`, with typed answers.
+//!
+//! The caller counts as a user who typed the tool's name: calls that rules and hooks forbid stay
+//! forbidden.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -35,16 +37,17 @@ use crate::tools::test_reach::output::TestReachOutput;
 use crate::tools::tool::{Caller, Tool};
 
 impl Runtime {
-    /// What stands at `target`.
+    /// Returns the hover information for the symbol at `target`.
     ///
     /// # Errors
-    /// As [`call_as`](Self::call_as), like all questions below.
+    /// Those of [`call_as`](Self::call_as), like all questions below.
     pub async fn hover(&self, target: Target) -> Result<Answer<HoverOutput>, ToolError> {
         self.question(LspHover, target.into()).await
     }
 
-    /// The symbol at `target` with its source, users, callees and tests, in at most `budget` tokens; where `only` names files and
-    /// folders, its lists have what is in these.
+    /// Returns the symbol at `target` with its source, users, callees and tests, in at most
+    /// `budget` tokens. If `only` names files and folders, the lists contain only entries within
+    /// them.
     pub async fn explore(
         &self,
         target: Target,
@@ -54,27 +57,27 @@ impl Runtime {
         self.question(Explore, ExploreArgs { address: target.into(), budget, only }).await
     }
 
-    /// Where it is defined.
+    /// Returns the definitions of the symbol.
     pub async fn definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
         self.question(LspDefinition, DefinitionArgs { address: target.into(), body: None }).await
     }
 
-    /// Where it is declared.
+    /// Returns the declarations of the symbol.
     pub async fn declaration(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
         self.question(LspDeclaration, target.into()).await
     }
 
-    /// Where its type is defined.
+    /// Returns the definitions of the symbol's type.
     pub async fn type_definition(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
         self.question(LspTypeDefinition, target.into()).await
     }
 
-    /// What implements it.
+    /// Returns the implementations of the symbol.
     pub async fn implementation(&self, target: Target) -> Result<Answer<LocationsOutput>, ToolError> {
         self.question(LspImplementation, target.into()).await
     }
 
-    /// Where it is used; at most `limit` places.
+    /// Returns at most `limit` references to the symbol.
     pub async fn references(
         &self,
         target: Target,
@@ -88,7 +91,7 @@ impl Runtime {
         self.symbols_with_locals(target, limit, false).await
     }
 
-    /// The same, an outline on request with local variables.
+    /// Like `symbols`; if `locals` is set, an outline includes local variables.
     pub(crate) async fn symbols_with_locals(
         &self,
         target: Target,
@@ -132,7 +135,7 @@ impl Runtime {
         self.question(LspSignature, target.into()).await
     }
 
-    /// What could be typed at `target`; at most `limit`.
+    /// Returns at most `limit` completions at `target`.
     pub async fn completion(
         &self,
         target: Target,
@@ -141,7 +144,8 @@ impl Runtime {
         self.question(LspCompletion, CompletionArgs { address: target.into(), limit: Some(limit) }).await
     }
 
-    /// What is wrong in files, folders, or (given none) the whole workspace.
+    /// Returns the diagnostics of the given files and folders, or of the whole workspace if none
+    /// are given.
     pub async fn diagnose(
         &self,
         paths: Vec<PathBuf>,
@@ -152,7 +156,8 @@ impl Runtime {
         self.check_all(DiagnosticsArgs { paths, min_severity, limit, ..DiagnosticsArgs::default() }).await
     }
 
-    /// As [`diagnose`](Self::diagnose), with all that can be said of it. It takes as long as it takes: a workspace can be large.
+    /// Like [`diagnose`](Self::diagnose), with all options of the tool. No time limit applies,
+    /// since a workspace can be large.
     pub(crate) async fn check_all(
         &self,
         args: DiagnosticsArgs,
@@ -167,7 +172,8 @@ impl Runtime {
         self.question_within(LspTests, args, Some(Duration::MAX)).await
     }
 
-    /// What a difference between git trees, or a merge of branches, breaks anywhere. It takes as long as it takes.
+    /// Reports the new diagnostics that a difference between git trees, or a merge of branches,
+    /// causes anywhere. No time limit applies.
     pub(crate) async fn changes(&self, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
         self.question_within(LspChanges, args, Some(Duration::MAX)).await
     }
@@ -181,7 +187,8 @@ impl Runtime {
         self.question_within(tool, args, None).await
     }
 
-    /// The question at its place among all calls, with what hooks say of it among the notes of the answer.
+    /// Runs the question as a regular call and adds the messages of hooks to the notes of the
+    /// answer.
     async fn question_within<T, O>(
         &self,
         tool: T,

@@ -41,13 +41,13 @@ impl<'a> CallRecorder<'a> {
             duration_ms: 0,
             bytes_in: if audit.is_some() { json_size(arguments) } else { 0 },
             bytes_out: 0,
-            // What stands there when nobody waited for the end.
+            // The value that remains if the call is dropped before its end.
             outcome: "cancelled".to_owned(),
         };
         Self { audit, feed: None, started: Instant::now(), entry }
     }
 
-    /// The same, and whoever watches `feed` sees the call.
+    /// Shows the call to the watchers of `feed`.
     pub(super) fn shown_in(mut self, feed: &CallFeed, arguments: &Value) -> Self {
         self.feed = feed.begin(&self.entry);
         if self.feed.is_some() && self.audit.is_none() {
@@ -85,12 +85,13 @@ impl<'a> CallRecorder<'a> {
         }
     }
 
-    /// Of what somebody else does, only whether it may is known.
+    /// Records the decision on a foreign action. Its outcome is unknown, because its host carries
+    /// it out.
     pub(super) fn record_authorization(&mut self, allowed: bool) {
         self.entry.outcome = if allowed { "left to its host" } else { "denied" }.to_owned();
     }
 
-    /// Of what no tool does, there is no answer to count.
+    /// Records an action that no tool carries out, which has no answer to measure.
     pub(super) fn record_action(&mut self, error: Option<&ToolError>) {
         let code = error.map(|error| serde_json::to_value(error.code).unwrap_or_default());
         self.entry.outcome = match &code {

@@ -15,12 +15,14 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::source::ToolSource;
 
 impl Runtime {
-    /// The same workspace under the configuration as it is now; `None` where that has not changed. Commands in the
-    /// background, overlays, the tools of an embedder and the counts of calls go over to it; what was agreed to for a session does
-    /// not, since the rules may be others.
+    /// Reopens the workspace under the current configuration. Returns `None` if the configuration
+    /// has not changed.
+    ///
+    /// Background commands, overlays, an embedder's tools and the statistics of calls move to the
+    /// new runtime. Approvals for sessions do not, since the rules may differ.
     ///
     /// # Errors
-    /// As [`open`](Self::open): the new configuration cannot be used.
+    /// Those of [`open`](Self::open): the new configuration cannot be used.
     pub fn reopen_if_changed(&self) -> Result<Option<Self>, ToolError> {
         let (folders, root) = (&self.context.folders, self.context.workspace.root());
         if self.is_withdrawn() {
@@ -46,8 +48,8 @@ impl Runtime {
         self.reopen(folders).map(Some)
     }
 
-    /// Says no where the project's owner took back what this runtime was opened with: another one was to take its place, and could not be
-    /// opened, or nobody has looked yet.
+    /// Returns an error if the owner has withdrawn the trust that this runtime was opened with.
+    /// This happens if the replacement could not be opened, or before the next check.
     pub(super) fn check_trust(&self) -> Result<(), ToolError> {
         let Context { config, trust, workspace, .. } = &self.context;
         if !config.trust.is_trusted() || self.is_trust_current() {
@@ -59,24 +61,26 @@ impl Runtime {
         })
     }
 
-    /// Ends the servers for good, mounted ones as well, where the project's owner took back what this runtime was opened with.
+    /// Ends the servers for good, including mounted ones, if the owner has withdrawn the trust that
+    /// this runtime was opened with.
     pub(super) fn end_without_trust(&self) {
         if self.check_trust().is_err() && !self.withdrawn.swap(true, Ordering::Relaxed) {
             tokio::spawn(shut_down(self.context.manager.clone(), self.sources.clone()));
         }
     }
 
-    /// Whether its servers were ended for want of trust.
+    /// Returns true if the servers were ended because the trust was withdrawn.
     pub(super) fn is_withdrawn(&self) -> bool {
         self.withdrawn.load(Ordering::Relaxed)
     }
 
-    /// Whether the store of trusted projects is the one that this runtime was opened by.
+    /// Returns true if the trust store has not changed since this runtime was opened.
     pub(super) fn is_trust_current(&self) -> bool {
         self.stamps.lock().trust == stamp(&self.context.folders.trust_file())
     }
 
-    /// Whether other servers are to run than those that do: one was installed or removed, or the project configures another.
+    /// Returns true if the choice of servers differs from the running ones: one was installed or
+    /// removed, or the project configures another.
     fn server_choice_changed(&self) -> bool {
         let mut chosen = self.chosen.lock();
         if chosen.is_current() {
@@ -96,7 +100,7 @@ impl Runtime {
         false
     }
 
-    /// The same workspace, with the configuration read anew.
+    /// Opens the same workspace again with a newly read configuration.
     fn reopen(&self, folders: &Folders) -> Result<Self, ToolError> {
         let options = RuntimeOptions {
             workspace: Some(self.context.workspace.root().to_owned()),
@@ -129,8 +133,8 @@ impl Runtime {
         Ok(other)
     }
 
-    /// Ends the servers once nobody holds another handle of this runtime, or after `longest`: for one whose place another
-    /// one has taken. Commands in the background belong to that other one by now.
+    /// Ends the servers once no other handle of this runtime exists, or after `longest`. Called on
+    /// a runtime that has been replaced; its background commands belong to the replacement.
     pub(crate) async fn retire(self, longest: Duration) {
         let (manager, handles) = (self.context.manager.clone(), self.handles.all.clone());
         let sources = self.sources.clone();

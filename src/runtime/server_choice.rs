@@ -1,4 +1,4 @@
-//! The choice of servers by what is installed, with stamps that show when it may be outdated.
+//! The choice of servers by the installed programs, with stamps that detect outdated choices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::lsp::server_choice::ServerChoice;
 use crate::process::ProgramPath;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// The choice as it was made, and what the file system said then of all that it depends on.
+/// A choice of servers, with the stamps of all paths that it depends on.
 #[derive(Debug)]
 pub(super) struct StampedServerChoice {
     servers: BTreeMap<String, Vec<String>>,
@@ -20,7 +20,7 @@ pub(super) struct StampedServerChoice {
 }
 
 impl StampedServerChoice {
-    /// Looks at what is installed and configured now.
+    /// Chooses servers by the programs that are installed and configured now.
     pub(super) fn detect(
         config: &Config,
         workspace: &Workspace,
@@ -36,7 +36,7 @@ impl StampedServerChoice {
         let path = ProgramPath::of_user(workspace);
         let places = ProgramSearchPlaces::new(workspace, &root, &folders.data, &pin, path);
         let watched = ServerChoice::watched_paths(&config.catalogue, &places);
-        // Before the look: what changes meanwhile is looked at once more.
+        // Taken before the detection: changes made meanwhile cause another detection.
         let stamps = watched.iter().map(stamp).collect();
         Self {
             servers: ServerChoice::new(&config.catalogue, places, trusted).chosen_servers(),
@@ -55,12 +55,12 @@ impl StampedServerChoice {
         }
     }
 
-    /// Whether nothing that it depends on has changed, which is told without looking for servers.
+    /// Returns true if no path that the choice depends on has changed. Does not search for servers.
     pub(super) fn is_current(&self) -> bool {
         self.stamps.iter().cloned().eq(self.watched.iter().map(stamp))
     }
 
-    /// Whether `other` chooses the same servers.
+    /// Returns true if `other` chooses the same servers.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         self.servers == other.servers
     }

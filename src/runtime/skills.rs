@@ -17,59 +17,60 @@ use crate::tools::tool::Caller;
 const TOOL: &str = "skill";
 const MAIN: &str = "SKILL.md";
 
-/// A skill with the texts of all its files. Only those that have a `SKILL.md` are told so.
+/// A skill with the texts of all its files. Only skills with a `SKILL.md` are represented so.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WholeSkill {
     /// Its name, which is that of its folder.
     pub name: String,
-    /// What it is for.
+    /// The description of the skill's purpose.
     pub description: String,
-    /// What else its head says in plain texts; lists and tables are not read.
+    /// Other plain text values of the skill's front matter; lists and tables are ignored.
     pub more: Map<String, Value>,
     /// Path in its folder, and text, `SKILL.md` first. Files that are no text, or not trusted, are left out.
     pub files: Vec<(String, String)>,
 }
 
 impl Runtime {
-    /// Loads a skill as the tool `skill` does, for a host that found by itself that it fits. Nobody is asked; a rule that
-    /// denies the tool still denies it.
+    /// Loads a skill like the tool `skill` does, for a host that chose the skill by itself.
+    /// Requests no approval, but a rule that denies the tool still applies.
     pub async fn load_skill(&self, caller: &Caller, name: &str) -> ToolResult {
         let arguments = json!({"action": "load", "name": name});
         let request = CallRequest::new(TOOL, arguments, caller).approved_by(&LeaveGiven);
         self.call(request).await
     }
 
-    /// All skills that `caller` may load without anybody being asked. Reads files: not for an async thread.
+    /// Returns all skills that `caller` may load without approval. Reads files: not for an async
+    /// thread.
     ///
     /// # Errors
-    /// `denied` where the rules let it load none.
+    /// `denied` if the rules allow none.
     pub(crate) fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
         let context = self.skills_context(caller, &json!({"action": "list"}))?;
         let shelf = SkillCatalogue::scan(&context);
         Ok(shelf.skills.iter().filter_map(|(name, skill)| whole_skill(&context, name, skill)).collect())
     }
 
-    /// The skill called `name`; `None` where it has no `SKILL.md`. Reads files.
+    /// Returns the skill called `name`, or `None` if it has no `SKILL.md`. Reads files.
     ///
     /// # Errors
-    /// Where there is none, or the caller may not load it.
+    /// The skill does not exist, or the caller may not load it.
     pub(crate) fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
         let context = self.skills_context(caller, &json!({"action": "load", "name": name}))?;
         let shelf = SkillCatalogue::scan(&context);
         Ok(whole_skill(&context, name, load::find(&shelf, name)?))
     }
 
-    /// The text of one file of a skill, by its path in the skill's folder. Reads files.
+    /// Returns the text of one file of a skill, by its path in the skill's folder. Reads files.
     ///
     /// # Errors
-    /// As the tool `skill`; `denied` also where someone would have to be asked.
+    /// Those of the tool `skill`; `denied` also if the call needs approval.
     pub(crate) fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
         let context = self.skills_context(caller, &json!({"action": "load", "name": name}))?;
         let shelf = SkillCatalogue::scan(&context);
         load::read_skill_file(&context, load::find(&shelf, name)?, file)
     }
 
-    /// What skills are read with, where the rules allow this call of the tool.
+    /// Returns the context for reading skills, if the rules allow this call of the tool.
     fn skills_context(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
         let decision = self.check_call(caller, TOOL, arguments)?;
         if decision.verdict != PolicyVerdict::Allow {

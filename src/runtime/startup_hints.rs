@@ -9,8 +9,8 @@ use crate::hints::{self, SpokenLanguage};
 use crate::tools::context::LanguageFile;
 use crate::tools::servers;
 
-/// For so long the languages of the workspace are taken for known: finding them is a walk through it, and a runtime that is
-/// shared is asked with every command.
+/// The lifetime of the cached list of workspace languages. Detecting them walks the workspace, and
+/// clients of a shared runtime ask with every command.
 const WORKSPACE_LANGUAGES_TTL: Duration = Duration::from_secs(60);
 
 /// The most languages whose servers are started when a client comes.
@@ -18,7 +18,7 @@ const MAX_STARTED_LANGUAGES: usize = 3;
 /// A language is started where at least one file in this many is in it.
 const MAIN_LANGUAGE_SHARE: usize = 10;
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AskedAbout {
     /// All that is there.
@@ -30,19 +30,21 @@ pub(crate) enum AskedAbout {
 }
 
 impl Runtime {
-    /// One line for each language here whose server is missing, and for what the project says that does not count. Looks at
-    /// the disk, for seconds in a large workspace.
+    /// Returns one line for each language of the workspace whose server is missing, and one for
+    /// each ignored project setting. Reads the disk, which takes seconds in a large workspace.
     pub fn startup_hints(&self) -> Vec<String> {
         self.startup_hints_in(SpokenLanguage::from_environment())
     }
 
-    /// As [`startup_hints`](Self::startup_hints), in the language of someone whose environment is not ours. A language that
-    /// has come into the workspace within the last minute may be left out; a server that was installed is known at once.
+    /// Like [`startup_hints`](Self::startup_hints), in the language of a client with another
+    /// environment. A language added within the last minute may be missing; a newly installed
+    /// server counts at once.
     pub(crate) fn startup_hints_in(&self, speech: SpokenLanguage) -> Vec<String> {
         servers::startup_hints(&self.context, self.languages(), speech)
     }
 
-    /// As [`startup_hints_in`](Self::startup_hints_in), of the languages that a question is about.
+    /// Like [`startup_hints_in`](Self::startup_hints_in), for the languages that a question
+    /// concerns.
     pub(crate) fn startup_hints_about(&self, about: &AskedAbout, speech: SpokenLanguage) -> Vec<String> {
         let mut languages = Vec::new();
         match about {
@@ -58,7 +60,7 @@ impl Runtime {
         servers::startup_hints(&self.context, languages, speech)
     }
 
-    /// Starts the servers of the languages that most of the workspace is written in; nobody waits for them. Looks at the disk.
+    /// Starts the servers of the workspace's main languages in the background. Reads the disk.
     pub(crate) fn start_servers(&self) {
         let languages = self.languages();
         let files: usize = languages.iter().map(|language| language.files).sum();
@@ -70,7 +72,8 @@ impl Runtime {
         }
     }
 
-    /// The languages of a file or folder, as the caller names it. What is wrong with the path is told by the answer.
+    /// Returns the languages of a file or folder as spelled by the caller. Returns none for an
+    /// invalid path; the answer reports the reason.
     fn languages_of(&self, given: &Path) -> Vec<PresentLanguage> {
         let Ok(path) = self.context.path(given) else { return Vec::new() };
         if self.context.workspace.absolute(&path).is_dir() {

@@ -1,7 +1,8 @@
-//! The backend of a door that speaks somebody else's protocol: who lists its tools and carries out its calls.
+//! The backend of a door with a foreign protocol: it lists the tools and carries out the calls.
 //!
-//! Such a door has a runtime of its own for what is read from files (rules, settings, the root), and leaves to the backend what needs
-//! language servers, mounted servers, or what was agreed to in its session: [`LocalBackend`], or the daemon's runtime behind a connection.
+//! Such a door has its own runtime for data read from files (rules, settings, the root). It leaves
+//! to the backend everything that needs language servers, mounted servers, or the session's
+//! approvals: [`LocalBackend`], or the daemon's runtime behind a connection.
 
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -16,15 +17,15 @@ use crate::tools::tool::{Caller, ToolDefinition};
 
 /// Lists tools, decides on their calls and carries them out.
 pub trait ToolBackend: Send + Sync {
-    /// The tools that `caller` is told of, when all sources have told theirs; `with_agents` also those that agents of the
-    /// settings are given.
+    /// Returns the tools listed for `caller` once all sources have reported theirs. If
+    /// `with_agents` is set, includes tools listed for agents of the settings.
     fn definitions<'a>(
         &'a self,
         caller: &'a Caller,
         with_agents: bool,
     ) -> BoxFuture<'a, Result<Vec<ToolDefinition>, ToolError>>;
 
-    /// As [`Runtime::approval_request`].
+    /// Like [`Runtime::approval_request`].
     fn approval_request<'a>(
         &'a self,
         caller: &'a Caller,
@@ -32,10 +33,10 @@ pub trait ToolBackend: Send + Sync {
         arguments: &'a Value,
     ) -> BoxFuture<'a, Result<Option<ApprovalRequest>, ToolError>>;
 
-    /// As [`Runtime::authorize_tool_call`].
+    /// Like [`Runtime::authorize_tool_call`].
     fn authorize_tool_call<'a>(&'a self, request: CallRequest<'a>) -> BoxFuture<'a, Result<(), ToolError>>;
 
-    /// As [`Runtime::call`].
+    /// Like [`Runtime::call`].
     fn call<'a>(&'a self, request: CallRequest<'a>) -> BoxFuture<'a, ToolResult>;
 }
 

@@ -32,7 +32,7 @@ impl Runtime {
         self.add_any_tool(Arc::new(TypedTool::new(tool)))
     }
 
-    /// As [`add_tool`](Self::add_tool), for a tool that is only known at run time.
+    /// Like [`add_tool`](Self::add_tool), for a tool whose type is known only at run time.
     pub(crate) fn add_any_tool(&mut self, tool: Arc<dyn AnyTool>) -> Result<(), ToolError> {
         let mut tools = self.tools.clone();
         Arc::make_mut(&mut tools).add_any(tool)?;
@@ -47,7 +47,8 @@ impl Runtime {
         self.tools = tools.clone();
     }
 
-    /// Adds a source of tools, made of what all tools work with. Built-in and dropped-in tools keep their names before it.
+    /// Adds a source of tools, created from the context that all tools share. Names of built-in and
+    /// drop-in tools take precedence.
     pub(crate) fn add_source(
         &mut self,
         make: impl Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync + 'static,
@@ -68,7 +69,8 @@ impl Runtime {
     }
 }
 
-/// Tells `policy` which profiles the cards of `tools` put them in. Tools that are dropped in or mounted do not choose that themselves.
+/// Assigns the tools to profiles by their cards. Drop-in and mounted tools do not choose their
+/// profiles.
 pub(super) fn place_in_profiles(policy: &mut Policy, tools: &Registry) {
     for definition in tools.definitions(|_| true) {
         let card = &definition.card;

@@ -20,18 +20,18 @@ use crate::tools::tool::{
 /// The answer of a call with types.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TypedAnswer<O> {
-    /// What the tool found.
+    /// The tool's output.
     pub output: O,
-    /// What hooks have to say of it, and which of them failed.
+    /// Messages of hooks, and the names of hooks that failed.
     pub hook_notes: Vec<String>,
 }
 
 impl Runtime {
-    /// Calls a built-in tool whose arguments and answer have types.
+    /// Calls a built-in tool with typed arguments and a typed answer.
     ///
     /// # Errors
-    /// Those of the tool; `denied` by rules and hooks; `timeout`; `internal` where a hook put in the place of the answer what is
-    /// none of this tool's.
+    /// Those of the tool; `denied` by rules and hooks; `timeout`; `internal` if a hook replaced the
+    /// answer by one that does not fit the tool's type.
     pub(crate) async fn call_as<T>(
         &self,
         tool: T,
@@ -74,7 +74,7 @@ impl Runtime {
     }
 }
 
-/// Where the answer of a tool is left for whoever knows its type; empty where the tool did not come to its end.
+/// The typed outcome of a tool, stored for its caller. Empty if the tool did not finish.
 type TypedOutcome<T> = Arc<Mutex<Option<Result<<T as Tool>::Output, ToolError>>>>;
 
 /// One call of a tool whose arguments need not be read.
@@ -117,7 +117,7 @@ where
     }
 }
 
-/// The run of a typed call, which leaves what the tool found for whoever knows its type.
+/// The run of a typed call, which stores the tool's typed outcome for its caller.
 struct ObservedRun<'a, T: Tool> {
     call: &'a TypedCall<T>,
     args: T::Args,
@@ -161,7 +161,7 @@ pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
     if rest.is_empty() { error } else { error.with_details(&rest) }
 }
 
-/// A failure with what hooks have to say of it.
+/// Appends the messages of hooks to the hint of an error.
 fn with_hook_notes(mut error: ToolError, hook_notes: &[String]) -> ToolError {
     if !hook_notes.is_empty() {
         let said = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! A tool of one's own on the base of the chat tools: it is given what it depends on when it is made.
+//! A custom tool built on the chat tools, with its dependency injected at creation.
 
 use std::sync::Arc;
 
@@ -39,7 +39,8 @@ fn one_session() -> ChatSession {
     ChatSession { id: "s".to_owned(), source: ChatSource::Vscode, title: None, requests, updated: 0 }
 }
 
-/// Calls a tool that counts the sessions of `session`; what the model reads, as JSON, and the result.
+/// Calls a tool that counts the sessions of `session`. Returns the model's text as JSON, and the
+/// result.
 async fn tell(session: Option<ChatSession>) -> (Value, ToolResult) {
     let stage = RuntimeStage::new();
     let mut runtime = stage.open();
