@@ -13,15 +13,15 @@ use std::time::{Duration, Instant};
 
 use crate::fuzz_targets::{TARGETS, tools};
 
-/// No input may take longer, on a slow machine.
+/// The time limit of one input on a slow machine.
 const TIME: Duration = Duration::from_secs(120);
 
 /// The environment variable that passes the name of the replay to [`alone`].
 const REPLAY: &str = "LSP_TOOLS_FUZZ_REPLAY";
-/// Made-up arguments for every tool, in place of a target's seeds.
+/// The replay that calls every tool with generated arguments instead of seeds.
 const RANDOM_TOOLS: &str = "random tools";
 
-/// Targets measure time, so one runs at a time.
+/// Serializes the replays, since targets measure time.
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Panics of any thread. Otherwise a panic in a task would go unnoticed.
@@ -47,7 +47,7 @@ fn try_input(run: fn(&[u8]), bytes: &[u8], what: &str) {
     assert!(begun.elapsed() < TIME, "{what}: {:?}", begun.elapsed());
 }
 
-/// One replay, in a process of its own.
+/// Runs one replay in a process of its own.
 #[test]
 #[ignore = "a process of its own for the tests below"]
 fn alone() {
@@ -56,7 +56,7 @@ fn alone() {
     if name == RANDOM_TOOLS { call_tools_at_random() } else { replay(&name) }
 }
 
-/// Starts [`alone`] for `name`, and waits for its end.
+/// Starts [`alone`] for `name` and waits for its end.
 fn replay_alone(name: &str) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let mut alone = Command::new(std::env::current_exe().expect("this program"));
@@ -76,7 +76,7 @@ fn replay(name: &str) {
     }
 }
 
-/// The bytes of a seed, in which `\xNN` stands for one byte.
+/// Decodes a seed, in which `\xNN` stands for one byte.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut parts = text.split("\\x");
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
@@ -90,7 +90,7 @@ fn unescaped(text: &str) -> Vec<u8> {
 
 macro_rules! replays {
     ($($name:ident)*) => {
-        /// The targets that are replayed.
+        /// The names of the replayed targets.
         const REPLAYED: &[&str] = &[$(stringify!($name)),*];
 
         $(#[test]
@@ -127,7 +127,7 @@ fn call_tools_at_random() {
     }
 }
 
-/// Bytes that look random, the same in every run (xorshift).
+/// Generates pseudo-random bytes that are the same in every run (xorshift).
 fn noise(seed: u64) -> impl Iterator<Item = u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
 //! Real language servers on demand, for programs and agents that ask about code.
 //!
-//! A [`Runtime`] is one workspace with everything that can be asked about it. It starts the language server of a file when
-//! the first question needs it, keeps it in step with the disk, and answers in its own plain types: what was found, which
-//! server said so, and how far that can be relied on.
+//! A [`Runtime`] answers questions about one workspace. It starts the language server of a file when
+//! the first question needs it and keeps it in sync with the disk. An answer has plain types of this
+//! crate: the output, the servers that it comes from, and a verdict on its completeness.
 //!
 //! ```no_run
 //! use lsp_tools::{Runtime, RuntimeOptions, Target, Verdict};
@@ -21,36 +21,38 @@
 //! # }
 //! ```
 //!
-//! Agents call tools by name with JSON: [`Runtime::call`] is the way of all of them, rules and hooks included;
-//! [`Runtime::definitions`] is the list that a model gets, and [`Runtime::add_tool`] adds a [`Tool`] of one's own.
+//! Agents call tools by name with JSON through [`Runtime::call`], which applies rules and hooks.
+//! [`Runtime::definitions`] returns the list for a model, and [`Runtime::add_tool`] adds a custom
+//! [`Tool`].
 //!
-//! Servers die with the process that uses this crate, also when it is killed, as long as the `lsp-tools` binary is there to
-//! supervise them: beside the running program, or where [`RuntimeOptions::supervisor`] says.
+//! Servers end with the process that uses this crate, even if it is killed. This requires the
+//! `lsp-tools` binary as their supervisor, beside the running program or at
+//! [`RuntimeOptions::supervisor`].
 //!
 //! # The map
 //!
-//! The crate is a house of floors; each uses only the floors below it.
+//! The crate is a stack of layers, called floors; each uses only the floors below it.
 //!
-//! | floor | what lives there |
+//! | floor | contents |
 //! |---|---|
 //! | [`text`] | ropes, positions in three encodings, the smallest change, names in a text, diffs, patches, replacements; pure |
-//! | [`workspace`] | the only code that touches the user's files: the root and what lies beneath, reading, walking, searching, noticing changes, and the one way of editing with its journal |
-//! | [`config`] | the catalogue of languages and servers, the settings in layers, who may call what, trust |
-//! | [`process`] | programs: started from one thread, supervised, confined, ended with all they started |
-//! | [`rpc`] | JSON-RPC with another process: frames, requests with deadlines, what the other side asks |
+//! | [`workspace`] | the only code that touches the user's files: the root and its files, reading, walking, searching, detecting changes, and the one way of editing with its journal |
+//! | [`config`] | the catalogue of languages and servers, the settings in layers, access of callers, trust |
+//! | [`process`] | programs: started from one thread, supervised, confined, ended with all their children |
+//! | [`rpc`] | JSON-RPC with another process: frames, requests with deadlines, requests of the other side |
 //! | [`lsp`] | language servers: sessions, documents, unsaved views, diagnostics, edits that servers propose, and the manager over all of them |
-//! | [`hints`] | what the text alone can tell: syntax trees, names followed through imports, ranked candidates, install advice |
-//! | [`policy`] | whether a call may run, who is asked, programs that look on, the record of calls |
+//! | [`hints`] | answers from the text alone: syntax trees, names followed through imports, ranked candidates, install advice |
+//! | [`policy`] | rules on calls, approval, hooks, the audit log |
 //! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers and failures, lists for models' services |
-//! | [`runtime`] | all of it as one object, which every door opens; the way of one call |
+//! | [`runtime`] | all of it as one object, which every door opens; the path of one call |
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
-//! | [`cli`] | the door for people and scripts: commands, and how answers look on a terminal |
+//! | [`cli`] | the door for people and scripts: commands, and the rendering of answers on a terminal |
 //!
-//! The features `mcp`, `editor`, `copilot`, `daemon` and `view` are the doors; `cli`, the default, is the program with all of them. An embedder
-//! takes the crate with `default-features = false`.
+//! The features `mcp`, `editor`, `copilot`, `daemon` and `view` are the doors. The default, `cli`, is
+//! the program with all of them. An embedder takes the crate with `default-features = false`.
 //!
-//! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type of an LSP crate appears in any
-//! of them.
+//! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type
+//! of an LSP crate appears in any of them.
 
 #![warn(missing_docs)]
 // The documentation is built with private items: it is also the map for the crate's developers.

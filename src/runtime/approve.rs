@@ -1,4 +1,4 @@
-//! Approval of a call: the rules' decision, and a question to the approver where it is `ask`.
+//! Approval of a call: the decision of the rules, and a request to the approver if it is `ask`.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
 
 /// The time limit for an answer to an approval request.
 const APPROVAL_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);
-/// The tool whose rules hold for every line of a shell.
+/// The tool whose rules apply to every shell command line.
 const SHELL_TOOL: &str = "bash";
 
 /// Reasons why a call stops before it runs.
@@ -34,7 +34,7 @@ impl From<ToolError> for CallStopReason {
     }
 }
 
-/// A call whose arguments fit, on its way to run.
+/// A call with valid arguments, ready to run.
 pub(super) struct PlannedCall<'a> {
     pub(super) tool: &'a dyn AnyTool,
     pub(super) caller: &'a Caller,

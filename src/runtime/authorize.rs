@@ -21,7 +21,7 @@ use crate::tools::tool::Caller;
 /// An action that another program is about to take.
 #[derive(Debug, Clone)]
 pub(crate) struct IntendedAction {
-    /// The tool of ours by whose rules it is judged, or the name that rules can speak of it by.
+    /// The name for the rules: that of the corresponding tool of ours, or of the action itself.
     pub tool: String,
     /// The title shown to the approver.
     pub title: String,
@@ -107,7 +107,7 @@ impl Runtime {
             subjects,
             arguments,
         };
-        // The call itself is put on record when it is made.
+        // The call itself is recorded when it is made.
         let mut record = CallRecorder::new(None, caller, &intent.tool, &intent.arguments);
         self.authorize_recorded(caller, *approver, &intent, &mut record).await
     }
@@ -124,7 +124,7 @@ impl Runtime {
         };
         let workspace = &self.context.workspace;
         let inside = workspace.path(path).map_err(|_| outside())?;
-        // A link that leads out.
+        // A link that leads out of the workspace.
         if !workspace.exists(&inside) && workspace.absolute(&inside).exists() {
             return Err(outside());
         }

@@ -1,4 +1,4 @@
-//! The way of one call: tool, rules, approval, hooks, the tool's code, result, hooks, record.
+//! The path of one call: tool, rules, approval, hooks, the tool's code, result, hooks, record.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::tools::tool_finder::{self, TOOLS};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::approval_reason;
 
-/// One call by name, as a door hands it in.
+/// One call by name, as a door receives it.
 pub struct CallRequest<'a> {
     /// The tool's name.
     pub name: &'a str,
@@ -44,7 +44,7 @@ pub(crate) struct CallOptions<'a> {
     pub group: Option<&'a str>,
     /// The caller's id for this call; generated if absent.
     pub id: Option<&'a str>,
-    /// Ends the call when its caller goes away.
+    /// Cancels the call, for example if its caller disconnects.
     pub cancelled: CancellationToken,
     /// The time limit of the call; if absent, the general limit for tools in the settings.
     pub limit: Option<Duration>,
@@ -95,7 +95,7 @@ pub(super) struct ConductedCall {
     pub(super) result: ToolResult,
     /// Messages of hooks, and the names of hooks that failed. The result includes them as well.
     pub(super) hook_notes: Vec<String>,
-    /// A hook put another answer in the place of the tool's.
+    /// True if a hook replaced the tool's answer.
     pub(super) replaced: bool,
 }
 
@@ -179,12 +179,13 @@ impl Runtime {
         Ok(self.decide_call(caller, tool, &self.prepare(tool, &arguments)?.subjects))
     }
 
-    /// Calls a tool by name. Every failure is a result as well: doors only translate.
+    /// Calls a tool by name. Failures are returned as results too, so that doors only translate.
     pub async fn call(&self, request: CallRequest<'_>) -> ToolResult {
         self.call_with(request, |tool, arguments| (tool, arguments)).await.result
     }
 
-    /// The way of every call. `adapted` gives the tool that runs for the one that was found, and the arguments it gets.
+    /// Runs one call, the common path of all calls. `adapted` maps the tool and the arguments to
+    /// those that run.
     pub(super) async fn call_with(
         &self,
         request: CallRequest<'_>,
@@ -244,7 +245,7 @@ impl Runtime {
         Ok(self.run_after_hooks(&call, result, &hooks, record).await)
     }
 
-    /// The tool's own code, for as long as any tool may take.
+    /// Runs the tool's own code within the time limit.
     async fn run(
         &self,
         run: Box<dyn PreparedRun + '_>,
@@ -272,8 +273,10 @@ impl Runtime {
         }
     }
 
-    /// The tool called `name`, here or by another program. The folders of dropped-in tools are looked into only for a name that no
-    /// built-in tool has, and go before names of other programs.
+    /// Finds the tool called `name`, built-in or from another program.
+    ///
+    /// The folders of drop-in tools are searched only for names that no built-in tool has. They
+    /// take precedence over tools of other programs.
     fn tool(&self, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
         if let Ok(tool) = self.tools.get(name) {
             return Ok(Arc::clone(tool));
@@ -293,7 +296,8 @@ impl Runtime {
         }
     }
 
-    /// The tool and arguments that a call is about: of `tools`, where `caller` is offered it, those that it names.
+    /// Resolves the tool and arguments of a call. If `tools` is called by a caller it is offered
+    /// to, these are the ones named in its arguments.
     pub(crate) fn named_call<'n>(
         &self,
         caller: &Caller,
@@ -307,7 +311,8 @@ impl Runtime {
         }
     }
 
-    /// The tool called `name`, if the caller may know of it; sources are given the time to find out whether it is theirs.
+    /// Finds the tool called `name`, if it is visible to the caller. Waits for sources that may
+    /// still report the tool.
     pub(super) async fn find_offered_tool(
         &self,
         caller: &Caller,
@@ -320,7 +325,7 @@ impl Runtime {
         self.offered_tool(caller, name)
     }
 
-    /// The tool called `name`, if the caller may know of it.
+    /// Finds the tool called `name`, if it is visible to the caller.
     fn offered_tool(&self, caller: &Caller, name: &str) -> Result<Arc<dyn AnyTool>, ToolError> {
         let tool = self.tool(name)?;
         let card = &tool.definition().card;
@@ -415,7 +420,7 @@ fn timeout_error(tool: &str, limit: Duration) -> ToolError {
         .with_hint("ask for less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
 }
 
-/// The result of a tool that failed by a fault of its own.
+/// Turns a panic of a tool into a result.
 fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
@@ -425,7 +430,7 @@ fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }
 
-/// The arguments of a call, whose caller knows the tool as `called`, as its schema has them.
+/// Translates the arguments of a caller that knows the tool as `called` into those of its schema.
 pub(super) fn own_arguments(called: &str, arguments: Value, definition: &ToolDefinition) -> Value {
     in_own_words(called, definition, without_nulls(arguments, definition))
 }
@@ -439,14 +444,14 @@ pub(super) fn without_nulls(arguments: Value, definition: &ToolDefinition) -> Va
     }
 }
 
-/// `value` without the nulls of properties that `schema` lets out.
+/// Returns `value` without the `null` values of properties that are optional in `schema`.
 fn without_optional_nulls(value: Value, schema: &Value) -> Value {
     match value {
         Value::Object(map) => {
             let required = schema.get("required").and_then(Value::as_array);
             let needed = |name: &str| required.is_some_and(|names| names.iter().any(|known| known == name));
             let properties = &schema["properties"];
-            // A null under a name that the schema does not know is data.
+            // A `null` under a name unknown to the schema is data.
             let left_out = |name: &str| properties.get(name).is_some() && !needed(name);
             let kept = map.into_iter().filter(|(name, value)| !value.is_null() || !left_out(name));
             kept.map(|(name, value)| {

@@ -14,19 +14,19 @@ use tokio::sync::watch;
 use crate::policy::audit::AuditEntry;
 use crate::tools::short_range::ShortRange;
 
-/// The most calls that are kept, the newest.
+/// The number of calls that the feed keeps, the newest first.
 const MAX_FEED_CALLS: usize = 200;
-/// The most paths, commands and hosts that are kept of one call.
+/// The limit on paths, commands and hosts kept for one call, each.
 const MAX_FEED_SUBJECTS: usize = 8;
-/// The most characters of each.
+/// The length limit of each of them, in characters.
 const MAX_FEED_SUBJECT_CHARS: usize = 300;
 /// The prefix length of a session id in the feed: long enough to tell sessions apart, too short to
 /// impersonate one.
 const MAX_FEED_SESSION_CHARS: usize = 8;
-/// The most new findings that are kept of one edit.
+/// The number of new findings kept for one edit.
 const MAX_FEED_NEW_FINDINGS: usize = 10;
 
-/// The calls of one workspace, as they come and end. Cheap to clone: all clones are the same.
+/// The feed of one workspace's calls. Clones are cheap and share the same feed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CallFeed(Arc<CallFeedInner>);
 
@@ -46,15 +46,15 @@ struct CallFeedRing {
 /// One call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FeedCall {
-    /// Counted up with each call.
+    /// A number that increases with each call.
     pub(crate) number: u64,
-    /// When it came in, in UTC.
+    /// The start time, in UTC.
     pub(crate) time: String,
-    /// The beginning of its caller's session.
+    /// The prefix of the caller's session id.
     pub(crate) session: String,
-    /// The agent on whose behalf it was made.
+    /// The agent that the call was made for.
     pub(crate) agent: Option<String>,
-    /// The tool.
+    /// The tool's name.
     pub(crate) tool: String,
     /// True while the call runs. The fields below are filled in when it ends.
     pub(crate) running: bool,
@@ -62,15 +62,15 @@ pub(crate) struct FeedCall {
     pub(crate) effect: Option<&'static str>,
     /// The policy decision.
     pub(crate) decision: Option<&'static str>,
-    /// Paths, commands and hosts.
+    /// The paths that the call touches.
     pub(crate) paths: Vec<String>,
-    /// Shell commands.
+    /// The shell commands of the call.
     pub(crate) commands: Vec<String>,
-    /// Hosts.
+    /// The network hosts of the call.
     pub(crate) hosts: Vec<String>,
     /// The duration in milliseconds.
     pub(crate) duration_ms: u64,
-    /// The size of its arguments as JSON.
+    /// The size of the arguments as JSON, in bytes.
     pub(crate) bytes_in: usize,
     /// The size of the answer that the model reads, in bytes.
     pub(crate) bytes_out: usize,
@@ -93,20 +93,20 @@ pub(crate) struct FeedDelta {
     pub(crate) removed: usize,
     /// The number of unchanged findings.
     pub(crate) unchanged: u64,
-    /// Errors in the files looked at, after the edit.
+    /// The number of errors in the checked files after the edit.
     pub(crate) errors: u64,
     /// The verdict of the comparison.
     pub(crate) verdict: Option<String>,
-    /// The first of the new ones.
+    /// The first new findings.
     pub(crate) first: Vec<FeedFinding>,
 }
 
-/// A finding that an edit brought.
+/// A finding that an edit introduced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct FeedFinding {
-    /// Its file, relative to the workspace.
+    /// The file's path, relative to the workspace.
     pub(crate) path: String,
-    /// Its line, counted from 1.
+    /// The 1-based line.
     pub(crate) line: u64,
     /// The severity of the finding.
     pub(crate) severity: String,
@@ -114,7 +114,7 @@ pub(crate) struct FeedFinding {
     pub(crate) message: String,
 }
 
-/// While it lives, calls are kept.
+/// Makes the feed keep calls while it lives.
 #[derive(Debug)]
 pub(crate) struct CallFeedWatch(CallFeed);
 
@@ -127,7 +127,7 @@ impl Drop for CallFeedWatch {
     }
 }
 
-/// A call that is in the feed.
+/// The handle that updates a call's entry in the feed.
 #[derive(Debug)]
 pub(super) struct FeedTicket {
     feed: CallFeed,
@@ -151,12 +151,12 @@ impl CallFeed {
         CallFeedWatch(self.clone())
     }
 
-    /// Wakes at each begin and end of a call that is kept.
+    /// Wakes at each start and end of a call in the feed.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.0.changes.subscribe()
     }
 
-    /// The calls that are kept, the newest first.
+    /// The calls in the feed, the newest first.
     pub(crate) fn calls(&self) -> Vec<FeedCall> {
         self.0.ring.lock().calls.iter().rev().cloned().collect()
     }
@@ -229,7 +229,7 @@ impl FeedTicket {
         });
     }
 
-    /// The call has ended.
+    /// Records the end of the call.
     pub(super) fn end(self, entry: &AuditEntry) {
         let result = self.result.unwrap_or_default();
         let took = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -256,13 +256,13 @@ fn copy_subjects(call: &mut FeedCall, entry: &AuditEntry) {
     call.hosts = short(&entry.hosts);
 }
 
-/// The 0-based line of a finding.
+/// Parses the 0-based line of a finding.
 fn line_of(item: &Value) -> Option<u64> {
     let ShortRange(range) = ShortRange::parse(item["at"].as_str()?)?;
     Some(range.start.line.into())
 }
 
-/// The field `diagnostics` of an edit's answer.
+/// Summarizes the field `diagnostics` of an edit's answer.
 fn short_delta(delta: &Value) -> FeedDelta {
     let added = delta["added"].as_array().map(Vec::as_slice).unwrap_or_default();
     let more = delta["more"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -1,5 +1,6 @@
-//! Hooks around a call: those of the settings, then those of the repository's hooks files. Hosts that ask have them around
-//! calls of their own tools as well.
+//! Hooks around a call: those of the settings, then those of the repository's hooks files.
+//!
+//! Hosts can run them around calls of their own tools as well.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -17,14 +18,14 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, PreparedRun};
 
-/// A call of a tool that is a host's own.
+/// A call of a host's own tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ForeignToolCall<'a> {
     /// The tool's name.
     pub tool: &'a str,
     /// The call's effect on the outside world, as far as known.
     pub effect: Effect,
-    /// Its arguments.
+    /// The call's arguments.
     pub arguments: &'a Value,
     /// The caller.
     pub caller: &'a Caller,

@@ -1,4 +1,4 @@
-//! Statistics of calls: counts and times by name, and calls that run.
+//! Statistics of calls: counts and times by name, and running calls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ struct TallyCounts {
     of_sessions: HashMap<String, Arc<AtomicU64>>,
 }
 
-/// While it lives, the calls of a session are counted.
+/// Counts the calls of a session while it lives.
 #[derive(Debug)]
 pub(crate) struct SessionCallCountGuard {
     tally: Tally,
@@ -49,17 +49,17 @@ struct TallyEntry {
 /// Statistics of the calls under one name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CallStatistics {
-    /// The tool or command.
+    /// The name of the tool or command.
     pub name: String,
     /// The number of calls.
     pub calls: u64,
-    /// Median time of its recent calls, in milliseconds.
+    /// The median time of recent calls, in milliseconds.
     pub median_ms: f64,
-    /// 99th percentile of the same.
+    /// The 99th percentile of the same times, in milliseconds.
     pub p99_ms: f64,
 }
 
-/// A call that runs; its drop is its end.
+/// A running call, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct TalliedCall {
     tally: Tally,
@@ -68,13 +68,13 @@ pub(crate) struct TalliedCall {
 }
 
 impl Tally {
-    /// A call of `name` begins.
+    /// Starts to measure a call of `name`.
     pub(crate) fn begin_call(&self, name: &str) -> TalliedCall {
         self.0.lock().running += 1;
         TalliedCall { tally: self.clone(), name: name.to_owned(), started: Instant::now() }
     }
 
-    /// A call of `name` in `session` begins.
+    /// Starts to measure a call of `name` in `session`.
     pub(crate) fn begin_session_call(&self, name: &str, session: &str) -> TalliedCall {
         if let Some(calls) = self.0.lock().of_sessions.get(session) {
             calls.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Tally {
         self.0.lock().running
     }
 
-    /// All names that were called, in alphabetical order.
+    /// Returns the statistics of all names in alphabetical order.
     pub(crate) fn statistics(&self) -> Vec<CallStatistics> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
         let counts = self.0.lock();

@@ -7,7 +7,7 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 #[derive(Debug, Clone)]
 pub(super) struct RuntimeHandleCounter {
     pub(super) all: TaskTracker,
-    /// Of the handle that this lies in.
+    /// The token of the handle that contains this counter.
     _own: TaskTrackerToken,
 }
 

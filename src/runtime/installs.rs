@@ -1,4 +1,4 @@
-//! Rules and audit records for acts of people. Installations that a question brings about are such acts as well.
+//! Rules and audit records for actions of users, including installations that a question triggers.
 
 use std::sync::Arc;
 

@@ -14,21 +14,22 @@ use crate::tools::error::ToolError;
 /// The time that running calls may still use the servers of a project whose trust was withdrawn.
 const REVOKED_TRUST_GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// The runtime that is open now, and those that are being put away. Cheap to clone: all clones see the same.
+/// The current runtime, and former ones that are shutting down. Clones are cheap and share the same
+/// state.
 #[derive(Debug, Clone)]
 pub struct LiveRuntime(Arc<LiveRuntimeInner>);
 
 #[derive(Debug)]
 struct LiveRuntimeInner {
     current: watch::Sender<Runtime>,
-    /// One at a time looks, and opens another one.
+    /// Serializes the checks for changes and the opening of a new runtime.
     looking: Mutex<()>,
-    /// Former runtimes whose calls still run.
+    /// Former runtimes with running calls.
     former: TaskTracker,
 }
 
 impl LiveRuntime {
-    /// Starts with `runtime`.
+    /// Creates the handle with `runtime` as the current one.
     pub fn new(runtime: Runtime) -> Self {
         let (current, looking, former) = (watch::Sender::new(runtime), Mutex::new(()), TaskTracker::new());
         Self(Arc::new(LiveRuntimeInner { current, looking, former }))
@@ -51,7 +52,7 @@ impl LiveRuntime {
         })
     }
 
-    /// The root of the workspace, which all its runtimes have.
+    /// The root of the workspace, common to all its runtimes.
     pub(crate) fn root(&self) -> PathBuf {
         self.0.current.borrow().workspace().root().to_owned()
     }
@@ -77,7 +78,7 @@ impl LiveRuntime {
         Ok(other)
     }
 
-    /// Hears when another runtime takes the place of the one before: tools, rules and servers may then differ.
+    /// Reports each replacement of the runtime. Tools, rules and servers may differ afterwards.
     pub(crate) fn changes(&self) -> watch::Receiver<Runtime> {
         self.0.current.subscribe()
     }

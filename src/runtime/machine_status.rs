@@ -9,7 +9,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// The total usage of all processes of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MachineStatus {
-    /// Resident memory of all language servers with their children, in bytes.
+    /// The resident memory of all language servers and their children, in bytes.
     pub(crate) memory_bytes: u64,
     /// The memory budget for all processes together, in bytes, from the user's settings.
     pub(crate) budget_bytes: u64,
@@ -21,18 +21,18 @@ pub(crate) struct MachineStatus {
     pub(crate) starting_limit: usize,
     /// The number of servers waiting to be started.
     pub(crate) waiting: usize,
-    /// Those that have any.
+    /// The processes that have language servers.
     pub(crate) processes: Vec<ProcessShare>,
 }
 
 /// The usage of one process, typically a daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProcessShare {
-    /// The process.
+    /// The process id.
     pub(crate) pid: u32,
     /// The root of its workspace.
     pub(crate) workspace: String,
-    /// Resident memory of its language servers with their children, in bytes.
+    /// The resident memory of its language servers and their children, in bytes.
     pub(crate) memory_bytes: u64,
     /// The number of running servers.
     pub(crate) servers: usize,

@@ -1,7 +1,9 @@
-//! The runtime: workspace, language servers, policy and tools as one object, which every door opens.
+//! The runtime: workspace, language servers, policy and tools as one object, which every door
+//! opens.
 //!
-//! [`Runtime::call`] is the way of every call by name ([`call`], with [`approve`], [`call_hooks`] and [`record`]); the methods beside it are the same questions with types,
-//! for embedders and for the command line, under the same rules ([`typed`]).
+//! Every call by name passes through [`Runtime::call`] ([`call`], with [`approve`], [`call_hooks`]
+//! and [`record`]). The methods beside it are typed questions for embedders and the command line,
+//! under the same rules ([`typed`]).
 
 mod approve;
 pub(crate) mod authorize;
@@ -76,22 +78,24 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// Options for opening a [`Runtime`].
 #[derive(Debug, Default)]
 pub struct RuntimeOptions {
-    /// The workspace's root; by default the nearest folder around `cwd` that has `.git` or `.lsp-tools`, else `cwd`.
+    /// The workspace's root. Defaults to the nearest folder around `cwd` with `.git` or
+    /// `.lsp-tools`, else to `cwd`.
     pub workspace: Option<PathBuf>,
     /// The folder that relative paths are resolved against.
     pub cwd: PathBuf,
     /// Ignores the project's own settings, for operations that must work even if these settings are
     /// invalid.
     pub without_project_settings: bool,
-    /// The `lsp-tools` binary that supervises servers; by default the running one, or the one beside the running program.
+    /// The `lsp-tools` binary that supervises servers. Defaults to the running program, or the
+    /// binary beside it.
     pub supervisor: Option<PathBuf>,
-    /// Instead of the settings' deadlines.
+    /// Overrides the deadlines of the settings.
     pub timeout: Option<Duration>,
-    /// Install a missing server before the first question to it.
+    /// Installs a missing server before the first question to it.
     pub install_missing: bool,
     /// Advice for the user on how to allow a longer wait.
     pub patience: RetryAdvice,
-    /// A file that takes every message to and from servers.
+    /// A file that records every message to and from servers.
     pub trace: Option<PathBuf>,
     /// Receives progress events of slow work.
     pub progress: Option<UnboundedSender<ProgressEvent>>,
@@ -99,17 +103,17 @@ pub struct RuntimeOptions {
 
 /// Workspace, language servers and tools as one object.
 ///
-/// Must be opened and used within a tokio runtime. [`shutdown`](Self::shutdown) ends servers and commands politely; dropping
-/// ends them too, only harder.
+/// Must be opened and used within a tokio runtime. [`shutdown`](Self::shutdown) ends servers and
+/// commands gracefully; dropping the last handle kills them.
 ///
-/// Cheap to clone: clones are the same workspace with the same servers, and [`for_client`](Self::for_client) is how one of them
-/// is seen from elsewhere.
+/// Clones are cheap and share the same workspace and servers. [`for_client`](Self::for_client)
+/// returns a handle with the settings of another client.
 #[derive(Debug, Clone)]
 pub struct Runtime {
     context: Context,
     tools: Arc<Registry>,
     drop_ins: Arc<DropIns>,
-    /// Tools from elsewhere.
+    /// The sources of mounted tools.
     sources: Arc<Vec<Arc<dyn ToolSource>>>,
     /// Factories that create the sources again under new settings.
     makers: Arc<Vec<SourceMaker>>,
@@ -117,20 +121,20 @@ pub struct Runtime {
     hooks: Arc<Hooks>,
     grants: Arc<Grants>,
     audit: Option<Arc<AuditLog>>,
-    /// Starts hooks, as it starts servers.
+    /// Starts hooks and servers.
     spawner: Spawner,
     watchers: Watchers,
-    /// Unsaved texts that everybody sees.
+    /// The unsaved texts that all clients see.
     shared: Arc<SharedOverlays>,
     /// The overlays of clients with a session, for displays that list them.
     known_overlays: Arc<KnownOverlays>,
     tally: Tally,
     feed: CallFeed,
-    /// The files that the configuration was read from, as they were then.
+    /// The stamps of the configuration files when they were read.
     stamps: Arc<Mutex<ConfigurationStamps>>,
     /// The current choice of servers, with stamps of the installed programs it depends on.
     chosen: Arc<Mutex<StampedServerChoice>>,
-    /// Its servers were ended for want of trust.
+    /// True if the servers were ended because the trust was withdrawn.
     withdrawn: Arc<AtomicBool>,
     handles: RuntimeHandleCounter,
     languages: PresentLanguageCache,
@@ -138,13 +142,13 @@ pub struct Runtime {
     _watching: Option<ProgressWatchGuard>,
 }
 
-/// The languages of the workspace, and when they were found.
+/// The languages of the workspace, with the time of their detection.
 type PresentLanguageCache = Arc<Mutex<Option<(Instant, Vec<PresentLanguage>)>>>;
 
 /// Creates a source of tools from the context that all tools share.
 type MakesSource = dyn Fn(&Context) -> Arc<dyn ToolSource> + Send + Sync;
 
-/// Makes a source of tools.
+/// A factory for a source of tools.
 #[derive(Clone)]
 struct SourceMaker(Arc<MakesSource>);
 
@@ -159,9 +163,9 @@ impl std::fmt::Debug for SourceMaker {
 pub struct Client {
     /// The folder that the client's relative paths are resolved against; defaults to the runtime's.
     pub cwd: Option<PathBuf>,
-    /// Instead of the settings' deadlines.
+    /// Overrides the deadlines of the settings.
     pub timeout: Option<Duration>,
-    /// Install a missing server before the first question to it.
+    /// Installs a missing server before the first question to it.
     pub install_missing: bool,
     /// Advice for the client's user on how to allow a longer wait.
     pub patience: RetryAdvice,
@@ -173,7 +177,7 @@ pub struct Client {
 }
 
 impl Runtime {
-    /// Opens the workspace and reads the configuration; no server is started yet.
+    /// Opens the workspace and reads the configuration. Starts no server.
     pub fn open(options: RuntimeOptions) -> Result<Self, ToolError> {
         let folders = Folders::find().map_err(|error| invalid(&error))?;
         Self::open_with(options, folders)
@@ -314,8 +318,8 @@ impl Runtime {
         own
     }
 
-    /// From now on all clients see `overlays` when they ask about code, where they have no texts of their own; for as long as
-    /// `overlays` live.
+    /// Shows `overlays` to all clients that have no text of their own for a file, while `overlays`
+    /// live.
     pub fn share_overlays(&self, overlays: &Arc<Overlays>) {
         self.shared.add(overlays);
     }
@@ -350,17 +354,17 @@ impl Runtime {
         futures::future::join_all(self.sources.iter().map(|source| source.wait_until_known(None))).await;
     }
 
-    /// The rules in force, and the agents that the settings know.
+    /// The rules in force, and the agents of the settings.
     pub(crate) fn policy(&self) -> &Policy {
         &self.policy
     }
 
-    /// The rules for `caller`.
+    /// Returns the rules for `caller`.
     fn policy_of<'a>(&'a self, caller: &'a Caller) -> CallerPolicy<'a> {
         self.policy.for_caller(&caller.access, caller.agent.as_deref())
     }
 
-    /// The languages and servers in force.
+    /// The catalogue of languages and servers in force.
     pub(crate) fn catalogue(&self) -> &Catalogue {
         self.context.catalogue()
     }
@@ -380,7 +384,7 @@ impl Runtime {
         &self.feed
     }
 
-    /// For as long as they live, `overlays` are shown as the unsaved texts of `session`.
+    /// Lists `overlays` as the unsaved texts of `session` while they live.
     pub(crate) fn note_overlays(&self, session: &str, overlays: &Arc<Overlays>) {
         self.known_overlays.add(session, overlays);
     }
@@ -395,7 +399,7 @@ impl Runtime {
         &self.context.config.settings.log.level
     }
 
-    /// The files in a folder that an installed server may format.
+    /// Lists the files in a folder that an installed server can format.
     ///
     /// # Errors
     /// `outside_workspace`, `too_large`.
@@ -416,7 +420,7 @@ impl Runtime {
         Box::pin(doctor::run(&self.context)).await
     }
 
-    /// The 0-based `line` of a file, for showing an answer; `path` as answers give it.
+    /// Reads the 0-based `line` of a file to display an answer; `path` is spelled as in answers.
     pub(crate) fn read_line(&self, path: &str, line: u32) -> Option<String> {
         let path = self.context.workspace.path(Path::new(path)).ok()?;
         let text = self.context.text(&path).ok()?;
@@ -429,14 +433,15 @@ impl Runtime {
         self.context.shells.end_session(session);
     }
 
-    /// Ends every server and every command; returns when they are gone.
+    /// Ends every server and every command. Returns when they have exited.
     pub async fn shutdown(&self) {
         let sources = futures::future::join_all(self.sources.iter().map(|source| source.shutdown()));
         tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown(), sources);
     }
 }
 
-/// The workspace whose root is `root`, relative to `cwd`; without one, that around `cwd`.
+/// Opens the workspace with the root `root`, relative to `cwd`; if absent, the workspace around
+/// `cwd`.
 ///
 /// # Errors
 /// `not_found`.
@@ -448,7 +453,7 @@ pub(crate) fn find_workspace(root: Option<&Path>, cwd: &Path) -> Result<Workspac
     workspace.map_err(|error| ToolError::new(ErrorCode::NotFound, error.to_string()))
 }
 
-/// Configuration that cannot be used.
+/// The error for an invalid configuration.
 fn invalid(error: &dyn std::error::Error) -> ToolError {
     ToolError::new(ErrorCode::InvalidArgs, error.to_string())
 }

@@ -1,4 +1,5 @@
-//! Observation beside calls, for doors that stay open: texts as resources, changed diagnostics, servers' logs.
+//! Observation beside calls, for long-lived doors: texts as resources, changed diagnostics, server
+//! logs.
 
 use std::sync::Arc;
 
@@ -40,12 +41,13 @@ impl PartialEq for OfferedTools {
     }
 }
 
-/// The last words of one server.
+/// The latest log lines of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ServerLog {
     /// The server's key in the catalogue.
     pub server: String,
-    /// The folder it serves, relative to the workspace; empty for the workspace itself.
+    /// The folder that the server serves, relative to the workspace; empty for the workspace
+    /// itself.
     pub root: String,
     /// The server's messages to the user, then the end of its standard error, then the reason why
     /// it is not running.
@@ -94,7 +96,7 @@ impl Runtime {
         }
     }
 
-    /// Receivers that wake at every word of the servers that run now.
+    /// Returns receivers that wake at every message of the running servers.
     pub(crate) fn server_change_receivers(&self) -> Vec<watch::Receiver<u64>> {
         self.context.manager.change_receivers()
     }
@@ -127,7 +129,7 @@ impl Runtime {
         log.collect()
     }
 
-    /// The path of a `file:` URI.
+    /// Returns the path of a `file:` URI.
     ///
     /// # Errors
     /// `invalid_args` for another URI, `outside_workspace` for a file elsewhere.

@@ -1,9 +1,11 @@
 //! The unsaved texts of one client, and those that clients share with all others.
 //!
-//! A question of a client goes by its view: the disk, and its own texts over it ([`View`]). Servers, source lines, hints, diagnostics and dry
-//! runs follow the view; tools that read and change files go by the disk, so an edit of a file of which the caller sees another text than the
-//! disk's is a conflict. Texts that equal the disk are left out of the view. Shared texts (`share-overlays` under `[editor]`) are seen by
-//! clients without texts of their own.
+//! A client's question uses its view ([`View`]): the disk, overlaid with the client's own texts.
+//! Servers, source lines, hints, diagnostics and dry runs follow the view.
+//!
+//! Tools that read and change files use the disk. An edit of a file is a conflict if the caller
+//! sees another text than the disk's. Texts that equal the disk are left out of the view. Shared
+//! texts (`share-overlays` under `[editor]`) are visible to clients without texts of their own.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -23,7 +25,7 @@ pub struct Overlays {
     holder: ViewHolder,
 }
 
-/// A file as the client has it.
+/// A file's text in the client.
 #[derive(Debug)]
 struct OpenOverlay {
     unsaved: UnsavedText,
@@ -32,12 +34,12 @@ struct OpenOverlay {
 }
 
 impl Overlays {
-    /// From now on the client has `text` at `path`.
+    /// Sets the client's text of `path`.
     pub fn set(&self, path: WorkspacePath, text: Arc<str>) {
         self.set_unsaved(path, UnsavedText::new(text));
     }
 
-    /// From now on the client has `buffer` at `path`.
+    /// Sets the client's text of `path` to the content of `buffer`.
     pub fn set_buffer(&self, path: WorkspacePath, buffer: Buffer) {
         self.set_unsaved(path, UnsavedText::of_buffer(buffer));
     }
@@ -51,7 +53,7 @@ impl Overlays {
         self.open.lock().remove(path);
     }
 
-    /// The client sees the disk and nothing else.
+    /// Removes all overlays.
     pub(crate) fn clear(&self) {
         self.open.lock().clear();
     }
@@ -82,7 +84,7 @@ impl OpenOverlay {
         }
         let Ok(file) = workspace.read_text(path) else { return false };
         let same = self.unsaved.is(&file.text);
-        // A file that changed a moment ago may change again and look the same.
+        // A file that changed a moment ago may change again without a new stamp.
         self.compared = file.stamp.is_settled(SystemTime::now()).then_some((file.stamp, same));
         same
     }
@@ -93,7 +95,7 @@ impl OpenOverlay {
 pub(super) struct SharedOverlays(Mutex<Vec<Weak<Overlays>>>);
 
 impl SharedOverlays {
-    /// From now on everybody sees `overlays`, for as long as their client keeps them.
+    /// Shows `overlays` to all clients while their client keeps them.
     pub(super) fn add(&self, overlays: &Arc<Overlays>) {
         self.0.lock().push(Arc::downgrade(overlays));
     }
@@ -107,12 +109,12 @@ impl SharedOverlays {
     }
 }
 
-/// The texts of each client that keeps a conversation, for as long as the client keeps them.
+/// The overlays of each client with a session, while the client keeps them.
 #[derive(Debug, Default)]
 pub(super) struct KnownOverlays(Mutex<Vec<(String, Weak<Overlays>)>>);
 
 impl KnownOverlays {
-    /// From now on `overlays` are known to be those of `session`.
+    /// Registers `overlays` as those of `session`.
     pub(super) fn add(&self, session: &str, overlays: &Arc<Overlays>) {
         let mut known = self.0.lock();
         known.retain(|(_, overlays)| overlays.strong_count() > 0);

@@ -23,13 +23,13 @@ use crate::tools::undo::{PastEdit, to_past_edit};
 use crate::workspace::edit::{EditId, FileOperation, HistoryEntry};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// The most edits that are shown.
+/// The number of edits shown.
 const MAX_SHOWN_EDITS: usize = 30;
-/// The most files with findings that are shown, the worst first.
+/// The number of files with findings shown, the worst first.
 const MAX_SHOWN_FILES: usize = 400;
-/// The longest diff of one file, in bytes.
+/// The size limit of one file's diff, in bytes.
 const MAX_SHOWN_DIFF_BYTES: usize = 64 << 10;
-/// The most characters of one of a server's last messages.
+/// The length limit of a server's log line, in characters.
 const MAX_SHOWN_WORDS_CHARS: usize = 400;
 /// The replacement for a path that the rules hide.
 pub(crate) const HIDDEN: &str = "[hidden by a rule]";
@@ -38,9 +38,9 @@ pub(crate) const HIDDEN: &str = "[hidden by a rule]";
 #[derive(Debug, Clone)]
 pub(crate) struct OverviewVeil {
     workspace: Workspace,
-    /// There are rules that may hide something.
+    /// True if a rule may hide a path.
     is_active: bool,
-    /// Nothing of any file may be seen.
+    /// True if all files are hidden.
     hides_all: bool,
 }
 
@@ -49,15 +49,15 @@ pub(crate) struct OverviewVeil {
 pub(crate) struct ServerOverview {
     /// The server's key in the catalogue.
     pub(crate) server: String,
-    /// The folder it serves; empty for the workspace itself.
+    /// The folder that the server serves; empty for the workspace itself.
     pub(crate) root: String,
     /// The server's current state.
     pub(crate) state: ServerRunState,
-    /// Its process.
+    /// The process id.
     pub(crate) pid: Option<u32>,
-    /// Resident memory of its process and their children, in bytes.
+    /// The resident memory of the process and its children, in bytes.
     pub(crate) memory_bytes: Option<u64>,
-    /// Median and 99th percentile of its recent answers' times, in milliseconds.
+    /// The median and the 99th percentile of recent response times, in milliseconds.
     pub(crate) latency_ms: Option<(f64, f64)>,
     /// The number of open documents.
     pub(crate) open_documents: usize,
@@ -67,33 +67,33 @@ pub(crate) struct ServerOverview {
     pub(crate) waits_for: Option<String>,
     /// The reason why it does not run, or the capability it lacks.
     pub(crate) detail: Option<String>,
-    /// Its last messages and the end of its standard error.
+    /// The latest messages and the end of the standard error.
     pub(crate) last_words: Vec<String>,
 }
 
-/// A file in which servers have found something.
+/// A file with findings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct FileOverview {
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub(crate) path: String,
     /// The numbers of errors, warnings, information messages and hints.
     pub(crate) counts: [usize; 4],
-    /// The servers that found them.
+    /// The servers that reported the findings.
     pub(crate) servers: Vec<String>,
-    /// The first of them.
+    /// The first findings.
     pub(crate) first: Vec<Value>,
 }
 
 /// Files with findings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct FilesOverview {
-    /// Those with most errors first.
+    /// The files, those with most errors first.
     pub(crate) files: Vec<FileOverview>,
     /// The number of files that servers have reported on, including those without findings.
     pub(crate) known: usize,
     /// The number of files with findings that are missing from the list.
     pub(crate) left_out: usize,
-    /// Those without a finding.
+    /// The files without a finding.
     #[serde(skip)]
     pub(crate) clean: BTreeSet<String>,
 }
@@ -101,15 +101,15 @@ pub(crate) struct FilesOverview {
 /// An unsaved text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct UnsavedOverview {
-    /// The beginning of the session of the editor that has it; `None` where a handle of `lsp_overlay` keeps it.
+    /// The prefix of the editor's session id; `None` if a handle of `lsp_overlay` holds the text.
     pub(crate) session: Option<String>,
-    /// Relative to the workspace.
+    /// The path, relative to the workspace.
     pub(crate) path: String,
-    /// Its lines.
+    /// The number of lines.
     pub(crate) lines: usize,
-    /// Lines that the disk has not.
+    /// The number of lines that the disk lacks.
     pub(crate) additions: usize,
-    /// Lines that the disk has beside.
+    /// The number of lines that only the disk has.
     pub(crate) deletions: usize,
 }
 
@@ -126,13 +126,13 @@ impl OverviewVeil {
         if !path.bytes().any(|byte| byte.is_ascii_alphanumeric()) {
             return false;
         }
-        // A rule about all files is not about all words.
+        // A rule that hides all files does not hide every word of a text.
         let is_spelled =
             || path.contains(['/', '.']) || self.workspace.root().join(path).symlink_metadata().is_ok();
         self.workspace.path(std::path::Path::new(path)).is_ok_and(|path| self.hides(&path)) && is_spelled()
     }
 
-    /// `text` without names of files that may not be seen.
+    /// Replaces the names of hidden files in `text`.
     pub(crate) fn redact(&self, text: &str) -> String {
         if !self.is_active && !self.hides_all {
             return text.to_owned();
@@ -152,7 +152,7 @@ impl OverviewVeil {
         out
     }
 
-    /// Every text in `value` without such names.
+    /// Replaces the names of hidden files in every string of `value`.
     pub(crate) fn redact_all(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact(text),
@@ -274,7 +274,7 @@ impl Runtime {
         FilesOverview { files, known, left_out, clean: clean.into_iter().map(|file| file.path).collect() }
     }
 
-    /// The unsaved texts of editors and of holders of handles.
+    /// Lists the unsaved texts of editors and of holders of handles.
     pub(crate) fn unsaved_overview(&self, veil: &OverviewVeil) -> Vec<UnsavedOverview> {
         let workspace = &self.context.workspace;
         let editors = self.known_overlays.views(workspace).into_iter();
@@ -299,10 +299,10 @@ impl Runtime {
         unsaved
     }
 
-    /// The newest edits, without their texts; those of hidden files alone are left out.
+    /// Lists the newest edits without their texts. Edits of hidden files alone are left out.
     ///
     /// # Errors
-    /// Where the journal cannot be read.
+    /// The journal cannot be read.
     pub(crate) fn edits_overview(&self, veil: &OverviewVeil) -> Result<Vec<PastEdit>, ToolError> {
         let history = self.context.edits.history().map_err(from_edit_error)?;
         let shown = history.into_iter().filter_map(|mut entry: HistoryEntry| {

@@ -86,7 +86,7 @@ impl Runtime {
         self.question(LspReferences, ReferencesArgs { address: target.into(), limit: Some(limit) }).await
     }
 
-    /// The outline of a file, or the workspace's symbols for a name; at most `limit`.
+    /// Returns the outline of a file, or at most `limit` workspace symbols for a name.
     pub async fn symbols(&self, target: Target, limit: usize) -> Result<Answer<SymbolsOutput>, ToolError> {
         self.symbols_with_locals(target, limit, false).await
     }
@@ -110,7 +110,7 @@ impl Runtime {
         self.question(LspSymbols, args).await
     }
 
-    /// Callers or callees, `depth` levels deep.
+    /// Returns the callers or callees, `depth` levels deep.
     pub async fn calls(
         &self,
         target: Target,
@@ -120,7 +120,7 @@ impl Runtime {
         self.question(LspCalls, CallsArgs { address: target.into(), direction, depth: Some(depth) }).await
     }
 
-    /// Supertypes or subtypes, `depth` levels deep.
+    /// Returns the supertypes or subtypes, `depth` levels deep.
     pub async fn types(
         &self,
         target: Target,
@@ -130,7 +130,7 @@ impl Runtime {
         self.question(LspTypes, TypesArgs { address: target.into(), direction, depth: Some(depth) }).await
     }
 
-    /// The signatures that fit the call at `target`.
+    /// Returns the signatures that match the call at `target`.
     pub async fn signature(&self, target: Target) -> Result<Answer<SignaturesOutput>, ToolError> {
         self.question(LspSignature, target.into()).await
     }
@@ -167,7 +167,7 @@ impl Runtime {
             .await
     }
 
-    /// The tests that reach a change or a symbol.
+    /// Returns the tests that reach a change or a symbol.
     pub(crate) async fn tests_reaching(&self, args: TestsArgs) -> Result<Answer<TestReachOutput>, ToolError> {
         self.question_within(LspTests, args, Some(Duration::MAX)).await
     }

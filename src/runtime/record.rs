@@ -1,4 +1,4 @@
-//! The record of one call, written when it ends, however it ends.
+//! The audit record of one call, written at its end in every case.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::tools::trace;
 
-/// The entry of one call; written when it is dropped.
+/// The audit entry of one call, written when this is dropped.
 pub(super) struct CallRecorder<'a> {
     audit: Option<&'a AuditLog>,
     feed: Option<FeedTicket>,
@@ -27,7 +27,7 @@ impl<'a> CallRecorder<'a> {
             time: timestamp(),
             session: truncate_text(&caller.session),
             agent: caller.agent.as_deref().map(truncate_text),
-            // Of the form that `TraceContext` demands: nothing in it needs to be cut.
+            // Matches the form that `TraceContext` demands, so it needs no truncation.
             trace: audit.and_then(|_| trace::current()).map(|trace| trace.traceparent),
             tool: truncate_text(tool),
             effect: None,
@@ -66,7 +66,8 @@ impl<'a> CallRecorder<'a> {
         }
     }
 
-    /// A later decision counts only where it is no milder: hooks and changed arguments bring new ones.
+    /// Records the decision, unless an earlier one was stricter: hooks and changed arguments cause
+    /// further decisions.
     pub(super) fn record_decision(&mut self, decision: &PolicyDecision) {
         if self.entry.decision.is_none_or(|before| before <= decision.verdict) {
             self.entry.decision = Some(decision.verdict);
@@ -128,7 +129,7 @@ impl Drop for CallRecorder<'_> {
     }
 }
 
-/// The size of a value as JSON, without making the text.
+/// Returns the size of a value as JSON without serializing it into memory.
 fn json_size(value: &Value) -> usize {
     struct RecordSizeCounter(usize);
     impl std::io::Write for RecordSizeCounter {

@@ -1,4 +1,4 @@
-//! The replacement of a runtime when its configuration or the choice of servers has changed.
+//! The replacement of a runtime after its configuration or the choice of servers changed.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -45,7 +45,7 @@ impl StampedServerChoice {
         }
     }
 
-    /// Makes the catalogue run these servers.
+    /// Applies the choice to the catalogue.
     pub(super) fn apply(&self, config: &mut Config) {
         let catalogue = Arc::make_mut(&mut config.catalogue);
         for (language, servers) in &self.servers {

@@ -1,4 +1,4 @@
-//! Skills that a host loads without a request of its model.
+//! Skills that a host loads without a request from its model.
 
 use serde_json::{Map, Value, json};
 
@@ -20,13 +20,14 @@ const MAIN: &str = "SKILL.md";
 /// A skill with the texts of all its files. Only skills with a `SKILL.md` are represented so.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WholeSkill {
-    /// Its name, which is that of its folder.
+    /// The skill's name, equal to that of its folder.
     pub name: String,
     /// The description of the skill's purpose.
     pub description: String,
     /// Other plain text values of the skill's front matter; lists and tables are ignored.
     pub more: Map<String, Value>,
-    /// Path in its folder, and text, `SKILL.md` first. Files that are no text, or not trusted, are left out.
+    /// The path in the skill's folder and the text of each file, `SKILL.md` first. Files that are
+    /// not text, or not trusted, are left out.
     pub files: Vec<(String, String)>,
 }
 
@@ -88,7 +89,7 @@ impl Runtime {
 
 fn whole_skill(context: &Context, name: &str, skill: &Skill) -> Option<WholeSkill> {
     let text = skill.text.clone()?;
-    // The catalogue has only skills whose head can be read.
+    // The catalogue contains only skills with a valid front matter.
     let head = Frontmatter::parse(&text).ok()?;
     let others = skill.place.files().into_iter().filter(|file| file != MAIN);
     let others =

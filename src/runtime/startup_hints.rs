@@ -1,4 +1,4 @@
-//! Hints at the start for users of the workspace, such as servers to install.
+//! Hints shown at the start, such as servers to install.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -13,17 +13,18 @@ use crate::tools::servers;
 /// clients of a shared runtime ask with every command.
 const WORKSPACE_LANGUAGES_TTL: Duration = Duration::from_secs(60);
 
-/// The most languages whose servers are started when a client comes.
+/// The number of languages whose servers are started when a client connects.
 const MAX_STARTED_LANGUAGES: usize = 3;
-/// A language is started where at least one file in this many is in it.
+/// The servers of a language start if at least one file in this many is in it.
 const MAIN_LANGUAGE_SHARE: usize = 10;
 
 /// The subject of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AskedAbout {
-    /// All that is there.
+    /// The whole workspace.
     Workspace,
-    /// A name: of the languages that define names, it is most likely of the one with the most files.
+    /// A name. It most likely belongs to the language with the most files among those that define
+    /// names.
     Name,
     /// These files and folders.
     Paths(Vec<PathBuf>),

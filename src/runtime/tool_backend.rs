@@ -15,7 +15,7 @@ use crate::tools::error::ToolError;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, ToolDefinition};
 
-/// Lists tools, decides on their calls and carries them out.
+/// Lists tools, decides their calls and carries them out.
 pub trait ToolBackend: Send + Sync {
     /// Returns the tools listed for `caller` once all sources have reported theirs. If
     /// `with_agents` is set, includes tools listed for agents of the settings.
@@ -47,7 +47,7 @@ pub struct LocalBackend {
 }
 
 impl LocalBackend {
-    /// The runtime that is open when a call begins, as `client` sees it.
+    /// Creates a backend that uses the current runtime of each call with the settings of `client`.
     pub fn new(live: LiveRuntime, client: Client) -> Self {
         Self { live, client }
     }

@@ -1,4 +1,4 @@
-//! The tools of a runtime: built-in, an embedder's, dropped-in, and those of sources.
+//! The tools of a runtime: built-in, the embedder's, drop-in, and those of sources.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::tools::source::{OmittedTool, ToolSource};
 use crate::tools::tool::{AnyTool, Tool, TypedTool};
 
 impl Runtime {
-    /// All tools there are now: the built-in ones, the embedder's, and those dropped into a folder.
+    /// Returns all current tools: built-in, the embedder's, and drop-in ones.
     pub(crate) fn tools(&self) -> Registry {
         self.offer().tools.clone()
     }
 
-    /// Manifests of dropped-in tools that are no tools now, and why.
+    /// Lists the manifests of drop-in tools that were ignored, with the reasons.
     pub fn left_out_tools(&self) -> Vec<OmittedTool> {
         self.offer().left_out.clone()
     }
 
-    /// All tools as the folders for dropped-in ones are now.
+    /// Returns all tools by the current state of the drop-in folders.
     pub(super) fn offer(&self) -> Arc<ToolInventory> {
         self.drop_ins.inventory(&self.context, &self.tools, &self.sources)
     }
 
-    /// Adds a tool of the embedder's own; it passes the same rules as all others.
+    /// Adds a tool of the embedder. The same rules apply to it as to all others.
     pub fn add_tool<T: Tool>(&mut self, tool: T) -> Result<(), ToolError> {
         self.add_any_tool(Arc::new(TypedTool::new(tool)))
     }
@@ -41,7 +41,7 @@ impl Runtime {
         Ok(())
     }
 
-    /// Has `tools` as its built-in ones and the embedder's.
+    /// Takes over the built-in and the embedder's tools from `tools`.
     pub(super) fn take_over_tools(&mut self, tools: &Arc<Registry>) {
         place_in_profiles(Arc::make_mut(&mut self.policy), tools);
         self.tools = tools.clone();
@@ -63,7 +63,7 @@ impl Runtime {
         self.drop_ins.clear_cache();
     }
 
-    /// The sources of tools, in the order in which they were added.
+    /// The sources of tools, in the order of their addition.
     pub(crate) fn sources(&self) -> &[Arc<dyn ToolSource>] {
         &self.sources
     }

@@ -1,4 +1,4 @@
-//! Calls with types at both ends, under the same rules, hooks and audit log.
+//! Calls with typed arguments and answers, under the same rules, hooks and audit log.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::tools::tool::{
     AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args, run_tool,
 };
 
-/// The answer of a call with types.
+/// The answer of a typed call.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TypedAnswer<O> {
     /// The tool's output.
@@ -77,20 +77,20 @@ impl Runtime {
 /// The typed outcome of a tool, stored for its caller. Empty if the tool did not finish.
 type TypedOutcome<T> = Arc<Mutex<Option<Result<<T as Tool>::Output, ToolError>>>>;
 
-/// One call of a tool whose arguments need not be read.
+/// One call of a tool whose arguments need no parsing.
 struct TypedCall<T: Tool> {
     tool: T,
-    /// The tool as the registry has it.
+    /// The tool from the registry.
     found: Arc<dyn AnyTool>,
-    /// The arguments as rules, hooks and the audit log see them.
+    /// The arguments as rules, hooks and the audit log receive them.
     given: Value,
-    /// The arguments; taken by the first preparation.
+    /// The arguments, taken by the first preparation.
     args: Mutex<Option<T::Args>>,
     outcome: TypedOutcome<T>,
 }
 
 impl<T: Tool> TypedCall<T> {
-    /// The arguments, read anew where a hook has changed them.
+    /// Takes the arguments; parses them again if a hook has changed them.
     fn take_args(&self, arguments: &Value) -> Result<T::Args, ToolError> {
         if *arguments == self.given
             && let Some(args) = self.args.lock().take()
@@ -137,7 +137,7 @@ impl<T: Tool> PreparedRun for ObservedRun<'_, T> {
     }
 }
 
-/// A failure as it was before it became a result.
+/// Restores the error that a result was made from.
 pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
     let Value::Object(mut fields) = result.value else {
         return ToolError::new(ErrorCode::Internal, "the call failed and did not say why");

@@ -1,6 +1,7 @@
-//! Acts of people that are no tools: installing servers, trusting a project. Rules can deny them by name (`install`, `trust`),
-//! and the audit log records them. Hooks are not asked: a hooks file that has changed would keep its owner from trusting it
-//! again.
+//! Actions of users that are not tools: installing servers, trusting a project.
+//!
+//! Rules can deny them by name (`install`, `trust`), and the audit log records them. Hooks do not
+//! run: a changed hooks file would keep its owner from trusting it again.
 
 use serde_json::{Value, json};
 
@@ -23,15 +24,15 @@ impl Runtime {
         self.run_recorded("install", Effect::Network, &arguments, install::run(&self.context, &names)).await
     }
 
-    /// The languages and servers that can be installed, and those that are.
+    /// Lists the languages and servers that can be installed, and the installed ones.
     pub(crate) async fn install_list(&self) -> InstallListOutput {
         install_list::run(&self.context).await
     }
 
-    /// Shows, grants or takes back trust in the project.
+    /// Shows, grants or withdraws trust in the project.
     ///
     /// # Errors
-    /// `denied` by a rule; `conflict` where something else is there by now than was shown.
+    /// `denied` by a rule; `conflict` if the content has changed since it was shown.
     pub async fn trust(&self, request: TrustRequest) -> Result<TrustOutput, ToolError> {
         let what = match &request {
             TrustRequest::Show => return trust::run(&self.context, request).await,

@@ -14,7 +14,7 @@ use crate::tools::tool::{Caller, Card};
 
 const COUNT: &str = "copilot_chat_secretary_count_dialogs";
 
-/// Knows one session, or fails by a fault.
+/// A finder that returns one session, or fails with an error.
 struct Fake {
     session: Option<ChatSession>,
 }

@@ -1,4 +1,4 @@
-//! A runtime as an embedder opens it, in folders of its own; tools that are added to it.
+//! Tests of a runtime as an embedder opens it, in temporary folders, with added tools.
 
 mod chat_tool;
 pub(crate) mod stage;

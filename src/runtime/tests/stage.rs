@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
 
-/// Everything is deleted with it.
+/// A temporary workspace, deleted when this is dropped.
 pub(crate) struct RuntimeStage(TempDir);
 
 impl RuntimeStage {
