@@ -1,11 +1,11 @@
-//! A runtime with the servers that settings mount in it.
+//! Opening a runtime with the MCP servers that its settings mount.
 
 use crate::bridges::mcp::client;
 use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::ToolError;
 
-/// Opens a runtime with all that settings mount in it: what every door opens. No server is started yet.
+/// Opens a runtime with all mounts of its settings, as every door does. Starts no server.
 ///
 /// # Errors
 /// Those of [`Runtime::open`].
@@ -13,7 +13,7 @@ pub(crate) fn open(options: RuntimeOptions) -> Result<Runtime, ToolError> {
     Ok(with_mounts(Runtime::open(options)?))
 }
 
-/// As [`open`], with the user's folders elsewhere.
+/// Like [`open`], with other folders for the user's settings, data and caches.
 ///
 /// # Errors
 /// Those of [`Runtime::open_with`].
@@ -21,7 +21,7 @@ pub fn open_with(options: RuntimeOptions, folders: Folders) -> Result<Runtime, T
     Ok(with_mounts(Runtime::open_with(options, folders)?))
 }
 
-/// `runtime` with all that its settings mount.
+/// Adds all mounts of its settings to `runtime`.
 pub(crate) fn with_mounts(mut runtime: Runtime) -> Runtime {
     client::mount(&mut runtime);
     runtime

@@ -1,4 +1,4 @@
-//! An editor's request, sent to the servers of its document.
+//! Forwarding of an editor's requests to the servers of its document.
 
 use std::sync::Arc;
 
@@ -20,19 +20,19 @@ use crate::tools::answer::{ServerState, ServerStatus};
 use crate::tools::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
-/// What became of a question to one server.
+/// The outcome of a request to one server.
 pub(super) enum ServerAskOutcome {
-    /// Its answer.
+    /// The server's response.
     Answer(Value),
-    /// It does not offer that.
+    /// The server does not support the request.
     NotOffered,
-    /// There is no server to ask, for now.
+    /// No server is available for now.
     Absent,
-    /// It could not be asked, or did not answer.
+    /// The request could not be sent, failed, or timed out.
     Failed(Error),
 }
 
-/// Answers a request about a document from the servers that are good at it.
+/// Answers a request about a document from the servers that have the required feature.
 pub(super) async fn answer_document_request(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -98,7 +98,7 @@ pub(super) async fn answer_document_request(
     Ok(joined)
 }
 
-/// Asks one server, and once more if it ends meanwhile.
+/// Sends the request to one server, and once more if the server exits meanwhile.
 async fn ask_server(
     inquiry: &Inquiry,
     server: &str,
@@ -137,14 +137,15 @@ async fn ask_session(
     session.relay(&inquiry.conventions, path, method, params, deadline).await.map(Some)
 }
 
-/// A request that typing a character has led to is only for servers to which that character means something.
+/// Returns true if the server handles the request's trigger character, or if the request has none.
 fn concerns_trigger(session: &Session, method: &str, params: &Value) -> bool {
     let context = &params["context"];
     let typed = context["triggerCharacter"].as_str().filter(|_| context["triggerKind"] == 2);
     typed.is_none_or(|character| session.is_triggered_by(method, character))
 }
 
-/// Whatever leads back to one server: its items resolved, the next level of a hierarchy.
+/// Forwards a follow-up request to the server of its ticket: resolving an item, the next level of a
+/// hierarchy.
 pub(super) async fn follow_up(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -153,7 +154,7 @@ pub(super) async fn follow_up(
 ) -> Result<Value, Error> {
     let item = if params["item"].is_object() { &mut params["item"] } else { &mut params };
     let Some(ticket) = Ticket::detach(item) else {
-        // Nobody has promised more of it than it says.
+        // An item without a ticket has nothing to resolve.
         return Ok(if method.ends_with("/resolve") { params } else { Value::Null });
     };
     let (subject, session, deadline) = resolve_ticket(inquiry, &ticket, method).await?;
@@ -169,7 +170,7 @@ pub(super) async fn follow_up(
     Ok(value)
 }
 
-/// The session that a ticket is for.
+/// Returns the session that a ticket belongs to.
 pub(super) async fn resolve_ticket(
     inquiry: &Inquiry,
     ticket: &Ticket,
@@ -185,7 +186,8 @@ pub(super) async fn resolve_ticket(
     Ok((subject, session, deadline))
 }
 
-/// Symbols of the whole workspace, from the navigating server of each language here; from the text where there is none.
+/// Returns symbols of the whole workspace from the navigation server of each language. If no server
+/// is available, searches the text.
 pub(super) async fn workspace_symbols(
     editor: &EditorContext,
     inquiry: &Inquiry,
@@ -200,7 +202,7 @@ pub(super) async fn workspace_symbols(
             let subject = server.example();
             let session = context.session(server.key, &subject, deadline).await.ok()?;
             let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
-            // Many servers only know the workspace once one of its files is open.
+            // Many servers index the workspace only once one of its files is open.
             session.supports_method(METHOD, &subject.path, deadline).await.ok().filter(|serves| *serves)?;
             let found = session.relay_workspace(&inquiry.conventions, METHOD, params, deadline).await;
             let mut found = found.inspect_err(|error| tracing::debug!("no symbols: {error}")).ok()?;
@@ -221,7 +223,7 @@ pub(super) async fn workspace_symbols(
     Ok(found.filter_map(|list| list.as_array().cloned()).flatten().collect())
 }
 
-/// A request that we do not know: for the first server that does.
+/// Forwards an unknown request to the first server that supports it.
 pub(super) async fn pass_through(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -245,7 +247,7 @@ pub(super) async fn pass_through(
     Err(Error::method_not_found())
 }
 
-/// Passes a notification that we do not know to all whom it may concern.
+/// Forwards an unknown notification to all servers that it may concern.
 pub(super) async fn forward_notification(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -261,7 +263,7 @@ pub(super) async fn forward_notification(
     }
 }
 
-/// The servers of the document that `params` name, or all that run.
+/// Returns the sessions for the document named in `params`, or all running ones.
 async fn concerned_sessions(
     editor: &EditorContext,
     inquiry: &Inquiry,
@@ -281,7 +283,7 @@ async fn concerned_sessions(
     let mut found = Vec::new();
     for (server, _) in context.servers_for(&subject, |_| true) {
         if let Ok(session) = context.session(server, &subject, deadline).await {
-            // A document that the editor has not opened may be a mere argument.
+            // A document that the editor has not opened may be a plain argument.
             let path = editor.documents.is_open(&subject.path).then(|| subject.path.clone());
             found.push((session, path));
         }
@@ -289,7 +291,7 @@ async fn concerned_sessions(
     found
 }
 
-/// The file that `params` are about, where it lies in the workspace.
+/// Returns the file that `params` refer to, if it is in the workspace.
 pub(super) fn subject_file(inquiry: &Inquiry, params: &Value) -> Option<LanguageFile> {
     inquiry.context.language_file_unchecked(relay::subject_of(params, &inquiry.context.workspace)?).ok()
 }

@@ -16,7 +16,7 @@ use crate::text::Encoding;
 use crate::tools::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
-/// Takes the editor's `initialize` and answers it.
+/// Handles the editor's `initialize` request.
 pub(super) fn initialize(editor: &EditorContext, params: &Value) -> Value {
     let runtime = editor.runtime();
     let context = runtime.context();
@@ -29,7 +29,8 @@ pub(super) fn initialize(editor: &EditorContext, params: &Value) -> Value {
     });
     let spoken: Vec<_> = context.present_servers().into_iter().map(|server| server.spec.features).collect();
     for feature in FEATURES {
-        // Where no server of the files here can serve it, and where the editor can be told later.
+        // Announces a feature now if a server of the workspace may have it and the editor does not
+        // support dynamic registration.
         let served = spoken.is_empty() || spoken.iter().any(|features| feature.strength.is_of(features));
         if served && !greeting.supports_dynamic_registration(feature) {
             capabilities[feature.provider] = feature.options();
@@ -44,8 +45,8 @@ pub(super) fn initialize(editor: &EditorContext, params: &Value) -> Value {
     json!({ "capabilities": capabilities, "serverInfo": info })
 }
 
-/// The encoding that all running servers use, if the editor knows it, so that nothing has to be converted; else UTF-16, which every
-/// editor knows.
+/// Chooses the position encoding. If all running servers use one that the editor supports, no
+/// conversion is needed; otherwise it is UTF-16, which every editor supports.
 fn encoding(context: &Context, capabilities: &Value) -> Encoding {
     let known = capabilities["general"]["positionEncodings"].as_array();
     let running: BTreeSet<&str> =
@@ -59,7 +60,7 @@ fn encoding(context: &Context, capabilities: &Value) -> Encoding {
     }
 }
 
-/// After `initialized`: tells in the log which servers are missing here.
+/// After `initialized`: logs which servers of the workspace are missing.
 pub(super) async fn log_startup_hints(context: &Arc<EditorContext>) {
     let runtime = context.runtime();
     for hint in runtime.startup_hints() {
@@ -70,7 +71,7 @@ pub(super) async fn log_startup_hints(context: &Arc<EditorContext>) {
     }
 }
 
-/// Tells the editor what the servers of `path` turn out to offer.
+/// Registers the features that the servers of `path` turn out to have.
 pub(super) async fn register(
     editor: &EditorContext,
     context: &Context,

@@ -1,4 +1,4 @@
-//! The connection to the editor: notifications, and requests with their answers.
+//! The connection to the editor: notifications, and requests with their responses.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -15,14 +15,14 @@ use tokio::time::Instant;
 use tower_lsp::Loopback;
 use tower_lsp::jsonrpc::{Error, Id, Request, Response};
 
-/// LSP 3.17 *MessageType*.
+/// LSP 3.17 *MessageType* `Error`.
 pub(super) const MESSAGE_TYPE_ERROR: u8 = 1;
-/// The same.
+/// LSP 3.17 *MessageType* `Warning`.
 pub(super) const MESSAGE_TYPE_WARNING: u8 = 2;
-/// The same.
+/// LSP 3.17 *MessageType* `Info`.
 pub(super) const MESSAGE_TYPE_INFO: u8 = 3;
 
-/// Messages that wait for an editor that does not read; whoever has more to say waits as well.
+/// The number of messages queued for an editor that does not read. Further senders wait.
 const MAX_QUEUED_EDITOR_MESSAGES: usize = 64;
 
 type EditorResponse = Result<Value, Error>;
@@ -35,18 +35,18 @@ pub(super) struct Editor {
     next: AtomicI64,
 }
 
-/// Why the editor did not answer.
+/// Reasons for a missing response of the editor.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum EditorRequestError {
-    /// It said no.
+    /// The editor refused the request.
     #[error("the editor refused {method}: {message}")]
     Refused {
         /// The request's method.
         method: &'static str,
-        /// Its words.
+        /// The editor's error message.
         message: String,
     },
-    /// It did not answer in time, or is gone.
+    /// The editor did not respond in time, or has disconnected.
     #[error("the editor did not answer {method}")]
     Silent {
         /// The request's method.
@@ -55,20 +55,20 @@ pub(super) enum EditorRequestError {
 }
 
 impl Editor {
-    /// The editor, and what tower-lsp connects to it.
+    /// Creates the editor and the loopback for tower-lsp.
     pub(super) fn new() -> (Arc<Self>, EditorLoopback) {
         let (outgoing, messages) = mpsc::channel(MAX_QUEUED_EDITOR_MESSAGES);
         let editor = Arc::new(Self { outgoing, asked: Mutex::default(), next: AtomicI64::new(1) });
         (editor.clone(), EditorLoopback { messages, editor })
     }
 
-    /// Tells the editor something; waits while it does not read.
+    /// Sends a notification. Waits while the editor does not read.
     pub(super) async fn notify(&self, method: &'static str, params: Value) {
-        // An editor that is gone need not be told.
+        // A notification to a disconnected editor is dropped.
         let _gone = self.outgoing.send(Request::build(method).params(params).finish()).await;
     }
 
-    /// Asks the editor, and waits for its answer until `deadline`.
+    /// Sends a request, and waits for the response until `deadline`.
     pub(super) async fn request(
         &self,
         method: &'static str,
@@ -94,7 +94,7 @@ impl Editor {
     }
 }
 
-/// An answer that comes later is not waited for any more.
+/// Drops the pending entry, so that a late response is ignored.
 struct EditorRequestGuard<'a> {
     editor: &'a Editor,
     id: i64,
@@ -106,7 +106,7 @@ impl Drop for EditorRequestGuard<'_> {
     }
 }
 
-/// What tower-lsp sends to the editor, and where it puts the editor's answers.
+/// The channel from which tower-lsp sends to the editor, and its sink for the editor's responses.
 pub(super) struct EditorLoopback {
     messages: mpsc::Receiver<Request>,
     editor: Arc<Editor>,
@@ -122,7 +122,7 @@ impl Loopback for EditorLoopback {
     }
 }
 
-/// Takes the editor's answers.
+/// Receives the editor's responses.
 pub(super) struct EditorResponseSink(Arc<Editor>);
 
 impl Sink<Response> for EditorResponseSink {
@@ -139,7 +139,7 @@ impl Sink<Response> for EditorResponseSink {
             Id::String(_) | Id::Null => None,
         };
         if let Some(sender) = known {
-            // Whoever asked may have gone.
+            // The receiver may have been dropped.
             let _gone = sender.send(answered);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! LSP 3.17 *Execute a command*: our own tools, and the commands that servers have offered.
+//! LSP 3.17 *Execute a command*: our own tools, and the commands offered by servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,16 +20,17 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::runtime::call::CallRequest;
 use crate::tools::hidden::approval_text;
 
-/// The command that calls one of our tools: its one argument is `{name, arguments}`, its result the tool's own answer.
+/// The command that calls one of our tools. Its single argument is `{name, arguments}`, its result
+/// the tool's own answer.
 pub(super) const CALL: &str = "lsp-tools.call";
 const METHOD: &str = "workspace/executeCommand";
 
-/// How long the editor may take to apply an edit.
+/// The time limit for the editor to apply an edit.
 const APPLY_EDIT_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a person is waited for.
+/// The time limit for the user's answer.
 const EDITOR_APPROVAL_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Runs what the editor asks for.
+/// Executes a command for the editor.
 pub(super) async fn execute(
     context: &Arc<EditorContext>,
     inquiry: &Inquiry,
@@ -56,7 +57,7 @@ pub(super) async fn execute(
     }
 }
 
-/// Runs a server's command, and has the editor apply what it leads to.
+/// Executes a server's command, and lets the editor apply the resulting edits.
 async fn run(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -82,7 +83,7 @@ async fn run(
     Ok(value)
 }
 
-/// Calls one of our tools, under the same rules as anyone.
+/// Calls one of our tools under the usual rules.
 async fn call(context: &Arc<EditorContext>, arguments: &Value) -> Result<Value, Error> {
     let call = &arguments[0];
     let Some(name) = call["name"].as_str() else {
@@ -99,7 +100,7 @@ async fn call(context: &Arc<EditorContext>, arguments: &Value) -> Result<Value, 
     Ok(result.value)
 }
 
-/// Asks whoever sits before the editor (LSP 3.17, *ShowMessage Request*).
+/// Requests approval from the editor's user (LSP 3.17, *ShowMessage Request*).
 struct EditorApprover(Arc<EditorContext>);
 
 const ONCE: &str = "Allow once";

@@ -1,4 +1,5 @@
-//! Diagnostics for the editor, published for every open document after each change of it, of others, or on disk.
+//! Diagnostics for the editor, published for every open document after each change of it, of
+//! others, or on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,22 +22,22 @@ use crate::tools::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 const METHOD: &str = "textDocument/diagnostic";
-/// Whoever types faster than this is not asked about each letter.
+/// The delay after a keystroke before diagnostics are requested.
 const TYPING_DEBOUNCE_DELAY: Duration = Duration::from_millis(60);
-/// So many documents are asked about at once.
+/// The number of documents checked concurrently.
 const MAX_CONCURRENT_DOCUMENT_CHECKS: usize = 4;
-/// So often servers that had nothing to say in time are asked again, as long as nothing changes.
+/// The number of attempts to get diagnostics from slow servers while nothing changes.
 const MAX_DIAGNOSTICS_ATTEMPTS: usize = 4;
 
-/// What was published last.
+/// The diagnostics published last.
 #[derive(Default)]
 struct EditorPublishState {
     known: BTreeMap<WorkspacePath, (i64, Vec<Value>)>,
-    /// Servers of which it was told that they are missing.
+    /// Missing servers that were already reported.
     missing: BTreeSet<String>,
 }
 
-/// Publishes until the editor is gone.
+/// Publishes diagnostics until the editor disconnects.
 pub(super) async fn run(context: Arc<EditorContext>) {
     let mut published = EditorPublishState::default();
     let mut tries = MAX_DIAGNOSTICS_ATTEMPTS;
@@ -49,7 +50,7 @@ pub(super) async fn run(context: Arc<EditorContext>) {
             () = wait_for_more(&heard) => tries = MAX_DIAGNOSTICS_ATTEMPTS,
             () = std::future::ready(()), if tries < MAX_DIAGNOSTICS_ATTEMPTS && tries > 0 => {}
         }
-        // A round that is overtaken by a change is given up, and begun anew once the editor rests.
+        // A change aborts the current round. The next one begins after the typing pause.
         let settled = tokio::select! {
             biased;
             () = context.disconnected.cancelled() => return,
@@ -66,14 +67,14 @@ pub(super) async fn run(context: Arc<EditorContext>) {
     }
 }
 
-/// What one round has led to.
+/// The result of one round.
 struct EditorDiagnosticsRound {
-    /// Every server had its say.
+    /// True if every server has responded.
     settled: bool,
     marks: Vec<ServerDiagnosticsMark>,
 }
 
-/// How much a server had said of a file when it was asked.
+/// A server's news mark for a file at the time of the request.
 #[derive(Clone)]
 struct ServerDiagnosticsMark {
     session: Arc<Session>,
@@ -81,7 +82,7 @@ struct ServerDiagnosticsMark {
     mark: ServerNewsMark,
 }
 
-/// Waits until a server says that its findings are others now, or pushes others than before.
+/// Waits until a server reports new findings or requests a refresh.
 async fn wait_for_more(heard: &[ServerDiagnosticsMark]) {
     if heard.is_empty() {
         return std::future::pending().await;
@@ -121,18 +122,19 @@ async fn run_round(
     round
 }
 
-/// What the servers of one file say.
+/// The diagnostics that the servers of one file report.
 struct EditorFileDiagnostics {
     path: WorkspacePath,
     items: Vec<Value>,
-    /// None of them could say anything.
+    /// True if no server could respond.
     silent: bool,
     settled: bool,
     missing: Vec<ServerStatus>,
     marks: Vec<ServerDiagnosticsMark>,
 }
 
-/// Asks all servers of a document, and tells the editor what else they offer.
+/// Requests the diagnostics of a document from all its servers, and registers further features with
+/// the editor.
 async fn check_document(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -188,14 +190,15 @@ async fn collect_findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFil
     file
 }
 
-/// What became of one server.
+/// The outcome of one server.
 enum ServerDiagnosticsOutcome {
     Found { items: Vec<Value>, known: DiagnosticsCompleteness, heard: ServerDiagnosticsMark },
     Absent(ServerStatus),
     Nothing,
 }
 
-/// Starts one server, so that it is warm, and asks it where it gives diagnostics; once more if it ends meanwhile.
+/// Starts one server and requests its diagnostics if it provides any. Repeats this once if the
+/// server exits meanwhile.
 async fn ask_server(
     inquiry: &Inquiry,
     server: &str,
@@ -231,7 +234,7 @@ async fn ask_server(
     }
 }
 
-/// Sends what was found, where it is news and still about what the editor has.
+/// Publishes the diagnostics if they are new and the document's version is still current.
 async fn publish(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -262,7 +265,7 @@ async fn tell_missing(context: &EditorContext, status: &ServerStatus) {
         .await;
 }
 
-/// LSP 3.17 *Pull Diagnostics*, for an editor that asks.
+/// LSP 3.17 *Pull Diagnostics*, for an editor that requests diagnostics.
 pub(super) async fn pull_diagnostics(
     context: &EditorContext,
     inquiry: &Inquiry,

@@ -1,4 +1,4 @@
-//! The documents that the editor has open: overlays, URIs and versions.
+//! The editor's open documents: overlays, URIs and versions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,14 +18,15 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(super) struct EditorDocuments {
     workspace: Workspace,
     maps: Mutex<EditorDocumentMaps>,
-    /// The texts of the workspace's files, as clients of the runtime see them.
+    /// The texts of workspace files, as the runtime's clients see them.
     pub(crate) overlays: Arc<Overlays>,
 }
 
 #[derive(Debug, Default)]
 struct EditorDocumentMaps {
     files: BTreeMap<WorkspacePath, EditorDocument>,
-    /// What is no file of the workspace, by its URI. Whoever is asked about one keeps all as they were.
+    /// Documents outside the workspace, by URI. A request keeps the map from the time of its
+    /// arrival.
     outside: Arc<BTreeMap<String, EditorDocument>>,
 }
 
@@ -37,19 +38,19 @@ struct EditorDocument {
     text: Buffer,
 }
 
-/// Documents that are no files of the workspace, as they were at some moment. Cheap to clone.
+/// A snapshot of the documents outside the workspace. Clones are cheap.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OutsideEditorDocuments(Arc<BTreeMap<String, EditorDocument>>);
 
 impl OutsideEditorDocuments {
-    /// The one with this URI.
+    /// Returns the document with this URI.
     pub(super) fn get(&self, uri: &str) -> Option<OutsideDocument> {
         let EditorDocument { uri, language_id, text, .. } = self.0.get(uri)?.clone();
         Some(OutsideDocument { uri, language_id, text })
     }
 }
 
-/// A change that cannot be understood; the text stays as it was.
+/// An invalid change; the text stays unchanged.
 #[derive(Debug, thiserror::Error)]
 #[error("a change of {uri} was not made, since {why}; close the document and open it again")]
 pub(super) struct BadChange {
@@ -57,22 +58,22 @@ pub(super) struct BadChange {
     why: &'static str,
 }
 
-/// A document that was closed.
+/// A closed document.
 #[derive(Debug)]
 pub(super) struct ClosedEditorDocument {
-    /// Its URI as the editor writes it.
+    /// The URI as spelled by the editor.
     pub(crate) uri: String,
-    /// Whether it is a file of the workspace.
+    /// True if the document is a file of the workspace.
     pub(crate) inside: bool,
 }
 
 impl EditorDocuments {
-    /// Nothing is open yet.
+    /// Creates an empty set of documents.
     pub(super) fn new(workspace: Workspace) -> Self {
         Self { workspace, maps: Mutex::default(), overlays: Arc::default() }
     }
 
-    /// The file of the workspace that a URI means.
+    /// Returns the workspace file of a URI.
     pub(super) fn path(&self, uri: &str) -> Option<WorkspacePath> {
         match uri::file_ref(&self.workspace, uri) {
             FileRef::Inside(path) => Some(path),
@@ -80,7 +81,7 @@ impl EditorDocuments {
         }
     }
 
-    /// LSP 3.17 *DidOpenTextDocument*. Returns the path of a file of the workspace.
+    /// LSP 3.17 *DidOpenTextDocument*. Returns the path if it is a file of the workspace.
     pub(super) fn open(&self, params: &Value) -> Option<WorkspacePath> {
         let document = &params["textDocument"];
         let (uri, text) = (document["uri"].as_str()?, document["text"].as_str()?);
@@ -99,11 +100,11 @@ impl EditorDocuments {
         Some(path)
     }
 
-    /// LSP 3.17 *DidChangeTextDocument*: each change is of the text as the one before has left it. Returns the path of a file of
-    /// the workspace.
+    /// LSP 3.17 *DidChangeTextDocument*: each change applies to the text left by the change before.
+    /// Returns the path if it is a file of the workspace.
     ///
     /// # Errors
-    /// Where one of the changes makes no sense; none of them is made then.
+    /// One of the changes is invalid; then none of them is applied.
     pub(super) fn change(
         &self,
         params: &Value,
@@ -139,14 +140,14 @@ impl EditorDocuments {
         Some(ClosedEditorDocument { uri: closed.uri, inside: true })
     }
 
-    /// Closes everything. Returns the URIs of what is no file of the workspace.
+    /// Closes all documents. Returns the URIs of those outside the workspace.
     pub(super) fn clear(&self) -> Vec<String> {
         let EditorDocumentMaps { outside: strangers, .. } = std::mem::take(&mut *self.maps.lock());
         self.overlays.clear();
         strangers.keys().cloned().collect()
     }
 
-    /// How the editor speaks of what it has open now.
+    /// Returns the editor's URIs and versions of its open documents.
     pub(super) fn conventions(&self, encoding: Encoding, takes_snippets: bool) -> EditorConventions {
         let shelves = self.maps.lock();
         let spelled = shelves.files.iter().map(|(path, document)| {
@@ -155,18 +156,19 @@ impl EditorDocuments {
         EditorConventions { encoding, takes_snippets, documents: spelled.collect() }
     }
 
-    /// What it has open now that is no file of the workspace.
+    /// Returns a snapshot of the open documents outside the workspace.
     pub(super) fn outside_documents(&self) -> OutsideEditorDocuments {
         OutsideEditorDocuments(self.maps.lock().outside.clone())
     }
 
-    /// Whether the editor has a file open.
+    /// Returns true if the editor has the file open.
     pub(super) fn is_open(&self, path: &WorkspacePath) -> bool {
         self.maps.lock().files.contains_key(path)
     }
 }
 
-/// `text` after all `changes` (LSP 3.17, *TextDocumentContentChangeEvent*), or what is wrong with one of them.
+/// Returns `text` after all `changes` (LSP 3.17, *TextDocumentContentChangeEvent*), or the error in
+/// one of them.
 fn apply_changes(text: &Buffer, changes: &Value, encoding: Encoding) -> Result<Buffer, &'static str> {
     let mut text = text.clone();
     for change in changes.as_array().ok_or("`contentChanges` is no list")? {
@@ -203,7 +205,7 @@ mod tests {
         documents.open(&json!({"textDocument": {"uri": uri, "version": 1, "text": "s = '🦀'\nt = s\n"}}));
         let at = |line, character| json!({"line": line, "character": character});
         let change = |start, end, text| json!({"range": {"start": start, "end": end}, "text": text});
-        // The crab is two units of UTF-16.
+        // The crab has two UTF-16 code units.
         let changes = [change(at(0, 5), at(0, 7), "x"), change(at(0, 6), at(0, 6), "y")];
         let params = json!({"textDocument": {"uri": uri, "version": 7}, "contentChanges": changes});
         assert_eq!(documents.change(&params, Encoding::Utf16).unwrap().as_ref(), Some(&path));
@@ -246,7 +248,7 @@ mod tests {
             );
             assert_eq!(documents.conventions(Encoding::Utf16, true).documents[&path].version, 1);
         }
-        // Beyond the end is the end, as everywhere in the protocol.
+        // A position beyond the end means the end, as everywhere in the protocol.
         let range = json!({"start": at(0, 5), "end": at(1 << 40, 0)});
         let params = json!({"textDocument": {"uri": uri, "version": 3}, "contentChanges": [{"range": range, "text": "2"}]});
         documents.change(&params, Encoding::Utf16).unwrap();

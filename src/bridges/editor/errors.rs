@@ -1,4 +1,4 @@
-//! Errors of requests, as the editor gets them.
+//! Errors of requests in the editor's form.
 
 use serde_json::json;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
@@ -6,12 +6,12 @@ use tower_lsp::jsonrpc::{Error, ErrorCode};
 use crate::lsp::ask::AskError;
 use crate::rpc::RequestError;
 
-/// What went wrong on this side.
+/// An internal error of this side.
 pub(super) fn internal_error(message: String) -> Error {
     Error { code: ErrorCode::InternalError, message: message.into(), data: None }
 }
 
-/// What a server says of its own failure is passed on as it said it.
+/// Converts an error. A server's own error response is passed on unchanged.
 pub(super) fn to_rpc_error(error: &AskError) -> Error {
     match error {
         AskError::Request(RequestError::Refused { code, message, data, .. }) => Error {

@@ -1,35 +1,36 @@
-//! The table of features: an editor's requests, the servers asked, and the merge of their answers.
+//! The table of features: an editor's requests, the servers for each, and the merge of their
+//! responses.
 
 use serde_json::{Value, json};
 
 use crate::config::spec::ServerFeatures;
 use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 
-/// How the answers of several servers become one.
+/// Strategies for merging the responses of several servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AnswerMerge {
-    /// The first that says something, in the catalogue's order.
+    /// The first non-empty response, in the catalogue's order.
     First,
-    /// All lists in one.
+    /// All lists concatenated.
     All,
-    /// All hovers in one.
+    /// All hovers joined.
     Hovers,
-    /// The first completion list; items are led back to their server.
+    /// The first completion list. Its items carry a ticket of their server.
     Completions,
 }
 
-/// What a server must be good at to be asked.
+/// The feature of a server that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RequiredServerFeature {
     Navigation,
     Format,
     Actions,
-    /// Whatever it is good at, as long as it offers it.
+    /// No particular feature; the server only has to support the request.
     Any,
 }
 
 impl RequiredServerFeature {
-    /// Whether a server with these features is asked.
+    /// Returns true if a server with these features is used.
     pub(super) fn is_of(self, features: &ServerFeatures) -> bool {
         match self {
             Self::Navigation => features.navigation,
@@ -40,13 +41,13 @@ impl RequiredServerFeature {
     }
 }
 
-/// A request that is answered from the servers of a document.
+/// A request that is answered by the servers of a document.
 #[derive(Debug)]
 pub(super) struct Feature {
     pub(crate) method: &'static str,
-    /// Where LSP 3.17 *ServerCapabilities* announces it.
+    /// The name of its property in LSP 3.17 *ServerCapabilities*.
     pub(crate) provider: &'static str,
-    /// Where LSP 3.17 *ClientCapabilities*, `textDocument`, speaks of it.
+    /// The name of its property in LSP 3.17 *ClientCapabilities*, `textDocument`.
     pub(crate) client: &'static str,
     pub(crate) strength: RequiredServerFeature,
     pub(crate) join: AnswerMerge,
@@ -115,19 +116,19 @@ pub(super) const FEATURES: &[Feature] = &[
     ),
 ];
 
-/// Requests that are answered like those above, and announced by them.
+/// Requests handled like those above, whose announcements cover them.
 const BESIDE: &[Feature] = &[
     feature("textDocument/prepareRename", "", "", Navigation, First),
     feature("textDocument/semanticTokens/range", "", "", Navigation, First),
 ];
 
 impl Feature {
-    /// The one that answers `method`.
+    /// Returns the feature for `method`.
     pub(super) fn for_method(method: &str) -> Option<&'static Self> {
         FEATURES.iter().chain(BESIDE).find(|feature| feature.method == method)
     }
 
-    /// The method under which it is registered (LSP 3.17, *Register Capability*).
+    /// The method of its registration (LSP 3.17, *Register Capability*).
     pub(super) fn registered_as(&self) -> &'static str {
         if self.provider == "semanticTokensProvider" { "textDocument/semanticTokens" } else { self.method }
     }
@@ -135,7 +136,8 @@ impl Feature {
     /// Its options in LSP 3.17 *ServerCapabilities*.
     pub(super) fn options(&self) -> Value {
         match self.provider {
-            // What the servers make of a character is theirs to say: each is only asked about its own.
+            // A superset of the servers' trigger characters. Each server receives only requests for
+            // its own characters.
             "completionProvider" => json!({
                 "resolveProvider": true,
                 "triggerCharacters": [".", ":", ">", "<", "\"", "'", "/", "@", "#", "$", "(", "[", "*", "-", " "],

@@ -1,5 +1,7 @@
-//! The filter of the editor's bytes (LSP 3.17, *Base Protocol*), which lets only whole messages through. tower-lsp ends a
-//! conversation at the first one that it cannot read.
+//! The filter of the editor's byte stream (LSP 3.17, *Base Protocol*), which passes on only whole
+//! messages.
+//!
+//! tower-lsp ends a connection at the first message that it cannot parse.
 
 use serde_json::json;
 use tokio::io::{
@@ -7,15 +9,17 @@ use tokio::io::{
 };
 use tower_lsp::jsonrpc::{Request, Response};
 
-/// What a message that cannot be read is replaced by: a request without a sender, which is answered with an error.
+/// The method of the request that replaces an unreadable message. It has no sender and is answered
+/// with an error.
 pub(super) const UNREADABLE: &str = "$/lsp-tools/unreadable";
 
-/// The largest message that is taken, in bytes: a file as large as we open, with every character escaped.
+/// The size limit of a message, in bytes: the largest file that we open, with every character
+/// escaped.
 const MAX_EDITOR_MESSAGE_BYTES: u64 = 512 << 20;
-/// The longest line of a header.
+/// The length limit of a header line, in bytes.
 const MAX_HEADER_LINE_BYTES: u64 = 8 << 10;
 
-/// Passes on what `read` says until it ends, or nobody listens any more.
+/// Passes on messages from `read` until it ends, or until the receiver is closed.
 pub(super) async fn filter_frames(read: impl AsyncRead + Unpin, mut write: impl AsyncWrite + Unpin) {
     let mut read = BufReader::new(read);
     while let Some(frame) = next(&mut read).await {
@@ -39,7 +43,7 @@ pub(super) async fn filter_frames(read: impl AsyncRead + Unpin, mut write: impl 
     }
 }
 
-/// The next message, or why it cannot be read; `None` at the end.
+/// Reads the next message, or the reason why it is unreadable. Returns `None` at the end.
 async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, String>> {
     let mut length = None;
     loop {
@@ -54,7 +58,7 @@ async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, 
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
                 length = Some(value.trim().parse::<u64>());
             }
-            // Blank lines between messages do no harm.
+            // Blank lines between messages are ignored.
             None if line.is_empty() && length.is_none() => {}
             None if line.is_empty() => break,
             _ => {}
@@ -66,7 +70,7 @@ async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, 
         return Some(Err(format!("it has {skipped} bytes, the most is {MAX_EDITOR_MESSAGE_BYTES}")));
     }
     let mut body = Vec::new();
-    // Grows with what comes, not with what was announced.
+    // Grows with the received bytes, not with the announced length.
     if (&mut *read).take(length).read_to_end(&mut body).await.ok()? < usize::try_from(length).ok()? {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The merge of several servers' answers into one.
+//! The merge of several servers' responses into one.
 
 use serde_json::{Value, json};
 
@@ -9,12 +9,12 @@ use super::ticket::Ticket;
 use crate::lsp::relay;
 use crate::lsp::session::Session;
 
-/// What is answered where no server says anything.
+/// The response if no server has a result.
 pub(super) fn empty_result(feature: &Feature) -> Value {
     if feature.join == AnswerMerge::All { json!([]) } else { Value::Null }
 }
 
-/// Whether an answer says nothing.
+/// Returns true if a response has no content.
 pub(super) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -23,7 +23,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A server's answer, so that what the editor asks about it next leads back to the server.
+/// Attaches tickets to a server's response, so that follow-up requests reach the same server.
 pub(super) fn with_ticket(feature: &Feature, mut value: Value, ticket: &Ticket, session: &Session) -> Value {
     match feature.method {
         "textDocument/completion" => {
@@ -56,7 +56,7 @@ fn attach_all(list: &mut Value, ticket: &Ticket) {
     list.as_array_mut().into_iter().flatten().for_each(|item| ticket.attach(item));
 }
 
-/// The same for one item, and for answers to follow-up requests.
+/// Like `with_ticket`, for a single item and for responses to follow-up requests.
 pub(super) fn attach_to_follow_up(method: &str, value: &mut Value, ticket: &Ticket, session: &Session) {
     match method {
         "callHierarchy/incomingCalls" | "callHierarchy/outgoingCalls" => {
@@ -86,7 +86,8 @@ pub(super) fn attach_to_follow_up(method: &str, value: &mut Value, ticket: &Tick
     }
 }
 
-/// LSP 3.17 *CompletionList* `itemDefaults`, which not every editor knows, into the items.
+/// Copies LSP 3.17 *CompletionList* `itemDefaults` into the items, since not every editor supports
+/// them.
 fn expand_item_defaults(value: &mut Value) {
     let Some(defaults) = value.as_object_mut().and_then(|list| list.remove("itemDefaults")) else { return };
     for item in value["items"].as_array_mut().into_iter().flatten() {
@@ -109,7 +110,7 @@ fn expand_item_defaults(value: &mut Value) {
     }
 }
 
-/// One answer out of all; there is at least one.
+/// Merges the responses into one; at least one is given.
 pub(super) fn merge_answers(feature: &Feature, mut answers: Vec<Value>) -> Value {
     match feature.join {
         AnswerMerge::Hovers if answers.len() > 1 => {
@@ -133,7 +134,8 @@ pub(super) fn merge_answers(feature: &Feature, mut answers: Vec<Value>) -> Value
     }
 }
 
-/// What servers were told that we take, and this editor does not, as it does take it: the answer to `method`.
+/// Adapts the response to `method` to an editor that lacks a capability we announced to the
+/// servers.
 pub(super) fn adapt_to_client(context: &EditorContext, method: &str, value: &mut Value) {
     let Some(greeting) = context.capabilities() else { return };
     match method {
@@ -160,7 +162,7 @@ pub(super) fn adapt_to_client(context: &EditorContext, method: &str, value: &mut
     }
 }
 
-/// The same for one LSP 3.17 *WorkspaceEdit*.
+/// Adapts one LSP 3.17 *WorkspaceEdit* to the editor's capabilities.
 pub(super) fn adapt_edit_to_client(context: &EditorContext, edit: &mut Value) {
     let versioned =
         |greeting: &EditorCapabilities| greeting.has_capability("/workspace/workspaceEdit/documentChanges");
@@ -169,7 +171,7 @@ pub(super) fn adapt_edit_to_client(context: &EditorContext, edit: &mut Value) {
     }
 }
 
-/// LSP 3.17 *WorkspaceEdit*: `documentChanges` as `changes`, where they only change texts.
+/// LSP 3.17 *WorkspaceEdit*: converts `documentChanges` to `changes` if they only change texts.
 fn flatten_changes(edit: &mut Value) {
     let Some(changes) = edit["documentChanges"].as_array() else { return };
     if changes.iter().any(|change| change["kind"].is_string()) {

@@ -1,21 +1,26 @@
 //! The editor door: one LSP server that an editor starts in the place of each language server.
 //!
-//! - `frames` lets only whole messages through; `service` takes them in their order (tower-lsp reads and writes them) and answers
-//!   each in a task of its own
-//! - `client` is the way back: notifications and requests to the editor
-//! - `documents` keeps the documents that the editor has open, which are this client's overlays
-//! - `context` is what all of them work with; `features` says what can be asked and of which servers, `capabilities` announces it,
-//!   `editor_capabilities` are what the editor can do
-//! - `ask` asks the servers of a file, `merge_answers` makes one answer of theirs, `errors` words their failures, `ticket` leads follow-up requests back to the server
-//! - `text_fallback` answers from the text where a server is missing, `outside_documents` about documents that are no files of the workspace
-//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` tells of slow servers, `user_messages` of what servers say
+//! - `frames` passes on only whole messages; `service` handles them in order (tower-lsp reads and
+//!   writes them) and answers each request in a task of its own
+//! - `client` sends notifications and requests to the editor
+//! - `documents` keeps the editor's open documents, which are this client's overlays
+//! - `context` is the state shared by all of them; `features` lists the requests and the servers
+//!   for each, `capabilities` announces them, `editor_capabilities` are those of the editor
+//! - `ask` queries the servers of a file, `merge_answers` merges their responses, `errors` converts
+//!   their failures, `ticket` leads follow-up requests back to the server
+//! - `text_fallback` answers from the text if a server is missing, `outside_documents` about
+//!   documents that are not files of the workspace
+//! - `diagnose` publishes diagnostics, `commands` runs commands, `progress` reports slow servers,
+//!   `user_messages` passes on messages of servers
 //!
-//! Messages stay JSON: what a server says is passed on whole, with positions, URIs and versions in the editor's words
-//! ([`lsp::relay`](crate::lsp::relay)). tower-lsp brings framing, concurrency and the vocabulary of JSON-RPC; its types of LSP are
-//! of an older version than the servers' and are not used.
+//! Messages stay JSON: a server's response is passed on whole, with positions, URIs and versions
+//! converted to the editor's ([`lsp::relay`](crate::lsp::relay)). tower-lsp provides framing,
+//! concurrency and the types of JSON-RPC; its LSP types are of an older version than the servers'
+//! and are not used.
 //!
-//! A request sees the documents as they were when it was sent. Of files outside the workspace only the text that the editor has of
-//! them counts, and they are only looked at: what would change them is answered with null.
+//! A request uses the documents from the time of its arrival. For files outside the workspace only
+//! the editor's text counts, and they are read-only: requests that would change them are answered
+//! with null.
 
 mod ask;
 mod capabilities;
@@ -49,14 +54,15 @@ use crate::runtime::live::LiveRuntime;
 
 pub use self::context::EditorOptions;
 
-/// Requests that are worked on at a time; whoever sends more waits.
+/// The number of requests handled concurrently. Further requests wait.
 const MAX_CONCURRENT_EDITOR_REQUESTS: usize = 256;
 
-/// Bytes of messages on their way to tower-lsp.
+/// The capacity of the pipe to tower-lsp, in bytes.
 const EDITOR_PIPE_CAPACITY_BYTES: usize = 64 << 10;
 
-/// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`; returns when it has said `exit`, when its side
-/// is closed, or when `ended` is cancelled. What was going on for it is ended; the servers stay.
+/// Serves one editor, which speaks LSP 3.17 (*Base Protocol*) over `read` and `write`. Returns
+/// after `exit`, when `read` ends, or when `ended` is cancelled. Ends all tasks of this editor; the
+/// servers stay.
 pub async fn serve<R, W>(
     live: LiveRuntime,
     options: EditorOptions,
@@ -80,7 +86,7 @@ pub async fn serve<R, W>(
     let server = Server::new(messages, write, socket).concurrency_level(MAX_CONCURRENT_EDITOR_REQUESTS);
     let reading = async {
         frames::filter_frames(read, clean).await;
-        // Its side is closed: nothing goes on for it.
+        // The connection is closed: ends all tasks of this editor.
         gone.cancel();
     };
     tokio::select! {
@@ -90,7 +96,7 @@ pub async fn serve<R, W>(
     }
     gone.cancel();
     for task in background {
-        // Each ends when the editor is gone; one that panicked has been logged.
+        // Each task ends when the editor disconnects; a panic has been logged.
         let _ended = task.await;
     }
     context.close().await;

@@ -1,7 +1,7 @@
 //! Questions about documents outside the workspace, such as the source of a library.
 //!
-//! They go to servers that run already, which is how an editor comes to such a file; none is started for it. What they say is for
-//! looking: a question whose answer would change such a document is answered with null.
+//! They go to running servers, since the editor got the document from one of them; no server is
+//! started. These documents are read-only: requests that would change one are answered with null.
 
 use serde_json::Value;
 use tower_lsp::jsonrpc::Error;
@@ -12,7 +12,7 @@ use super::features::Feature;
 use super::merge_answers::{self, is_empty};
 use crate::lsp::relay::OutsideDocument;
 
-/// What can be asked.
+/// The supported requests.
 const LOOKING: &[&str] = &[
     "textDocument/hover",
     "textDocument/definition",
@@ -27,7 +27,7 @@ const LOOKING: &[&str] = &[
     "textDocument/selectionRange",
 ];
 
-/// Answers from the first server of the document's language that says something.
+/// Returns the first non-empty response of the servers for the document's language.
 pub(super) async fn answer_for_outside_document(
     editor: &EditorContext,
     inquiry: &Inquiry,
@@ -64,7 +64,8 @@ pub(super) async fn answer_for_outside_document(
     failure.map_or_else(|| Ok(merge_answers::empty_result(feature)), Err)
 }
 
-/// The servers of the language of `stranger`, which its name tells, or the editor.
+/// Returns the servers for the document's language, which follows from its name, or from the
+/// editor's language id.
 fn servers_for<'a>(inquiry: &'a Inquiry, feature: &Feature, document: &OutsideDocument) -> Vec<&'a str> {
     let catalogue = inquiry.context.catalogue();
     let name = document.uri.rsplit('/').next().unwrap_or_default();

@@ -16,12 +16,12 @@ use crate::lsp::progress::ProgressEvent;
 use crate::lsp::request::DependencyScope;
 use crate::runtime::{Client, Runtime};
 
-/// Work that takes longer is not shown any more.
+/// The time after which a progress display is ended.
 const EDITOR_PROGRESS_TIMEOUT: Duration = Duration::from_secs(1_800);
-/// How long the editor may take to agree to a token.
+/// The time limit for the editor to accept a progress token.
 const PROGRESS_TOKEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Tells until the editor is gone.
+/// Reports progress until the editor disconnects.
 pub(super) async fn run(context: Arc<EditorContext>) {
     let (sender, mut events) = unbounded_channel();
     let mut changes = context.live().changes();
@@ -80,7 +80,7 @@ pub(super) async fn run(context: Arc<EditorContext>) {
     }
 }
 
-/// Waits until `server` is at rest, and names it.
+/// Waits until `server` is idle, then returns its name.
 async fn wait_until_idle(runtime: Runtime, server: String) -> String {
     let context = runtime.context();
     let sessions = context.manager.sessions_for(&context.view);

@@ -1,5 +1,7 @@
-//! The service that takes the editor's messages in order. Changes of documents are applied at once; each request is answered in
-//! a task of its own and sees the documents as they were when it came.
+//! The service that handles the editor's messages in order.
+//!
+//! Changes of documents are applied at once. Each request is answered in a task of its own and uses
+//! the documents from the time of its arrival.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,10 +22,10 @@ use super::features::Feature;
 use super::frames::UNREADABLE;
 use super::{ask, capabilities, commands, diagnose};
 
-/// LSP 3.17 *ErrorCodes*.
+/// The code `ServerNotInitialized` of LSP 3.17 *ErrorCodes*.
 const SERVER_NOT_INITIALIZED_CODE: i64 = -32002;
 
-/// How far the conversation has come (LSP 3.17, *Server lifecycle*).
+/// The stage of the connection (LSP 3.17, *Server lifecycle*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     New,
@@ -31,19 +33,19 @@ enum Stage {
     ShutDown,
 }
 
-/// What tower-lsp hands the editor's messages to.
+/// The service that receives the editor's messages from tower-lsp.
 pub(super) struct EditorService {
     context: Arc<EditorContext>,
     stage: Stage,
     pending: Arc<PendingEditorRequests>,
 }
 
-/// The requests that are not answered yet.
+/// The requests without a response yet.
 #[derive(Default)]
 struct PendingEditorRequests(Mutex<HashMap<Id, CancellationToken>>);
 
 impl EditorService {
-    /// For an editor that has not said anything yet.
+    /// Creates the service for an editor that has not sent `initialize` yet.
     pub(super) fn new(context: Arc<EditorContext>) -> Self {
         Self { context, stage: Stage::New, pending: Arc::default() }
     }
@@ -91,7 +93,8 @@ impl EditorService {
                     context.spawn(async move { inquiry.close_outside_documents(&[uri]).await });
                 }
             }
-            // The change feed sees what is on disk by itself; servers have the settings that ours give them.
+            // The change feed detects changes on disk by itself, and servers use the settings that
+            // we pass to them.
             "textDocument/didSave" | "workspace/didChangeWatchedFiles" => context.changed.notify_one(),
             "workspace/didChangeConfiguration" | "workspace/didChangeWorkspaceFolders" => {}
             _ => {
@@ -115,7 +118,7 @@ impl EditorService {
         }
     }
 
-    /// What can be answered at once, or `None`.
+    /// Answers requests that need no task; returns `None` for all others.
     fn lifecycle(&mut self, method: &str, params: &Value) -> Option<Result<Value, Error>> {
         let refused = |code, message: &'static str| Error { code, message: message.into(), data: None };
         Some(match (method, self.stage) {

@@ -1,5 +1,7 @@
-//! Answers from the text for an editor without a server: hover, definition, references and symbols. Where the protocol has room
-//! for it the answer says what it is; in any case the editor's log does.
+//! Answers from the text for an editor without a server: hover, definition, references and symbols.
+//!
+//! If the protocol has room for it, the answer is marked as such; the editor's log always mentions
+//! it.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -21,10 +23,10 @@ use crate::tools::target::Target;
 use crate::tools::{fallback, lsp_hover, lsp_navigate};
 use crate::workspace::WorkspacePath;
 
-/// What a symbol lies in that only the text tells of.
+/// The container name of a symbol that was found in the text.
 const MARK: &str = "found in the text";
 
-/// The answer to `method` from the text of the workspace; `None` where the text cannot tell.
+/// Answers `method` from the text of the workspace. Returns `None` if the text has no answer.
 pub(super) async fn answer_from_text(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -46,7 +48,7 @@ pub(super) async fn answer_from_text(
     Some(value)
 }
 
-/// Symbols of the whole workspace whose names match the query (LSP 3.17, *Workspace Symbols*).
+/// Returns the workspace symbols whose names match the query (LSP 3.17, *Workspace Symbols*).
 pub(super) async fn workspace_symbols(
     context: &EditorContext,
     inquiry: &Inquiry,
@@ -118,7 +120,7 @@ async fn outline(pages: &mut EditorTexts<'_>, subject: &LanguageFile) -> HintedA
     Ok(Some((pages.symbols(&subject.path, &symbols), None)))
 }
 
-/// Texts as the editor sees them, and the way from them to its words.
+/// Texts as the editor sees them, with the conversion to the editor's positions and URIs.
 struct EditorTexts<'a> {
     inquiry: &'a Inquiry,
     texts: HashMap<WorkspacePath, Option<Buffer>>,
@@ -149,7 +151,7 @@ impl EditorTexts<'_> {
         Some(json!({ "start": wire(range.start), "end": wire(range.end) }))
     }
 
-    /// LSP 3.17 *DocumentSymbol*s.
+    /// Converts symbols to LSP 3.17 *DocumentSymbol*s.
     fn symbols(&mut self, path: &WorkspacePath, symbols: &[Symbol]) -> Value {
         let told = symbols.iter().filter_map(|symbol| {
             Some(json!({
@@ -165,7 +167,7 @@ impl EditorTexts<'_> {
     }
 }
 
-/// Why there is no server, and what to do about it.
+/// The reason why the server is missing, with the command that installs it.
 fn missing_server_message(status: &ServerStatus) -> String {
     match status.install_commands() {
         Some(install) => format!("{} is not installed, run: {install}", status.server),

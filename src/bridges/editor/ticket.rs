@@ -1,27 +1,29 @@
-//! Tickets that lead follow-up requests back to their server. Such a request (`…/resolve`, calls of a hierarchy, commands)
-//! brings its ticket in the `data` that editors hand back as they got it.
+//! Tickets that lead follow-up requests back to their server.
+//!
+//! Such a request (`…/resolve`, calls of a hierarchy, commands) carries its ticket in the `data`
+//! that editors return unchanged.
 
 use serde_json::{Value, json};
 
 use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
-/// Ours in `data`.
+/// The key of the ticket in `data`.
 const TICKET: &str = "lsp-tools";
-/// The command under which servers' own commands are announced and asked for.
+/// The command that wraps servers' own commands.
 pub(super) const RUN: &str = "lsp-tools.run";
 
-/// The server, and the file that it was asked about.
+/// The server, and the file that the request was about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ticket {
-    /// Its key in the catalogue.
+    /// The server's key in the catalogue.
     pub(crate) server: String,
-    /// The file, as URIs name it.
+    /// The file's path, as in URIs.
     pub(crate) path: String,
 }
 
 impl Ticket {
-    /// For what `session` says of `path`.
+    /// Creates the ticket for a response of `session` about `path`.
     pub(super) fn for_session(session: &Session, path: &WorkspacePath) -> Self {
         Self { server: session.server().to_owned(), path: path.display() }
     }
@@ -35,7 +37,7 @@ impl Ticket {
         json!({ "server": self.server, "path": self.path })
     }
 
-    /// Packs it into an item's `data`, around what the server has there.
+    /// Stores the ticket in an item's `data`, around the server's own data.
     pub(super) fn attach(&self, item: &mut Value) {
         if let Value::Object(object) = item {
             let inner = object.remove("data");
@@ -47,7 +49,7 @@ impl Ticket {
         }
     }
 
-    /// Takes it out again, so that the item is what the server gave.
+    /// Removes the ticket, so that the item is as the server sent it.
     pub(super) fn detach(item: &mut Value) -> Option<Self> {
         let ticket = Self::read(item.get("data")?.get(TICKET)?)?;
         if let Value::Object(object) = item {
@@ -59,7 +61,8 @@ impl Ticket {
         Some(ticket)
     }
 
-    /// Makes a server's own command (LSP 3.17, *Command*) one of ours. What the server does not run is for the editor.
+    /// Wraps a server's own command (LSP 3.17, *Command*) into ours. Commands that the server does
+    /// not run stay with the editor.
     pub(super) fn wrap_command(&self, command: &mut Value, session: &Session) {
         let Some(name) = command["command"].as_str().map(str::to_owned) else { return };
         if !session.runs_command(&name) {
@@ -70,7 +73,8 @@ impl Ticket {
         command["command"] = RUN.into();
     }
 
-    /// The server, its command, and that command's arguments, out of the arguments of ours.
+    /// Unwraps our command's arguments into the server's ticket, its command, and that command's
+    /// arguments.
     pub(super) fn unwrap_command(arguments: &Value) -> Option<(Self, String, Value)> {
         let packed = arguments.get(0)?;
         let name = packed["command"].as_str()?.to_owned();

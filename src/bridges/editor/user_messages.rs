@@ -1,5 +1,8 @@
-//! Messages and questions of servers to the user (LSP 3.17, *ShowMessage*, *LogMessage*, *ShowMessage Request*). Each editor
-//! hears all servers of the workspace; a question goes to the one that came last.
+//! Messages and questions of servers to the user (LSP 3.17, *ShowMessage*, *LogMessage*,
+//! *ShowMessage Request*).
+//!
+//! Each editor receives the messages of all servers of the workspace. A question goes to the editor
+//! that connected last.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +13,17 @@ use tokio::time::Instant;
 use super::context::EditorContext;
 use crate::lsp::user_messages::ServerUserMessage;
 
-/// How long a person is waited for.
+/// The time limit for the user's answer.
 const SERVER_QUESTION_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Passes on what servers say until the editor is gone.
+/// Passes on messages of servers until the editor disconnects.
 pub(super) async fn run(context: Arc<EditorContext>) {
     let mut changes = context.live().changes();
     let mut words = changes.borrow_and_update().server_messages();
     loop {
         tokio::select! {
-            // First whether another runtime has come: the words of the one before may have ended with it.
+            // Checks for a new runtime first: the channel of the former one may have closed with
+            // it.
             biased;
             () = context.disconnected.cancelled() => return,
             changed = changes.changed() => {
@@ -38,7 +42,7 @@ pub(super) async fn run(context: Arc<EditorContext>) {
                         let deadline = Instant::now() + SERVER_QUESTION_TIMEOUT;
                         let asked = editor.request("window/showMessageRequest", with_server_name(&server, params), deadline);
                         if let Ok(chosen) = asked.await {
-                            // The server may have gone meanwhile.
+                            // The server may have exited meanwhile.
                             let _unheard = answer.send(chosen);
                         }
                     });
@@ -49,7 +53,7 @@ pub(super) async fn run(context: Arc<EditorContext>) {
     }
 }
 
-/// A message, and who says it: to the editor there is one server.
+/// Adds the server's name to a message, since the editor knows only one server.
 fn with_server_name(server: &str, mut params: Value) -> Value {
     if let Some(message) = params["message"].as_str() {
         params["message"] = format!("{server}: {message}").into();

@@ -1,4 +1,4 @@
-//! What a host tells a hook, read from the JSON of each host.
+//! The event that a host reports to a hook, parsed from each host's JSON.
 
 use std::path::PathBuf;
 
@@ -8,24 +8,24 @@ use super::names::{SearchedSymbolName, names_in_command, names_in_pattern};
 use crate::text::patch::{FilePatchOperation, Hunk, HunkLine, parse};
 use crate::tools::made_edit::{MadeEdit, MadeReplacement, TextBefore};
 
-/// A host whose hooks are answered.
+/// A host whose hooks are supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HookHost {
     /// Claude Code.
     ClaudeCode,
-    /// Codex CLI, which speaks as Claude Code does.
+    /// Codex CLI, with the same format as Claude Code.
     Codex,
     /// GitHub Copilot CLI.
     CopilotCli,
     /// Gemini CLI.
     Gemini,
-    /// opencode, by a plugin of ours.
+    /// opencode, through our plugin.
     OpenCode,
-    /// Qwen Code, which speaks as Claude Code does.
+    /// Qwen Code, with the same format as Claude Code.
     QwenCode,
 }
 
-/// On what occasion a hook runs.
+/// The kind of event that a hook runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HookOccasion {
     /// The model has edited files.
@@ -36,36 +36,36 @@ pub(crate) enum HookOccasion {
     Start,
 }
 
-/// What happened.
+/// The subject of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HostHookSubject {
     /// Files were edited.
     Edited(Vec<MadeEdit>),
-    /// These symbols are searched for, by their names.
+    /// Symbols were searched for, by these names.
     Searched(Vec<SearchedSymbolName>),
     /// A session has begun.
     Started,
 }
 
-/// What happened, and where.
+/// An event, with its folder and subject.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostHookEvent {
-    /// The folder that the host works in.
+    /// The host's working folder.
     pub(crate) cwd: Option<PathBuf>,
-    /// What happened.
+    /// The subject of the event.
     pub(crate) subject: HostHookSubject,
     host: HookHost,
     /// The host's own name of the event.
     name: String,
 }
 
-/// The most files of one edit that are looked at.
+/// The number of files of one edit that are examined.
 const MAX_HOOK_EDITS: usize = 20;
-/// The longest name of an event.
+/// The length limit of an event's name, in bytes.
 const MAX_EVENT_NAME_BYTES: usize = 40;
 
 impl HostHookEvent {
-    /// What `text` tells; `None` where there is nothing in it that can be answered.
+    /// Parses an event from `text`. Returns `None` if it contains nothing that can be answered.
     pub(crate) fn read(host: HookHost, occasion: HookOccasion, text: &str) -> Option<Self> {
         let told: Value = serde_json::from_str(text).ok()?;
         let input = || object_or_text(first(&told, &["tool_input", "toolArgs"])?);
@@ -79,7 +79,7 @@ impl HostHookEvent {
             }
             HookOccasion::Search => {
                 let tool = first_text(&told, &["tool_name", "toolName"]).unwrap_or_default();
-                // Its pattern is one of paths.
+                // The pattern of `glob` matches paths.
                 if tool.eq_ignore_ascii_case("glob") {
                     return None;
                 }
@@ -109,7 +109,7 @@ impl HostHookEvent {
         matches!(self.subject, HostHookSubject::Edited(_))
     }
 
-    /// `words` as the host reads them.
+    /// Puts `words` into the host's answer format.
     pub(crate) fn answer(&self, words: &str) -> String {
         let told = match self.host {
             HookHost::OpenCode => return words.to_owned(),
@@ -130,7 +130,7 @@ fn first_text<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v str> {
     keys.iter().find_map(|key| value.get(key)?.as_str())
 }
 
-/// Arguments as they are, or in a text of JSON.
+/// Returns the arguments from an object, or from a string of JSON.
 fn object_or_text(value: &Value) -> Option<Value> {
     match value {
         Value::Object(_) => Some(value.clone()),
@@ -139,7 +139,7 @@ fn object_or_text(value: &Value) -> Option<Value> {
     }
 }
 
-/// Arguments that only tools have that change a file.
+/// Argument names that only tools that change a file have.
 const EDIT_ARGUMENTS: [&str; 9] = [
     "old_string",
     "oldString",
@@ -152,7 +152,8 @@ const EDIT_ARGUMENTS: [&str; 9] = [
     "new_source",
 ];
 
-/// The edits that a tool was asked for. Hosts call the same things by different names, and some run a hook for every tool.
+/// Returns the edits that a tool was called for. Argument names differ between hosts, and some
+/// hosts run a hook for every tool.
 fn edits(input: &Value, response: &Value) -> Vec<MadeEdit> {
     if let Some(path) = first_text(input, &["file_path", "filePath", "path"]) {
         if first(input, &EDIT_ARGUMENTS).is_none() {

@@ -1,11 +1,13 @@
-//! The hooks of hosts: what a host tells of an edit or a search of its model, and what it is answered.
+//! The hooks of hosts: the events on a model's edits and searches, and the answers to them.
 //!
-//! A host that `lsp-tools init HOST --hooks` has set up runs `lsp-tools hook HOST EVENT` with JSON on standard input. What lives here:
-//! reading that, and writing the answer in the host's form ([`event`]), and the names that a search is for ([`names`]). May use:
-//! `policy` (the reader of shell commands), `text`, `tools`.
+//! A host configured by `lsp-tools init HOST --hooks` runs `lsp-tools hook HOST EVENT` with JSON on
+//! standard input. Contents: parsing that JSON and writing the answer in the host's form
+//! ([`event`]), and the names that a search is for ([`names`]). May use: `policy` (the reader of
+//! shell commands), `text`, `tools`.
 //!
-//! How data passes: [`HostHookEvent::read`] makes of a host's JSON what happened, the command `hook` asks the runtime about that, and
-//! [`HostHookEvent::answer`] puts what it found into the host's form. Nothing here asks a server, and nothing denies a host anything.
+//! Data flow: [`HostHookEvent::read`] parses a host's JSON, the command `hook` queries the runtime
+//! about the event, and [`HostHookEvent::answer`] puts the result into the host's form. This module
+//! queries no server and denies a host nothing.
 
 mod event;
 mod names;

@@ -1,4 +1,4 @@
-//! The names of symbols that a search is for: in a pattern, or in a command of a shell.
+//! The names of symbols that a search is for, in a pattern or in a shell command.
 
 use std::sync::LazyLock;
 
@@ -6,12 +6,12 @@ use regex::Regex;
 
 use crate::policy::shell::{Script, SimpleCommand};
 
-/// The name of a symbol, as somebody searches for it.
+/// The name of a symbol as searched for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SearchedSymbolName {
-    /// What it lies in, where that is said (`Class` of `Class.method`).
+    /// The qualifier, if given (`Class` of `Class.method`).
     pub(crate) container: Option<String>,
-    /// Its own name.
+    /// The symbol's own name.
     pub(crate) name: String,
 }
 
@@ -24,14 +24,15 @@ impl std::fmt::Display for SearchedSymbolName {
     }
 }
 
-/// The most names of one search.
+/// The number of names taken from one search.
 const MAX_SEARCHED_NAMES: usize = 3;
-/// Shorter names are too many.
+/// The minimum length of a name. Shorter names have too many matches.
 const MIN_NAME_CHARS: usize = 3;
-/// A longer pattern is none of a name.
+/// The length limit of a pattern that is searched for names.
 const MAX_PATTERN_BYTES: usize = 300;
 
-/// A name with what people put around it: anchors, words that come before a definition, the parenthesis of a call.
+/// A name with the usual parts of a pattern around it: anchors, keywords before a definition, the
+/// parenthesis of a call.
 static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let gap = r"(?:\s|\\s[+*]?)+";
     let keyword = "pub|async|export|default|static|public|private|protected|abstract|final|def|class|fn|func|function|struct|enum|\
@@ -42,9 +43,9 @@ static NAME: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(&pattern).ok()
 });
 
-/// Programs that search text, whose first argument is the pattern.
+/// Programs that search text. Their first argument is the pattern.
 const SEARCH_PROGRAMS: [&str; 8] = ["grep", "egrep", "fgrep", "rg", "ugrep", "ag", "ack", "git"];
-/// Their options that take the next word along.
+/// Their options that take the next word as a value.
 const OPTIONS_WITH_WORD: [&str; 26] = [
     "-A",
     "-B",
@@ -74,7 +75,8 @@ const OPTIONS_WITH_WORD: [&str; 26] = [
     "--max-depth",
 ];
 
-/// The names in a pattern: one, or several as alternatives; none where the pattern is for something else.
+/// Returns the names in a pattern: one, or several alternatives. Returns none if the pattern is not
+/// for names.
 pub(super) fn names_in_pattern(pattern: &str) -> Vec<SearchedSymbolName> {
     if pattern.len() > MAX_PATTERN_BYTES {
         return Vec::new();
@@ -94,13 +96,13 @@ fn name_in(part: &str) -> Option<SearchedSymbolName> {
     Some(SearchedSymbolName { container: names.next(), name })
 }
 
-/// The names that the first search in a command is for.
+/// Returns the names that the first search in a command is for.
 pub(super) fn names_in_command(command: &str) -> Vec<SearchedSymbolName> {
     let script = Script::read(command);
     script.commands.iter().find_map(pattern_of).map(|pattern| names_in_pattern(&pattern)).unwrap_or_default()
 }
 
-/// The pattern of a command that searches.
+/// Returns the pattern of a search command.
 fn pattern_of(command: &SimpleCommand) -> Option<String> {
     let mut words = command.words.iter().map(|word| word.text());
     let program = words.next()??;

@@ -1,4 +1,4 @@
-//! The page of one daemon: opened when somebody asks for it, closed when somebody says so or the daemon ends.
+//! The page of one daemon: opened on request, closed on request or when the daemon ends.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -15,38 +15,38 @@ use super::sampler::PageSampler;
 use super::setup::PageSetup;
 use crate::rpc::http_entry::token::{BearerToken, TokenError};
 
-/// What is asked of the page, in one line.
+/// A request about the page, as one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "page", rename_all = "lowercase", deny_unknown_fields)]
 pub(crate) enum PageRequest {
-    /// Open it, or give a new token for the one that is open; the former token is worth nothing then.
+    /// Opens the page. If it is open already, replaces its token; the former token becomes invalid.
     Open {
-        /// Processes of this machine that cannot be made out are let in.
+        /// Accepts connections from local processes that cannot be identified.
         #[serde(default)]
         allow_unseen: bool,
     },
-    /// Close it.
+    /// Closes the page.
     Stop,
 }
 
-/// What is answered, in one line.
+/// The response, as one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "page", rename_all = "lowercase")]
 pub(crate) enum PageReply {
-    /// It is open.
+    /// The page is open.
     Open {
-        /// Its port on 127.0.0.1.
+        /// The port on 127.0.0.1.
         port: u16,
-        /// The token, for the terminal that asked and nobody else.
+        /// The token, which only the requesting terminal receives.
         token: String,
     },
-    /// It is closed now.
+    /// The page has been closed.
     Stopped,
-    /// There was none.
+    /// The page was not open.
     Closed,
-    /// It cannot be opened.
+    /// The page cannot be opened.
     Failed {
-        /// Why.
+        /// The reason.
         error: String,
     },
 }
@@ -60,9 +60,9 @@ pub(crate) struct PageHost {
 struct OpenPage {
     port: u16,
     access: Arc<Mutex<PageAccess>>,
-    /// Cancelled when it is to be closed.
+    /// Cancelled to close the page.
     end: CancellationToken,
-    /// Ends when nobody listens any more.
+    /// Ends when the listener has stopped.
     serving: tokio::task::JoinHandle<()>,
 }
 
@@ -75,7 +75,7 @@ enum PageError {
 }
 
 impl PageHost {
-    /// Does what is asked.
+    /// Carries out a request.
     pub(crate) async fn answer(&self, request: PageRequest, setup: PageSetup) -> PageReply {
         match request {
             PageRequest::Open { allow_unseen } => match self.open(allow_unseen, setup).await {
@@ -88,7 +88,7 @@ impl PageHost {
                     return PageReply::Closed;
                 };
                 page.end.cancel();
-                // It ends by itself, in a bounded time; its failure is its end as well.
+                // The task ends by itself in bounded time; a panic counts as its end as well.
                 let _ended = page.serving.await;
                 tracing::info!("the page is closed");
                 PageReply::Stopped
@@ -102,7 +102,7 @@ impl PageHost {
         let mut open = self.open.lock().await;
         if let Some(page) = open.as_ref().filter(|page| !page.serving.is_finished()) {
             let access = PageAccess::new(token, allow_unseen, &page.end);
-            // Streams that the former token opened end.
+            // Ends the streams opened with the former token.
             std::mem::replace(&mut *page.access.lock(), access).end();
             tracing::info!("the page has a new token");
             return Ok((page.port, text));

@@ -1,6 +1,8 @@
-//! Connections to the page, and what each request must bring: the token in its path or as `Authorization: Bearer`.
+//! Connections to the page, and the checks of each request: the token in its path or as
+//! `Authorization: Bearer`.
 //!
-//! The token is checked before everything else, and the answer to a request without it is the same for every path.
+//! The token is checked before everything else. The response to a request without it is the same
+//! for every path.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -29,21 +31,21 @@ use crate::rpc::http_entry::guard::{HttpOriginGuard, bearer_token};
 use crate::rpc::http_entry::peer::HttpPeer;
 use crate::rpc::http_entry::token::BearerToken;
 
-/// The head of the next request is there within this time.
+/// The time limit for receiving the head of the next request.
 const PAGE_HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// After a failed `accept` (too many open files) it is tried again this much later.
+/// The delay before `accept` is tried again after a failure (too many open files).
 const PAGE_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
-/// Connections get so long to end.
+/// The time that connections get to end.
 const PAGE_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(300);
-/// No other file than the page's own is loaded, nothing frames it, and texts cannot become markup.
+/// Forbids all files except the page's own, framing, and text that becomes markup.
 const CONTENT_POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                               require-trusted-types-for 'script'";
 
-/// The token that opens the page now.
+/// The token that currently opens the page.
 pub(super) struct PageAccess {
     token: Arc<BearerToken>,
     allow_unseen: bool,
-    /// Cancelled when the token is worth nothing any more.
+    /// Cancelled when the token becomes invalid.
     current: CancellationToken,
 }
 
@@ -65,10 +67,10 @@ struct PageEndpoint {
 
 struct PageConnection {
     endpoint: Arc<PageEndpoint>,
-    /// Both ends: the browser's and ours.
+    /// The addresses of both ends: the browser's and ours.
     ends: (SocketAddr, SocketAddr),
     place: Arc<ConnectionPlace>,
-    /// The process at its other end, once a request with the token has come.
+    /// The process at the other end, set after a request with the token.
     peer: OnceCell<HttpPeer>,
 }
 
@@ -174,7 +176,7 @@ impl PageConnection {
         answer
     }
 
-    /// The process at its other end; the search runs once, off the workers.
+    /// Finds the process at the other end. The search runs once, on a blocking thread.
     async fn peer(&self) -> HttpPeer {
         let (peer, own) = self.ends;
         let find = || async move {
@@ -206,7 +208,8 @@ impl PageEndpoint {
     }
 }
 
-/// What is asked for, without the token and the slashes around it; `None` where the token is missing or wrong.
+/// Returns the requested path without the token and the slashes around it. Returns `None` if the
+/// token is missing or wrong.
 fn authorized_path<'u>(uri: &'u Uri, headers: &HeaderMap, token: &BearerToken) -> Option<&'u str> {
     let path = uri.path().strip_prefix('/')?;
     let given = headers.get(header::AUTHORIZATION).and_then(|given| given.to_str().ok());
@@ -231,7 +234,7 @@ fn json_answer(json: String) -> PageResponse {
     with_kind(Response::new(full(json)), "application/json")
 }
 
-/// The connection ends with this answer.
+/// Marks the response as the last one of its connection.
 fn closing(mut answer: PageResponse) -> PageResponse {
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     answer

@@ -1,19 +1,20 @@
-//! The page on which a person sees what the daemon does: read-only, on loopback, for whoever has its token.
+//! The page that shows a user the daemon's activity: read-only, on loopback, protected by a token.
 //!
-//! - [`host`]: opens and closes it, and makes its tokens
+//! - [`host`]: opens and closes it, and creates its tokens
 //! - [`listener`]: connections and the checks of each request
 //! - [`site`]: the files of the page, compiled in
-//! - [`sampler`]: what is shown, gathered only while somebody looks
-//! - [`parts`]: how each part of it is made
-//! - [`stream`]: the same as server-sent events
-//! - [`setup`], [`response`]: what is handed in, and the shape of answers
+//! - [`sampler`]: the shown data, sampled only while the page has a viewer
+//! - [`parts`]: the construction of each part of the data
+//! - [`stream`]: the parts as server-sent events
+//! - [`setup`], [`response`]: the parameters, and the form of responses
 //!
-//! How data passes: `lsp-tools view` asks the daemon over its socket ([`PageRequest`](host::PageRequest)); the answer has the port and the token,
-//! and the token is nowhere else. A browser asks for `/TOKEN/…`; without the token every request is answered 401. The sampler looks at the
-//! runtime every few seconds and publishes JSON by parts; a stream sends the parts that changed.
+//! Data flow: `lsp-tools view` sends a [`PageRequest`](host::PageRequest) to the daemon over its
+//! socket; the reply has the port and the token, and the token is nowhere else. A browser requests
+//! `/TOKEN/…`; every request without the token is answered 401. The sampler reads the runtime every
+//! few seconds and publishes JSON by parts; a stream sends the parts that changed.
 //!
-//! May use: `runtime` and below. What it shows of the daemon is handed in ([`PageSetup`](setup::PageSetup)). Prints nothing, and logs no address
-//! of a request, since the token is in it.
+//! May use: `runtime` and below. The daemon's data is passed in ([`PageSetup`](setup::PageSetup)).
+//! Prints nothing, and logs no address of a request, since the token is in it.
 
 pub(crate) mod host;
 mod listener;

@@ -1,4 +1,4 @@
-//! The parts of what is shown, each as JSON.
+//! The parts of the page's data, each as JSON.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -12,32 +12,32 @@ use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, HIDDEN, OverviewVeil, ServerOverview};
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
-/// How often the workspace is looked through for servers that do not run.
+/// The interval between searches of the workspace for servers that do not run.
 const IDLE_LOOK_INTERVAL: Duration = Duration::from_secs(60);
-/// The most samples of one memory series.
+/// The number of samples in one memory series.
 const MAX_MEMORY_SAMPLES: usize = 240;
-/// The most memory series.
+/// The number of memory series.
 const MAX_MEMORY_SERIES: usize = 64;
-/// The most files that are remembered from before the last change on disk.
+/// The number of files remembered from before the last change on disk.
 const MAX_REMEMBERED_FILES: usize = 1_000;
-/// What the daemon's own memory is called among the series.
+/// The name of the daemon's own memory series.
 const DAEMON_SERIES: &str = "daemon";
 
-/// Memory at some moments: seconds since 1970, and bytes.
+/// Memory samples: seconds since 1970, and bytes.
 type MemorySeries = VecDeque<(u64, u64)>;
 
-/// What is remembered while somebody looks.
+/// The history kept while the page has a viewer.
 #[derive(Debug, Default)]
 pub(super) struct PageMemory {
     series: BTreeMap<String, MemorySeries>,
     files: BTreeMap<String, FileOverview>,
-    /// Servers that do not run, as a look at the workspace found them.
+    /// Servers that do not run, found by the last search of the workspace.
     idle: Vec<ServerRow>,
     notes: Vec<String>,
     idle_at: Option<Instant>,
 }
 
-/// A file as it is shown: what was found is of the disk as it is now, or was before it changed.
+/// A file as shown: its findings are current, or from before its last change on disk.
 #[derive(Serialize)]
 struct ShownFile<'a> {
     #[serde(flatten)]
@@ -62,7 +62,7 @@ impl PageMemory {
         series.push_back((now_s(), bytes));
     }
 
-    /// Servers, the daemon, and their memory until now.
+    /// Returns the servers, the daemon, and their memory so far.
     pub(super) async fn servers(
         &mut self,
         runtime: &Runtime,
@@ -124,7 +124,7 @@ impl PageMemory {
         part
     }
 
-    /// Files with findings, and those found before something on disk changed.
+    /// Returns the files with findings, including findings from before the last change on disk.
     pub(super) fn files(&mut self, found: FilesOverview) -> Value {
         let FilesOverview { files, known, left_out, .. } = found;
         let current: BTreeMap<String, FileOverview> =
@@ -145,13 +145,13 @@ impl PageMemory {
         part
     }
 
-    /// Forgets files that are clean by now, or gone.
+    /// Removes files that are now clean or gone.
     pub(super) fn forget_files(&mut self, is_outdated: impl Fn(&str) -> bool) {
         self.files.retain(|path, _| !is_outdated(path));
     }
 }
 
-/// Calls, and what calls took since the daemon was started.
+/// Returns the calls, and their statistics since the daemon was started.
 pub(super) fn calls(runtime: &Runtime, veil: &OverviewVeil) -> Value {
     let feed = runtime.call_feed().calls();
     let mut part = json!({
@@ -161,7 +161,7 @@ pub(super) fn calls(runtime: &Runtime, veil: &OverviewVeil) -> Value {
     });
     veil.redact_all(&mut part["calls"]);
     for call in part["calls"].as_array_mut().into_iter().flatten() {
-        // What a server says of a hidden file may quote it.
+        // A server's message about a hidden file may quote it.
         if let Some(findings) = call.pointer_mut("/delta/first").and_then(Value::as_array_mut) {
             findings.retain(|finding| finding["path"] != HIDDEN);
         }
@@ -169,7 +169,7 @@ pub(super) fn calls(runtime: &Runtime, veil: &OverviewVeil) -> Value {
     part
 }
 
-/// The newest edits.
+/// Returns the newest edits.
 pub(super) fn edits(runtime: &Runtime, veil: &OverviewVeil) -> Value {
     match runtime.edits_overview(veil) {
         Ok(edits) => json!({"edits": edits}),
@@ -177,7 +177,7 @@ pub(super) fn edits(runtime: &Runtime, veil: &OverviewVeil) -> Value {
     }
 }
 
-/// The connected clients and their unsaved texts.
+/// Returns the connected clients and their unsaved texts.
 pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil) -> Value {
     let mut daemon = (setup.daemon)();
     for client in daemon["clients"].as_array_mut().into_iter().flatten() {
@@ -186,14 +186,14 @@ pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil)
     json!({"clients": daemon["clients"], "unsaved": runtime.unsaved_overview(veil)})
 }
 
-/// The name of the program that started the process `pid`: the host or the shell.
+/// Returns the name of the parent of the process `pid`: the host or the shell.
 fn parent_name(pid: i64) -> Option<String> {
     let process = Process::living(i32::try_from(pid).ok()?)?;
     let name = read_text(format!("/proc/{}/comm", process.parent))?;
     Some(name.trim_end().to_owned())
 }
 
-/// The end of the daemon's log.
+/// Returns the end of the daemon's log.
 pub(super) fn log(setup: &PageSetup, veil: &OverviewVeil) -> Value {
     let lines: Vec<String> = (setup.log)().iter().map(|line| veil.redact(line)).collect();
     json!({"lines": lines})

@@ -1,4 +1,4 @@
-//! The shape of every answer of the page.
+//! The form of the page's responses.
 
 use std::convert::Infallible;
 
@@ -7,10 +7,10 @@ use http::header::{self, HeaderValue};
 use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::Bytes;
 
-/// What is answered.
+/// A response of the page.
 pub(super) type PageResponse = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// The same with its type.
+/// Sets the content type.
 pub(super) fn with_kind(mut answer: PageResponse, kind: &'static str) -> PageResponse {
     answer.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     answer

@@ -1,4 +1,6 @@
-//! The samples that are shown: taken every few seconds while somebody looks, and neither taken nor kept otherwise.
+//! The samples of the page's data, taken every few seconds while the page has a viewer.
+//!
+//! Without a viewer nothing is sampled or kept.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,23 +17,24 @@ use super::setup::PageSetup;
 use crate::runtime::Runtime;
 use crate::runtime::overview::OverviewVeil;
 
-/// How often servers, files, clients and the log are looked at.
+/// The interval between samples of servers, files, clients and the log.
 const SAMPLE_INTERVAL: Duration = Duration::from_secs(2);
-/// Calls are shown at most so often.
+/// The minimum interval between updates of calls.
 const CALLS_INTERVAL: Duration = Duration::from_millis(150);
-/// Sampling goes on for this time after the last request, so that a page that is loaded anew has its history.
+/// The time that sampling continues after the last request, so that a reloaded page keeps its
+/// history.
 const LINGER: Duration = Duration::from_secs(60);
-/// The first samples are there within this time.
+/// The time limit for the first samples.
 const FIRST_SAMPLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// An edit's texts are there within this time.
+/// The time limit for the texts of an edit.
 const EDIT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most event streams at a time.
+/// The limit on concurrent event streams.
 const MAX_STREAMS: usize = 16;
 
-/// Each part as JSON, by its name. Parts that did not change are the same allocation.
+/// Each part as JSON, by its name. An unchanged part keeps its allocation.
 pub(super) type PageParts = BTreeMap<&'static str, Arc<str>>;
 
-/// What is shown, and who looks.
+/// The published data, and the activity of viewers.
 pub(super) struct PageSampler {
     setup: PageSetup,
     end: CancellationToken,
@@ -45,7 +48,7 @@ struct SamplerActivity {
     is_running: bool,
 }
 
-/// A sampler that runs; where it fails, the next request starts another.
+/// Marks the sampler as running. If it fails, the next request starts another one.
 struct RunningSampler<'a>(&'a PageSampler);
 
 impl Drop for RunningSampler<'_> {
@@ -56,7 +59,7 @@ impl Drop for RunningSampler<'_> {
     }
 }
 
-/// Somebody looks, until this is dropped.
+/// Counts one viewer until dropped.
 pub(super) struct StreamGuard(Arc<PageSampler>);
 
 impl Drop for StreamGuard {
@@ -77,7 +80,7 @@ impl PageSampler {
         })
     }
 
-    /// Everything as one JSON object.
+    /// Returns all parts as one JSON object.
     pub(super) async fn state(self: &Arc<Self>) -> String {
         self.wake();
         let mut published = self.published.subscribe();
@@ -90,7 +93,8 @@ impl PageSampler {
         format!("{{{}}}", fields.join(","))
     }
 
-    /// The parts now and in future, for one who looks; `None` where too many do.
+    /// Subscribes a viewer to current and future parts. Returns `None` if there are too many
+    /// streams.
     pub(super) fn follow(self: &Arc<Self>) -> Option<(watch::Receiver<Arc<PageParts>>, StreamGuard)> {
         if self.streams.fetch_add(1, Ordering::Relaxed) >= MAX_STREAMS {
             self.streams.fetch_sub(1, Ordering::Relaxed);
@@ -101,7 +105,8 @@ impl PageSampler {
         Some((self.published.subscribe(), guard))
     }
 
-    /// What an edit did, as JSON; `None` where there is none, or nothing of it may be seen.
+    /// Returns the changes of an edit as JSON. Returns `None` if the edit does not exist, or all of
+    /// it is hidden.
     pub(super) async fn edit(self: &Arc<Self>, id: String) -> Option<String> {
         self.wake();
         let runtime = self.setup.live.current();
@@ -111,7 +116,7 @@ impl PageSampler {
         has_files.then(|| edit.to_string())
     }
 
-    /// Sees to it that samples are taken from now on.
+    /// Records a request, and starts the sampler if it is not running.
     fn wake(self: &Arc<Self>) {
         let mut activity = self.activity.lock();
         activity.last_request = Instant::now();
@@ -121,7 +126,8 @@ impl PageSampler {
         }
     }
 
-    /// Whether nobody has looked for a while; nothing is sampled then until somebody does.
+    /// Returns true if the page has had no viewer for a while. Then sampling stops until the next
+    /// request.
     fn is_abandoned(&self) -> bool {
         let mut activity = self.activity.lock();
         let idle = self.streams.load(Ordering::Relaxed) == 0 && activity.last_request.elapsed() > LINGER;
@@ -167,7 +173,7 @@ impl PageSampler {
         parts: &mut PageParts,
     ) -> PageMemory {
         publish(parts, "servers", &memory.servers(runtime, &self.setup, veil).await);
-        // These read files.
+        // These read files, so they run on a blocking thread.
         let (runtime, veil, setup) = (runtime.clone(), veil.clone(), self.setup.clone());
         let look = tokio::task::spawn_blocking(move || {
             let mut files = runtime.files_overview(&veil);
@@ -203,7 +209,7 @@ impl PageSampler {
     }
 }
 
-/// Puts `value` into the parts unless it is there already.
+/// Stores `value` as a part, unless it is unchanged.
 fn publish(parts: &mut PageParts, name: &'static str, value: &Value) {
     let json = value.to_string();
     if parts.get(name).is_none_or(|known| **known != *json) {

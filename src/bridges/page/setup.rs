@@ -1,4 +1,4 @@
-//! What the page is made from, handed in by whoever opens the daemon.
+//! The page's parameters, passed in by the caller that opens the daemon.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use tokio_util::task::TaskTracker;
 
 use crate::runtime::live::LiveRuntime;
 
-/// What the page is made from.
+/// The parameters of the page.
 #[derive(Clone)]
 pub(crate) struct PageSetup {
-    /// The runtime now and in future.
+    /// The current and future runtimes.
     pub(crate) live: LiveRuntime,
-    /// What is known of the daemon.
+    /// Returns the status of the daemon.
     pub(crate) daemon: Arc<dyn Fn() -> Value + Send + Sync>,
-    /// The last lines of its log.
+    /// Returns the last lines of the daemon's log.
     pub(crate) log: Arc<dyn Fn() -> Vec<String> + Send + Sync>,
-    /// Takes what serves the page; the daemon waits for its end.
+    /// Tracks the tasks of the page; the daemon waits for their end.
     pub(crate) tasks: TaskTracker,
     /// Cancelled when the daemon ends.
     pub(crate) closing: CancellationToken,

@@ -2,11 +2,11 @@
 
 /// A file of the page.
 pub(super) struct SiteFile {
-    /// Its name in the address; empty for the page itself.
+    /// The name in the address; empty for the page itself.
     name: &'static str,
-    /// What it is.
+    /// The content type.
     pub(super) kind: &'static str,
-    /// Its text.
+    /// The content.
     pub(super) text: &'static str,
 }
 
@@ -27,7 +27,7 @@ const FILES: [SiteFile; 12] = [
     SiteFile { name: "log.js", kind: SCRIPT, text: include_str!("site/log.js") },
 ];
 
-/// The file called `name`.
+/// Returns the file called `name`.
 pub(super) fn file(name: &str) -> Option<&'static SiteFile> {
     FILES.iter().find(|file| file.name == name)
 }

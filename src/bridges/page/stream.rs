@@ -1,4 +1,4 @@
-//! Server-sent events: each part when it changes, and a sign of life in between.
+//! Server-sent events: each part after a change, and heartbeats in between.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 use super::response::{PageResponse, with_kind};
 use super::sampler::{PageParts, PageSampler, StreamGuard};
 
-/// How often something is sent where nothing changes: who has gone is noticed by it.
+/// The interval of heartbeats while nothing changes. A disconnected viewer is detected by them.
 const LIFE_SIGN_INTERVAL: Duration = Duration::from_secs(15);
-/// How soon a browser that lost the connection tries again, in milliseconds.
+/// The delay before a disconnected browser retries, in milliseconds.
 const RETRY_MS: u64 = 2_000;
 
 struct EventSource {
@@ -27,7 +27,7 @@ struct EventSource {
     _looking: StreamGuard,
 }
 
-/// The stream of all parts, until `current` is cancelled; `None` where too many look.
+/// Streams all parts until `current` is cancelled. Returns `None` if there are too many streams.
 pub(super) async fn events(sampler: &Arc<PageSampler>, current: CancellationToken) -> Option<PageResponse> {
     let (mut published, looking) = sampler.follow()?;
     published.mark_changed();
@@ -57,7 +57,7 @@ impl EventSource {
                 if self.sent.get(name).is_some_and(|sent| Arc::ptr_eq(sent, json)) {
                     continue;
                 }
-                // JSON on one line has no line break of its own.
+                // JSON on one line contains no line break.
                 text.push_str(&format!("event: {name}\ndata: {json}\n\n"));
                 self.sent.insert(name, Arc::clone(json));
             }
