@@ -1,4 +1,4 @@
-//! The clients connected to the daemon.
+//! The registry of clients connected to the daemon.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use super::preamble::{DoorName, Preamble};
 
-/// So much of a session's name is shown: enough to tell sessions apart, too little to speak in one.
+/// The prefix length of a session id in the status: long enough to tell sessions apart, too short
+/// to impersonate one.
 const MAX_SESSION_NAME_CHARS: usize = 8;
 
-/// Everyone who is connected. Cheap to clone.
+/// All connected clients. Clones are cheap.
 #[derive(Debug, Clone)]
 pub(crate) struct Clients(Arc<Mutex<DaemonClientTable>>);
 
@@ -21,7 +22,7 @@ pub(crate) struct Clients(Arc<Mutex<DaemonClientTable>>);
 struct DaemonClientTable {
     next: u64,
     connected: BTreeMap<u64, DaemonClientRecord>,
-    /// Since when nobody has been.
+    /// The time since when no client has been connected.
     alone_since: Instant,
 }
 
@@ -35,7 +36,7 @@ struct DaemonClientRecord {
     calls: Arc<AtomicU64>,
 }
 
-/// A client, while it is connected.
+/// The registration of a connected client, removed when dropped.
 #[derive(Debug)]
 pub(crate) struct ConnectedClient {
     clients: Clients,
@@ -43,22 +44,22 @@ pub(crate) struct ConnectedClient {
     calls: Arc<AtomicU64>,
 }
 
-/// What is told of a client.
+/// The status of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ClientStatus {
-    /// What it speaks.
+    /// The client's protocol.
     pub(crate) door: DoorName,
-    /// The beginning of its session's name.
+    /// The prefix of the client's session id.
     pub(crate) session: String,
-    /// What it says that it is.
+    /// The client's description of itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<String>,
-    /// Its process.
+    /// The client's process id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pid: Option<i32>,
-    /// For how many seconds it has been connected.
+    /// The time since the client connected, in seconds.
     pub(crate) since_s: u64,
-    /// How many calls it has made.
+    /// The number of the client's calls.
     pub(crate) calls: u64,
 }
 
@@ -73,7 +74,7 @@ impl Default for Clients {
 }
 
 impl Clients {
-    /// One more, until what is returned is dropped.
+    /// Registers a client until the returned value is dropped.
     pub(crate) fn register(&self, preamble: &Preamble, session: &str, pid: Option<i32>) -> ConnectedClient {
         let calls = Arc::new(AtomicU64::new(0));
         let entry = DaemonClientRecord {
@@ -91,18 +92,18 @@ impl Clients {
         ConnectedClient { clients: self.clone(), number, calls }
     }
 
-    /// For how long nobody has been connected; `None` while somebody is.
+    /// The time since the last client disconnected; `None` while a client is connected.
     pub(crate) fn idle_time(&self) -> Option<Duration> {
         let register = self.0.lock();
         register.connected.is_empty().then(|| register.alone_since.elapsed())
     }
 
-    /// How many speak `door`.
+    /// The number of clients of `door`.
     pub(crate) fn count(&self, door: DoorName) -> usize {
         self.0.lock().connected.values().filter(|entry| entry.door == door).count()
     }
 
-    /// All of them, the longest connected first.
+    /// The status of all clients, the longest connected first.
     pub(crate) fn status(&self) -> Vec<ClientStatus> {
         let told = |entry: &DaemonClientRecord| ClientStatus {
             door: entry.door,
@@ -117,12 +118,12 @@ impl Clients {
 }
 
 impl ConnectedClient {
-    /// It makes a call.
+    /// Counts a call of this client.
     pub(crate) fn count_call(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The count of its calls, for a door that counts them elsewhere.
+    /// The counter of the client's calls, for a door that counts them elsewhere.
     pub(crate) fn calls(&self) -> Arc<AtomicU64> {
         self.calls.clone()
     }

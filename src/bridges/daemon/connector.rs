@@ -1,4 +1,4 @@
-//! The connection to a daemon, running or started for the purpose.
+//! The connection to a daemon, which is started if none runs.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,76 +22,80 @@ use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::find_workspace;
 
-/// How long a daemon may take to answer the first line. One that is stopped or stuck takes longer, and its caller then does
-/// the work itself.
+/// The time limit for a daemon's answer to the preamble. If the daemon is stopped or stuck, the
+/// client does the work itself.
 const DAEMON_WELCOME_TIMEOUT: Duration = Duration::from_secs(5);
-/// A daemon on a busy machine gets at least this long.
+/// The minimum time for that answer, for a daemon on a busy machine.
 const MIN_WELCOME_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long a daemon may take from its start until it listens.
+/// The time limit from a daemon's start until it listens.
 const DAEMON_START_TIMEOUT: Duration = Duration::from_secs(20);
-/// A daemon may end just when it is connected to; so often another one is looked for.
+/// The number of attempts to connect, since a daemon may exit during one.
 const MAX_DAEMON_CONNECT_ATTEMPTS: usize = 3;
-/// How long the daemon may look at the workspace for what its users are to be told.
+/// The time limit for the daemon to collect the startup hints of the workspace.
 const DAEMON_HINTS_TIMEOUT: Duration = Duration::from_secs(10);
-/// The longest list of that.
+/// The size limit of the list of startup hints, in bytes.
 const MAX_DAEMON_HINTS_BYTES: usize = 1 << 20;
-/// The longest line that a starting daemon writes.
+/// The length limit of the line that a starting daemon writes, in bytes.
 const MAX_STARTUP_REPORT_BYTES: u64 = 64 << 10;
 
-/// Starts a program without the files that whoever started us left open: a daemon that kept them would hold their locks and
-/// pipes for as long as it lives. Ours are closed by `exec`; these are all that a shell can name.
+/// Starts a program without the files that our parent left open.
+///
+/// A daemon that inherited them would hold their locks and pipes for its whole life. Our own files
+/// are closed by `exec`; these are all numbers that a shell can name.
 const CLOSED: &str = r#"exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec "$0" "$@""#;
 const SHELL: &str = "/bin/sh";
 
-/// There is no daemon to be had.
+/// Reasons why no daemon is available.
 #[derive(Debug, Error)]
 pub(crate) enum ConnectError {
-    /// The folder of sockets.
+    /// The folder of sockets cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The program's own file is gone, so no daemon can be named after it.
+    /// The program's own file is gone, so the daemon's identity cannot be computed.
     #[error("the program's own file cannot be looked at: {0}")]
     Binary(#[source] io::Error),
-    /// The connection.
+    /// The connection failed.
     #[error("the daemon cannot be connected to: {0}")]
     Io(#[from] io::Error),
-    /// The socket is another user's.
+    /// The socket belongs to another user.
     #[error("the socket is served by user {0}, who is not you")]
     Foreign(u32),
-    /// The socket is served from inside of a command, or by nobody knows whom.
+    /// The socket is served by a process inside of one of our commands, or by an unidentified
+    /// process.
     #[error(
         "the daemon's socket is served by {}, which a command of lsp-tools has started or which cannot be looked at, so it is not believed; end it, or use --no-daemon",
         pid.map_or_else(|| "a process".to_owned(), |pid| format!("the process {pid}"))
     )]
     Imposter {
-        /// Its process, where that is known.
+        /// The process id, if known.
         pid: Option<i32>,
     },
-    /// It does not answer.
+    /// The daemon does not answer.
     #[error("the daemon does not answer; end it with: kill {pid}", pid = pid.map_or_else(|| "its process".to_owned(), |pid| pid.to_string()))]
     Silent {
-        /// Its process, where that is known.
+        /// The process id, if known.
         pid: Option<i32>,
     },
-    /// It answers what cannot be understood.
+    /// The daemon's answer cannot be parsed.
     #[error("the daemon's answer cannot be understood: {0}")]
     Garbled(String),
-    /// It does not want us.
+    /// The daemon refused the client.
     #[error("the daemon refused: {}", .0.error)]
     Refused(Refusal),
-    /// This process was started by a tool or server of ours; no daemon is for it.
+    /// This process was started by a tool or server of ours, and such processes get no daemon.
     #[error("what a tool or server of lsp-tools has started uses no daemon")]
     Inside,
-    /// It did not come up.
+    /// The daemon did not start.
     #[error("the daemon did not start: {0}")]
     NotStarted(String),
-    /// The settings cannot be used, so there is nothing to be shared.
+    /// The settings are invalid, so a daemon has nothing to share.
     #[error("the settings cannot be used")]
     Settings,
 }
 
 impl ConnectError {
-    /// Whether it is no news to the user: there is to be no daemon, or the reason will be told anyway.
+    /// Returns true if the error needs no message: no daemon is wanted, or the reason is reported
+    /// anyway.
     pub(crate) fn is_expected(&self) -> bool {
         match self {
             Self::Inside | Self::Settings => true,
@@ -101,35 +105,35 @@ impl ConnectError {
     }
 }
 
-/// What a starting daemon writes to its standard output, once.
+/// The line that a starting daemon writes once to its standard output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "daemon")]
 pub(crate) enum DaemonStartReport {
-    /// It listens.
+    /// This daemon listens.
     Ready,
-    /// Another one does.
+    /// Another daemon is running.
     Running,
-    /// The settings cannot be used.
+    /// The settings are invalid.
     Settings,
-    /// Something else is wrong.
+    /// The start failed for another reason.
     Failed {
-        /// What.
+        /// The reason.
         error: String,
     },
 }
 
-/// A connection whose preamble was answered.
+/// A connection whose preamble was accepted.
 #[derive(Debug)]
 pub(crate) struct DaemonConnection {
-    /// What the daemon says.
+    /// Reads from the daemon.
     pub(crate) reader: BufReader<OwnedReadHalf>,
-    /// What it is told.
+    /// Writes to the daemon.
     pub(crate) writer: OwnedWriteHalf,
-    /// Its answer to the preamble.
+    /// The daemon's answer to the preamble.
     pub welcome: Welcome,
 }
 
-/// The way to the daemon of one workspace and environment.
+/// Connects to the daemon of one workspace and environment.
 #[derive(Debug)]
 pub(crate) struct Connector {
     folder: DaemonFolder,
@@ -137,22 +141,23 @@ pub(crate) struct Connector {
     identity: DaemonIdentity,
 }
 
-/// A door that stays open serves by itself.
+/// Reasons why a long-lived door serves without a daemon.
 #[derive(Debug, Error)]
 pub(crate) enum ByItself {
-    /// That is wanted, or the reason will be told anyway.
+    /// It is wanted, or the reason is reported anyway.
     #[error("without the daemon, as it should be")]
     Expected,
-    /// There is no daemon to be had.
+    /// No daemon is available.
     #[error("without the daemon: {0}")]
     Because(#[from] ConnectError),
 }
 
-/// A connection for a door that stays open, in the workspace that the command line means (`workspace` as given, relative to
-/// `cwd`), and the way to the next one. Flags that keep a command from the daemon are the caller's to look at.
+/// Opens a connection for a long-lived door, and returns the connector for later connections. The
+/// command line determines the workspace (`workspace` as given, relative to `cwd`). The caller
+/// checks the flags that rule out a daemon.
 ///
 /// # Errors
-/// Why the door has to serve by itself.
+/// The reason why the door has to serve by itself.
 pub(crate) async fn connect_to_daemon(
     workspace: Option<&Path>,
     cwd: &Path,
@@ -175,18 +180,19 @@ pub(crate) async fn connect_to_daemon(
 }
 
 impl Connector {
-    /// For the workspace at `root` (canonical) and this process's environment and program.
+    /// Creates the connector for the workspace at `root` (canonical) and this process's environment
+    /// and program.
     ///
     /// # Errors
-    /// Where there is no folder for sockets, or the program's own file is gone.
+    /// The folder for sockets cannot be used, or the program's own file is gone.
     pub(crate) fn find(root: &Path, folders: &Folders) -> Result<Self, ConnectError> {
         Self::in_folder(DaemonFolder::find(folders)?, root, folders)
     }
 
-    /// As [`find`](Self::find), with the sockets in `folder`.
+    /// Like [`find`](Self::find), with the sockets in `folder`.
     ///
     /// # Errors
-    /// Where the program's own file is gone.
+    /// The program's own file is gone.
     pub(crate) fn in_folder(
         folder: DaemonFolder,
         root: &Path,
@@ -197,7 +203,8 @@ impl Connector {
         Ok(Self { folder, folders: folders.clone(), identity })
     }
 
-    /// From now on to the daemon of the program that lies by now where ours lay: it may have been replaced.
+    /// Computes the identity again for the program that is now at our path, since it may have been
+    /// replaced.
     pub(crate) fn refresh_identity(&mut self) {
         let (root, binary) = (self.identity.root(), self.identity.binary().path());
         if let Ok(identity) = DaemonIdentity::find(root, &self.folders, binary) {
@@ -205,7 +212,7 @@ impl Connector {
         }
     }
 
-    /// What users of the workspace are told at the start, by the daemon that runs; one line each.
+    /// Requests the startup hints of the workspace from the running daemon, one line each.
     pub(crate) fn hints(&self, language: SpokenLanguage) -> impl Future<Output = Vec<String>> + use<> {
         let (folder, key) = (self.folder.try_clone(), self.identity.key().to_owned());
         async move {
@@ -214,20 +221,20 @@ impl Connector {
         }
     }
 
-    /// What the daemon is for.
+    /// The daemon's identity.
     pub(crate) fn identity(&self) -> &DaemonIdentity {
         &self.identity
     }
 
-    /// Its socket, for people.
+    /// The path of the socket for display.
     pub(crate) fn shown_socket(&self) -> PathBuf {
         self.folder.shown_socket(self.identity.key())
     }
 
-    /// Connects to the daemon, and starts it where there is none.
+    /// Connects to the daemon, and starts it if none runs.
     ///
     /// # Errors
-    /// Where none can be had.
+    /// No daemon is available.
     pub(crate) async fn open(&self, preamble: &Preamble) -> Result<DaemonConnection, ConnectError> {
         for _ in 0..MAX_DAEMON_CONNECT_ATTEMPTS {
             if let Some(connection) = self.connect(preamble).await? {
@@ -238,10 +245,10 @@ impl Connector {
         Err(ConnectError::NotStarted("it ended again and again before it was asked anything".to_owned()))
     }
 
-    /// Connects to the daemon that runs; `None` where there is none.
+    /// Connects to the running daemon. Returns `None` if none runs.
     ///
     /// # Errors
-    /// Where one is there that does not take us.
+    /// The running daemon does not accept this client.
     pub(crate) async fn connect(
         &self,
         preamble: &Preamble,
@@ -249,13 +256,14 @@ impl Connector {
         connect(&self.folder, self.identity.key(), preamble).await
     }
 
-    /// Starts a daemon; returns when one listens. Of many who do this at once, one starts it and all others wait.
+    /// Starts a daemon, and returns when one listens. If several processes do this at once, one of
+    /// them starts it and the others wait.
     async fn start(&self) -> Result<(), ConnectError> {
         if !ancestry::is_unsupervised() {
             return Err(ConnectError::Inside);
         }
         let _starting = self.starters_lock().await?;
-        // Somebody else may have started it while the lock was waited for.
+        // Another process may have started it while this one waited for the lock.
         if self.is_listening().await? {
             return Ok(());
         }
@@ -273,7 +281,7 @@ impl Connector {
         {
             Ok(read) => read?,
             Err(_) => {
-                // It may come up later, and the next command finds it then.
+                // It may come up later; the next command finds it then.
                 let error = format!("it was not ready within {} s", DAEMON_START_TIMEOUT.as_secs());
                 return Err(ConnectError::NotStarted(error));
             }
@@ -286,14 +294,14 @@ impl Connector {
         }
     }
 
-    /// The lock that starters take turns with.
+    /// Acquires the lock that serializes the start of a daemon.
     async fn starters_lock(&self) -> Result<DaemonLock, ConnectError> {
         let name = format!("{}{START_LOCK}", self.identity.key());
         if let Some(held) = self.folder.try_lock(&name)? {
             return Ok(held);
         }
         let folder = self.folder.try_clone()?;
-        // The thread outlives its time where the lock does not come free; it ends with the process.
+        // If the lock stays taken, the thread outlives this timeout and ends with the process.
         let waiting = tokio::task::spawn_blocking(move || folder.lock(&name));
         match timeout(DAEMON_START_TIMEOUT, waiting).await {
             Ok(Ok(held)) => Ok(held?),
@@ -305,16 +313,17 @@ impl Connector {
         }
     }
 
-    /// Whether somebody accepts connections.
+    /// Returns true if a daemon accepts connections.
     async fn is_listening(&self) -> Result<bool, ConnectError> {
         Ok(open_stream(&self.folder, self.identity.key()).await?.is_some())
     }
 }
 
-/// Connects to the daemon called `key`; `None` where there is none, or it goes away before it has answered.
+/// Connects to the daemon with the key `key`. Returns `None` if none runs, or if it exits before
+/// its answer.
 ///
 /// # Errors
-/// Where one is there that does not take us.
+/// The running daemon does not accept this client.
 pub(crate) async fn connect(
     folder: &DaemonFolder,
     key: &str,
@@ -325,7 +334,7 @@ pub(crate) async fn connect(
     if peer.uid() != rustix::process::geteuid().as_raw() {
         return Err(ConnectError::Foreign(peer.uid()));
     }
-    // What a command of ours listens with would hear our questions, and answer them.
+    // A listener inside of one of our commands could read our requests and answer them.
     let pid = peer.pid();
     let listener = SocketPeer::from_socket(&stream, pid);
     let descent = tokio::task::spawn_blocking(move || listener.descent(tree::system_ticks())).await;
@@ -336,14 +345,15 @@ pub(crate) async fn connect(
     let line = preamble::line(preamble).map_err(|error| ConnectError::Garbled(error.to_string()))?;
     let (reader, mut writer) = stream.into_split();
     let mut reader = BufReader::new(reader);
-    // Who gave its question less time than that does not spend more of it here.
+    // A request with a shorter time limit waits no longer than that.
     let limit = preamble
         .timeout_ms
         .map_or(DAEMON_WELCOME_TIMEOUT, |given| DAEMON_WELCOME_TIMEOUT.min(Duration::from_millis(given)));
     let answered = timeout(limit.max(MIN_WELCOME_TIMEOUT), async {
-        // A daemon that ends cannot be looked at, and its socket lives a moment longer. Who cannot be looked at is told nothing.
+        // An exiting daemon cannot be identified while its socket still exists for a moment. An
+        // unidentified process gets no data.
         if descent == Descent::Free {
-            // Where this fails, an answer may have been left all the same.
+            // Even if this write fails, an answer may already be there.
             let _gone = writer.write_all(&line).await;
         }
         preamble::read_line(&mut reader, LONGEST).await
@@ -364,7 +374,7 @@ pub(crate) async fn connect(
     }
 }
 
-/// What users of the workspace are told at the start, by the daemon called `key`.
+/// Requests the startup hints of the workspace from the daemon with the key `key`.
 async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<String> {
     let preamble = Preamble { speech: Some(speech), ..Preamble::new(DoorName::Hints) };
     let Ok(Some(DaemonConnection { mut reader, .. })) = connect(folder, key, &preamble).await else {
@@ -376,7 +386,7 @@ async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<
     }
 }
 
-/// A connection to the socket called `key`; `None` where nobody listens.
+/// Connects to the socket with the key `key`. Returns `None` if no process listens.
 async fn open_stream(folder: &DaemonFolder, key: &str) -> Result<Option<UnixStream>, ConnectError> {
     match UnixStream::connect(folder.socket(key)?).await {
         Ok(stream) => Ok(Some(stream)),

@@ -1,7 +1,7 @@
 //! The private folder of daemons' sockets and locks.
 //!
-//! What is checked is the open folder (owner, mode, no link), and everything in it is named through that open folder, so
-//! that nothing put in its place in between is ever used.
+//! The checks (owner, mode, not a link) apply to the open folder, and every name is resolved
+//! through it. So nothing that replaces the path in between is ever used.
 
 use std::fs::{DirBuilder, File};
 use std::io;
@@ -18,36 +18,36 @@ use crate::workspace::private;
 const NAME: &str = "lsp-tools";
 const BELOW_STATE: &str = "run";
 const SOCKET: &str = ".sock";
-/// The lock of a daemon, held for as long as it takes connections.
+/// The suffix of the lock that a daemon holds while it accepts connections.
 pub(crate) const LIFE_LOCK: &str = ".lock";
-/// The lock of whoever starts a daemon.
+/// The suffix of the lock for starting a daemon.
 pub(crate) const START_LOCK: &str = ".start";
-/// What `sun_path` holds, its zero byte counted (unix(7)).
+/// The capacity of `sun_path`, including its zero byte (unix(7)).
 #[cfg(not(target_os = "linux"))]
 const MAX_SOCKET_PATH_BYTES: usize = 104;
 
-/// There is no folder for sockets.
+/// Reasons why the folder for sockets cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum FolderError {
-    /// Somebody else's, or others can enter it.
+    /// The folder belongs to another user, or is accessible to others.
     #[error("{} cannot be used for sockets: {why}; {remedy}", folder.display())]
     Unsafe {
         /// The folder.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         why: &'static str,
-        /// What to do about it.
+        /// A way to fix it.
         remedy: String,
     },
-    /// The system refused.
+    /// A system call failed.
     #[error("{} cannot be used for sockets: {source}", folder.display())]
     Io {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A socket's path has no room for this one.
+    /// The path is too long for a socket address.
     #[cfg(not(target_os = "linux"))]
     #[error(
         "{} is too long for the path of a socket; set XDG_RUNTIME_DIR to a folder of yours with a short path",
@@ -59,7 +59,7 @@ pub(crate) enum FolderError {
     },
 }
 
-/// The folder, open.
+/// The open folder.
 #[derive(Debug)]
 pub(crate) struct DaemonFolder {
     path: PathBuf,
@@ -75,12 +75,13 @@ pub(crate) struct DaemonLock {
 }
 
 impl DaemonFolder {
-    /// The folder of this user, made where it is not there: `lsp-tools` in `$XDG_RUNTIME_DIR`, else in `/run/user/UID`
-    /// (hosts start programs without that variable), else `run` in the state folder.
+    /// Finds or creates the folder of this user: `lsp-tools` in `$XDG_RUNTIME_DIR`, else in
+    /// `/run/user/UID` (hosts start programs without that variable), else `run` in the state
+    /// folder.
     ///
     /// # Errors
-    /// Where it is a link, belongs to somebody else, or can be entered by others. It is not mended: who made it so may
-    /// still hold it open.
+    /// The folder is a link, belongs to another user, or is accessible to others. It is not
+    /// repaired: another process may still hold it open.
     pub(crate) fn find(folders: &Folders) -> Result<Self, FolderError> {
         let own = rustix::process::geteuid().as_raw();
         let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
@@ -97,10 +98,10 @@ impl DaemonFolder {
         }
     }
 
-    /// The folder at `path`, made where it is not there.
+    /// Opens the folder at `path`, and creates it if it is missing.
     ///
     /// # Errors
-    /// As [`find`](Self::find).
+    /// Those of [`find`](Self::find).
     pub(crate) fn open(path: PathBuf) -> Result<Self, FolderError> {
         let failed = |source: io::Error| FolderError::Io { folder: path.clone(), source };
         match DirBuilder::new().mode(0o700).create(&path) {
@@ -129,17 +130,18 @@ impl DaemonFolder {
         Ok(Self { path, open })
     }
 
-    /// The same open folder, for another thread.
+    /// Duplicates the handle of the open folder for another thread.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { path: self.path.clone(), open: self.open.try_clone()? })
     }
 
-    /// The path of a daemon's socket, for people and for programs that connect by themselves.
+    /// The path of a daemon's socket, for display and for programs that connect by themselves.
     pub(crate) fn shown_socket(&self, key: &str) -> PathBuf {
         self.path.join(format!("{key}{SOCKET}"))
     }
 
-    /// The address of a daemon's socket, for this process: through the open folder, which also makes it short.
+    /// The address of a daemon's socket for this process. It leads through the open folder, which
+    /// also keeps it short.
     #[cfg(target_os = "linux")]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         Ok(PathBuf::from(format!(
@@ -148,7 +150,7 @@ impl DaemonFolder {
         )))
     }
 
-    /// The address of a daemon's socket, for this process.
+    /// The address of a daemon's socket for this process.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn socket(&self, key: &str) -> Result<PathBuf, FolderError> {
         let path = self.shown_socket(key);
@@ -159,14 +161,14 @@ impl DaemonFolder {
         }
     }
 
-    /// The socket of a daemon, if there is one.
+    /// The inode of a daemon's socket, if it exists.
     pub(crate) fn socket_id(&self, key: &str) -> Option<InodeIdentity> {
         let stat =
             rustix::fs::statat(&self.open, format!("{key}{SOCKET}"), AtFlags::SYMLINK_NOFOLLOW).ok()?;
         Some(InodeIdentity::from_stat(&stat))
     }
 
-    /// Removes a daemon's socket; that there is none is no error.
+    /// Removes a daemon's socket. A missing socket is not an error.
     pub(crate) fn remove_socket(&self, key: &str) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.open, format!("{key}{SOCKET}"), AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
@@ -174,12 +176,12 @@ impl DaemonFolder {
         }
     }
 
-    /// The keys of all daemons that have a socket here, dead or alive.
+    /// The keys of all daemons with a socket in this folder, running or not.
     pub(crate) fn keys(&self) -> io::Result<Vec<String>> {
         self.keys_of(&[SOCKET])
     }
 
-    /// The keys of all files that end with one of `endings`.
+    /// The keys of all files with one of the suffixes `endings`.
     fn keys_of(&self, endings: &[&str]) -> io::Result<Vec<String>> {
         let names = rustix::fs::Dir::read_from(&self.open)?.flatten();
         let names = names.filter_map(|entry| entry.file_name().to_str().ok().map(ToOwned::to_owned));
@@ -191,7 +193,7 @@ impl DaemonFolder {
         Ok(keys)
     }
 
-    /// The lock called `name`; `None` where another process holds it.
+    /// Tries to acquire the lock `name`. Returns `None` if another process holds it.
     pub(crate) fn try_lock(&self, name: &str) -> io::Result<Option<DaemonLock>> {
         loop {
             let file = self.lock_file(name)?;
@@ -199,7 +201,7 @@ impl DaemonFolder {
                 Ok(()) if self.is_named(&file, name)? => {
                     return Ok(Some(DaemonLock { file, name: name.to_owned() }));
                 }
-                // Its holder has removed it: the lock is on another file by now.
+                // The former holder has removed the file, so the lock is now on another file.
                 Ok(()) => {}
                 Err(rustix::io::Errno::WOULDBLOCK) => return Ok(None),
                 Err(errno) => return Err(errno.into()),
@@ -207,7 +209,7 @@ impl DaemonFolder {
         }
     }
 
-    /// The lock called `name`, waited for as long as it takes: for a thread of its own.
+    /// Acquires the lock `name`, and waits without a time limit. Blocks the thread.
     pub(crate) fn lock(&self, name: &str) -> io::Result<DaemonLock> {
         loop {
             let file = self.lock_file(name)?;
@@ -221,8 +223,8 @@ impl DaemonFolder {
         }
     }
 
-    /// Gives a lock back and removes its file. Nobody else can take a lock on a file that is removed: who waits for it looks
-    /// whether the file is still there.
+    /// Removes the file of a lock and releases it. No other process can acquire a lock on a removed
+    /// file, since waiters check that the file still exists.
     pub(crate) fn remove_lock(&self, held: DaemonLock) -> io::Result<()> {
         match rustix::fs::unlinkat(&self.open, &held.name, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => Ok(()),
@@ -230,13 +232,14 @@ impl DaemonFolder {
         }
     }
 
-    /// Removes what daemons that were killed have left: of every key but `own` that no daemon has and nobody starts one for.
+    /// Removes files of killed daemons: those of every key except `own` without a running or
+    /// starting daemon.
     pub(crate) fn sweep(&self, own: &str) -> io::Result<()> {
         for key in self.keys_of(&[SOCKET, LIFE_LOCK, START_LOCK])? {
             if key == own {
                 continue;
             }
-            // In the order in which a start takes them.
+            // Locks are acquired in the same order as during a start.
             let Some(starting) = self.try_lock(&format!("{key}{START_LOCK}"))? else { continue };
             if let Some(lock) = self.try_lock(&format!("{key}{LIFE_LOCK}"))? {
                 self.remove_socket(&key)?;
@@ -247,7 +250,7 @@ impl DaemonFolder {
         Ok(())
     }
 
-    /// Whether the file called `name` is `file`.
+    /// Returns true if the name `name` still refers to `file`.
     fn is_named(&self, file: &File, name: &str) -> io::Result<bool> {
         let open = file.metadata()?;
         match rustix::fs::statat(&self.open, name, AtFlags::SYMLINK_NOFOLLOW) {

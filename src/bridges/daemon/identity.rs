@@ -1,5 +1,7 @@
-//! The identity of a daemon: workspace, binary, and part of the environment. Two commands that agree in all three share a
-//! daemon; the part of the environment is the variables that language servers and our own folders depend on.
+//! The identity of a daemon: workspace, binary, and part of the environment.
+//!
+//! Two commands share a daemon if they agree in all three. The part of the environment is the
+//! variables that language servers and our own folders depend on.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -14,27 +16,29 @@ use crate::config::Folders;
 use crate::process::environment;
 use crate::text::hex;
 
-/// Bytes of the hash that names a daemon's files; with them a socket's name stays far below the 108 bytes it may have.
+/// The bytes of the hash in a daemon's file names. They keep a socket's path far below the limit of
+/// 108 bytes.
 const KEY_BYTES: usize = 10;
 
-/// Variables that servers get and that do not change what they answer: whoever differs only in these shares a daemon.
+/// Variables passed to servers that do not affect their answers. Commands that differ only in these
+/// share a daemon.
 const IRRELEVANT: &[&str] = &["TERM", "SHELL", "USER", "LOGNAME", "LANG", "LC_*", "XDG_*", "RUST_BACKTRACE"];
 
-/// Of these families some do matter.
+/// Variables of these families that do matter.
 const RELEVANT: &[&str] = &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"];
 
-/// Ours that say how one command runs, not what is shared.
+/// Our own variables that affect one command only, not the shared state.
 const OF_ONE_COMMAND: &[&str] = &[NO_DAEMON, "LSP_TOOLS_LOG"];
 
-/// When this is set and not empty, commands do everything themselves.
+/// If this variable is set and not empty, commands use no daemon.
 pub(crate) const NO_DAEMON: &str = "LSP_TOOLS_NO_DAEMON";
 
-/// Whether the environment says that there is to be no daemon.
+/// Returns true if the environment disables the daemon.
 pub(crate) fn is_daemon_disabled() -> bool {
     std::env::var_os(NO_DAEMON).is_some_and(|value| !value.is_empty())
 }
 
-/// What a daemon is for.
+/// The identity of a daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DaemonIdentity {
     root: PathBuf,
@@ -42,7 +46,7 @@ pub(crate) struct DaemonIdentity {
     key: String,
 }
 
-/// A program file, as it was when it was looked at.
+/// The identity of a program file at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BinaryFingerprint {
     path: PathBuf,
@@ -53,10 +57,11 @@ pub(crate) struct BinaryFingerprint {
 }
 
 impl DaemonIdentity {
-    /// For the workspace at `root` (canonical), this process's environment, and the program at `binary`.
+    /// Computes the identity for the workspace at `root` (canonical), this process's environment,
+    /// and the program at `binary`.
     ///
     /// # Errors
-    /// When the program's file is not there any more.
+    /// The program's file is gone.
     pub(crate) fn find(root: &Path, folders: &Folders, binary: &Path) -> io::Result<Self> {
         Ok(Self::new(root, folders, BinaryFingerprint::from_file(binary)?, std::env::vars_os()))
     }
@@ -68,7 +73,7 @@ impl DaemonIdentity {
         variables: impl Iterator<Item = (OsString, OsString)>,
     ) -> Self {
         let mut hash = Sha256::new();
-        // Every part with its length, so that no two sets of parts read the same.
+        // Each part is prefixed with its length, so that no two lists of parts hash the same input.
         let mut add = |bytes: &[u8]| {
             hash.update((bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
@@ -99,18 +104,18 @@ impl DaemonIdentity {
         &self.root
     }
 
-    /// The program.
+    /// The program file.
     pub(crate) fn binary(&self) -> &BinaryFingerprint {
         &self.binary
     }
 
-    /// The name of the daemon's files, without their endings.
+    /// The base name of the daemon's files, without suffixes.
     pub(crate) fn key(&self) -> &str {
         &self.key
     }
 }
 
-/// The variables that decide, in the order of their names.
+/// The variables that are part of the identity, sorted by name.
 fn relevant_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
     let all: Vec<_> = variables.collect();
     let own = all.iter().filter(|(name, _)| {
@@ -119,7 +124,7 @@ fn relevant_variables(variables: impl Iterator<Item = (OsString, OsString)>) -> 
     let own: Vec<_> = own.cloned().collect();
     let passed = environment::inherited_variables(all.into_iter()).into_iter();
     let mut chosen: Vec<_> = passed.filter(|(name, _)| !is_irrelevant(name)).chain(own).collect();
-    // The daemon is started through a shell, and some shells drop what they have no name for.
+    // The daemon is started through a shell, and some shells drop variables with invalid names.
     chosen.retain(|(name, _)| is_shell_name(name));
     chosen.sort();
     chosen.dedup();
@@ -141,10 +146,10 @@ fn is_irrelevant(name: &OsStr) -> bool {
 }
 
 impl BinaryFingerprint {
-    /// The file at `path`, as it is now.
+    /// Reads the current identity of the file at `path`.
     ///
     /// # Errors
-    /// When it is not there.
+    /// The file does not exist.
     pub(crate) fn from_file(path: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(path)?;
         Ok(Self {
@@ -156,12 +161,12 @@ impl BinaryFingerprint {
         })
     }
 
-    /// Where it is.
+    /// The path of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether another file, or none, is there by now.
+    /// Returns true if the path now refers to another file, or to none.
     pub(crate) fn is_replaced(&self) -> bool {
         !Self::from_file(&self.path).is_ok_and(|now| now == *self)
     }

@@ -1,4 +1,4 @@
-//! The reasons and the moment of the daemon's end.
+//! The daemon's exit reasons and their detection.
 
 use std::fmt;
 use std::path::Path;
@@ -10,23 +10,24 @@ use super::identity::DaemonIdentity;
 use crate::runtime::live::LiveRuntime;
 use crate::workspace::inode::InodeIdentity;
 
-/// How often it is looked whether there is a reason: nobody tells of a replaced program or a removed socket.
+/// The interval of the checks for exit reasons, since a replaced program or a removed socket causes
+/// no event.
 const DAEMON_EXIT_CHECK_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Why it ends.
+/// The reason for a daemon's exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DaemonExitReason {
     /// `daemon stop`.
     Asked,
     /// A signal.
     Signalled,
-    /// Nobody was connected for as long as the settings say.
+    /// No client was connected for the idle time of the settings.
     Idle,
-    /// Another program lies where it was started from.
+    /// The program file was replaced.
     Replaced,
-    /// The root of the workspace is gone, or another folder.
+    /// The root of the workspace was removed or replaced.
     RootGone,
-    /// Its socket is gone, so nobody can reach it.
+    /// The socket was removed, so clients can no longer connect.
     SocketGone,
 }
 
@@ -43,7 +44,7 @@ impl fmt::Display for DaemonExitReason {
     }
 }
 
-/// What is looked at.
+/// The state that is checked for exit reasons.
 pub(super) struct DaemonLifeWatch<'a> {
     pub(crate) identity: &'a DaemonIdentity,
     pub(crate) folder: &'a DaemonFolder,
@@ -53,7 +54,7 @@ pub(super) struct DaemonLifeWatch<'a> {
 }
 
 impl DaemonLifeWatch<'_> {
-    /// Waits for a reason to end; meanwhile keeps the runtime in step with the settings for those who stay connected.
+    /// Waits for a reason to exit. Meanwhile applies changed settings for connected clients.
     pub(super) async fn wait_for_exit_reason(&self) -> DaemonExitReason {
         let root = directory_identity(self.identity.root());
         let mut broken = None;

@@ -1,6 +1,7 @@
-//! MCP on stdin and stdout, across daemons: the host sees one conversation.
+//! Tests of MCP on stdin and stdout across daemons: the host sees one session.
 //!
-//! The daemons live in this process, and their MCP is a few lines of its own: what is tested is what lies between.
+//! The daemons run in this process and serve a minimal MCP, since the tests cover the pass-through
+//! between the two ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +20,8 @@ use tokio_util::sync::CancellationToken;
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// A made-up MCP server: answers everything but `tools/call` of `slow`, and says how often it was initialized.
+/// A scripted MCP server. It answers every request except `tools/call` of `slow`, and reports the
+/// number of its initializations.
 fn door(opened: Arc<AtomicUsize>) -> DoorHandler {
     Arc::new(move |mut visit: AcceptedConnection| {
         let opened = opened.clone();
@@ -70,7 +72,7 @@ impl Stage {
         Connector::in_folder(self.folder(), &self.place.root(), &self.place.folders()).expect("a connector")
     }
 
-    /// A daemon in this process, and what ends it.
+    /// Starts a daemon in this process. Returns the token that stops it.
     fn daemon(&self) -> (CancellationToken, JoinHandle<()>) {
         let place = DaemonReservation::acquire(self.folder(), self.connector().identity().clone())
             .expect("the place");
@@ -166,7 +168,7 @@ async fn mcp_requests_without_any_daemon_get_an_error() {
     assert!(host.ask(1, "tools/list").await["result"].is_object());
     stop.cancel();
     daemon.await.expect("its end");
-    // This test's own program is none that can be a daemon.
+    // The executable of this test cannot run as a daemon.
     for id in 2..4 {
         let told = host.ask(id, "tools/list").await;
         assert_eq!(told["id"], json!(id));

@@ -1,5 +1,7 @@
-//! The first line of a connection, and the daemon's answer to it: one JSON object each, ended by a line feed. What follows is
-//! the door's own protocol.
+//! The first line of a connection, and the daemon's answer to it: one JSON object each, ended by a
+//! line feed.
+//!
+//! The door's own protocol follows.
 //!
 //! ```text
 //! → {"lsp-tools":1,"door":"mcp"}
@@ -21,154 +23,155 @@ use crate::tools::tool::Caller;
 
 /// The version of the preamble and of the door `command`.
 pub(crate) const DAEMON_PROTOCOL_VERSION: u32 = 1;
-/// The longest preamble, in bytes.
+/// The length limit of a preamble, in bytes.
 pub(crate) const LONGEST: usize = 16 << 10;
-/// How long a client may take to write it.
+/// The time limit for the client's preamble.
 pub(crate) const PREAMBLE_TIMEOUT: Duration = Duration::from_secs(10);
-/// A session's name is not to be guessed, so it is not short.
+/// The length of a session id, at least 16 so that it cannot be guessed.
 const SESSION_CHARS: std::ops::RangeInclusive<usize> = 16..=128;
 
-/// What a client says first.
+/// The first message of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Preamble {
-    /// The version of the protocol that it speaks: [`DAEMON_PROTOCOL_VERSION`].
+    /// The client's protocol version: [`DAEMON_PROTOCOL_VERSION`].
     #[serde(rename = "lsp-tools")]
     pub(crate) protocol: u32,
-    /// What it wants to speak.
+    /// The requested protocol.
     pub(crate) door: DoorName,
-    /// The session to go on with: 16 to 128 letters, digits, `-`, `_` and `.`; without one it gets a new one, which the answer
-    /// names.
+    /// The session to resume: 16 to 128 letters, digits, `-`, `_` and `.`. If absent, a new session
+    /// is created and named in the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) session: Option<String>,
-    /// The choice of tools, instead of the settings'.
+    /// The tool profile, overriding the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<Profile>,
-    /// MCP answers are text alone.
+    /// Limits MCP answers to text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) text_answers: bool,
-    /// MCP lists have the schemas of answers.
+    /// Adds the output schemas to MCP lists.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) output_schemas: bool,
-    /// The agent on whose behalf it calls; the settings must know it.
+    /// The agent that the client calls for; must exist in the settings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) agent: Option<String>,
-    /// What it is, for `daemon status`.
+    /// The client's description of itself, for `daemon status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) client: Option<String>,
-    /// Where its relative paths begin; by default in the root of the workspace.
+    /// The folder for relative paths; defaults to the root of the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Milliseconds, instead of the settings' deadlines.
+    /// The time limit of calls in milliseconds, overriding the settings' deadlines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_ms: Option<u64>,
-    /// Install a missing server before the first question to it.
+    /// Installs a missing server before the first question to it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) install: bool,
-    /// The language that its user is spoken to in; English by default.
+    /// The language of messages to the user; English by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) speech: Option<SpokenLanguage>,
-    /// How long the command is that follows; needed by the door `command`, and unused by the others.
+    /// The lengths of the command that follows. Required by the door `command`, unused by the
+    /// others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) command: Option<CommandLengths>,
 }
 
-/// How long the parts of a command are, in bytes.
+/// The lengths of a command's parts, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CommandLengths {
-    /// The request.
+    /// The length of the request.
     pub(crate) request: usize,
-    /// What is piped in; `None` where nothing is.
+    /// The length of the piped input; `None` without one.
     pub(crate) input: Option<usize>,
 }
 
-/// What is spoken after the preamble.
+/// The protocol after the preamble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum DoorName {
-    /// MCP, one message a line.
+    /// MCP, one message per line.
     Mcp,
-    /// LSP, as an editor speaks it to a server.
+    /// LSP, as between an editor and a server.
     Lsp,
     /// One command of the command line.
     Command,
     /// Lists, decisions and calls for another door of ours, as JSON-RPC.
     Tools,
-    /// Nothing: the answer is followed by one line, what is to be told of the daemon.
+    /// No protocol: the answer is followed by one line with the daemon's status.
     Status,
-    /// Nothing: the answer is followed by one line, a list of what users of the workspace are told at the start.
+    /// No protocol: the answer is followed by one line with the startup hints of the workspace.
     Hints,
-    /// One line each way: the page for people is opened, or closed.
+    /// One line in each direction: opens or closes the page.
     View,
-    /// Nothing: the daemon ends, and the connection with it.
+    /// No protocol: the daemon exits, which closes the connection.
     Stop,
 }
 
-/// The daemon takes the client.
+/// The daemon's answer if it accepts the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Welcome {
     /// Always true.
     pub(crate) ok: bool,
-    /// The version of the protocol that it speaks.
+    /// The daemon's protocol version.
     #[serde(rename = "lsp-tools")]
     pub(crate) protocol: u32,
-    /// Its own version.
+    /// The daemon's version.
     pub(crate) version: String,
-    /// Its process.
+    /// The daemon's process id.
     pub(crate) pid: u32,
     /// The client's session.
     pub session: String,
 }
 
-/// The daemon does not take the client.
+/// The daemon's answer if it refuses the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Refusal {
     /// Always false.
     pub ok: bool,
-    /// Why, for programs.
+    /// The reason, for programs.
     pub(crate) code: RefusalCode,
-    /// Why, for people.
+    /// The reason, for users.
     pub error: String,
 }
 
-/// Why a client is not taken.
+/// Reasons for refusing a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum RefusalCode {
-    /// The first line cannot be understood.
+    /// The first line cannot be parsed.
     BadPreamble,
-    /// The client speaks another version of the protocol.
+    /// The client uses another version of the protocol.
     Version,
-    /// There are as many clients as there may be.
+    /// The limit on clients is reached.
     Busy,
-    /// The daemon is about to end.
+    /// The daemon is about to exit.
     Ending,
     /// The client was started by a tool or a server of ours.
     Inside,
-    /// There is no such door here.
+    /// The daemon does not have this door.
     NoDoor,
 }
 
-/// A line cannot be had.
+/// Reasons why a line cannot be read.
 #[derive(Debug, Error)]
 pub(crate) enum LineError {
-    /// The other side went away first.
+    /// The other side closed the connection first.
     #[error("the connection ended before a whole line")]
     Closed,
-    /// It is longer than it may be.
+    /// The line exceeds the length limit.
     #[error("the line is longer than {0} bytes")]
     TooLong(usize),
-    /// It is no text.
+    /// The line is not UTF-8.
     #[error("the line is not UTF-8")]
     NotText,
-    /// The connection broke.
+    /// The connection failed.
     #[error("the connection broke: {0}")]
     Broken(#[from] std::io::Error),
 }
 
 impl Preamble {
-    /// For `door`, with everything else as it usually is.
+    /// Creates a preamble for `door` with default values.
     pub(crate) fn new(door: DoorName) -> Self {
         Self {
             protocol: DAEMON_PROTOCOL_VERSION,
@@ -187,10 +190,10 @@ impl Preamble {
         }
     }
 
-    /// What `line` says.
+    /// Parses a preamble.
     ///
     /// # Errors
-    /// What is told to the client.
+    /// The refusal for the client.
     pub(crate) fn read(line: &str) -> Result<Self, Refusal> {
         #[derive(Deserialize)]
         struct PreambleVersion {
@@ -207,7 +210,7 @@ impl Preamble {
         let preamble = match serde_json::from_str::<Self>(line) {
             Ok(preamble) => preamble,
             Err(error) => {
-                // A client of another version may say things that are not known here.
+                // A client of another version may send unknown fields.
                 if let Ok(version) = serde_json::from_str::<PreambleVersion>(line) {
                     require_protocol(version.protocol)?;
                 }
@@ -230,7 +233,7 @@ impl Preamble {
         Ok(preamble)
     }
 
-    /// What its calls bring along.
+    /// The settings of the client's calls.
     pub(crate) fn client(&self) -> Client {
         Client {
             cwd: self.cwd.clone(),
@@ -240,7 +243,7 @@ impl Preamble {
         }
     }
 
-    /// Who calls through the connection, in `session`.
+    /// The caller of the connection's calls, in `session`.
     pub(crate) fn caller(&self, session: String) -> Caller {
         let access = CallerAccess { profile: self.profile, ..CallerAccess::default() };
         Caller { session, agent: self.agent.clone(), access }
@@ -264,10 +267,10 @@ fn is_session(name: &str) -> bool {
     SESSION_CHARS.contains(&name.len()) && name.chars().all(fits)
 }
 
-/// A session that nobody guesses.
+/// Creates a session id that cannot be guessed.
 ///
 /// # Errors
-/// When the system gives no random numbers.
+/// The system provides no random numbers.
 pub(crate) fn new_session() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
@@ -275,23 +278,24 @@ pub(crate) fn new_session() -> std::io::Result<String> {
 }
 
 impl Refusal {
-    /// With that code and sentence.
+    /// Creates a refusal with a code and a message.
     pub(crate) fn new(code: RefusalCode, error: impl Into<String>) -> Self {
         Self { ok: false, code, error: error.into() }
     }
 }
 
-/// `value` as one line.
+/// Serializes `value` as one line.
 pub(crate) fn line(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(line)
 }
 
-/// Reads one line of at most `most` bytes, without its end; never takes more memory than that. Not cancel safe.
+/// Reads one line of at most `max` bytes, without its end. Uses no more memory than that. Not
+/// cancel safe.
 ///
 /// # Errors
-/// Where there is none.
+/// No complete line arrives.
 pub(crate) async fn read_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     max: usize,

@@ -1,4 +1,4 @@
-//! The daemon: one socket, many connections, each handed to its door.
+//! The daemon: one socket with many connections, each passed to its door.
 
 use std::io;
 use std::sync::{Arc, Weak};
@@ -33,27 +33,28 @@ use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 use crate::workspace::inode::InodeIdentity;
 
-/// More are told to come back later.
+/// The limit on clients. Further ones are refused as busy.
 const MAX_DAEMON_CLIENTS: usize = 2_000;
-/// Open files that are not connections: pipes of servers, files being read.
+/// The number of files reserved for other uses than connections: pipes of servers, files being
+/// read.
 const OTHER_FILES: u64 = 512;
-/// As many files as may be open, where the system lets us.
+/// The wanted limit on open files, if the system permits it.
 const OPEN_FILES: u64 = 8_192;
-/// How long calls that run may go on when the daemon is to end.
+/// The time that running calls get to finish when the daemon exits.
 const DAEMON_DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often it is looked whether they have.
+/// The interval of the checks for running calls.
 const DAEMON_DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// How long doors may take to close.
+/// The time limit for doors to close.
 const DOOR_CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
-/// Servers that do not end within this time are left to their supervisors.
+/// The time limit for servers to exit. Their supervisors end the remaining ones.
 const DAEMON_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// After an `accept` that failed for want of files or memory.
+/// The delay after an `accept` that failed for lack of files or memory.
 const DAEMON_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 /// Serves one connection to its end.
 pub(crate) type DoorHandler = Arc<dyn Fn(AcceptedConnection) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// What is spoken on connections; who opens the daemon hands it in.
+/// The handlers of the protocols, passed in by the caller that opens the daemon.
 #[derive(Clone)]
 pub(crate) struct DoorHandlers {
     /// One command of the command line.
@@ -62,35 +63,35 @@ pub(crate) struct DoorHandlers {
     pub mcp: Option<DoorHandler>,
     /// LSP, for editors.
     pub lsp: Option<DoorHandler>,
-    /// The page for people.
+    /// The requests about the page.
     pub view: Option<DoorHandler>,
     /// The calls of other doors of ours.
     pub tools: Option<DoorHandler>,
 }
 
-/// A connection whose preamble was read and answered.
+/// A connection whose preamble was accepted.
 pub(crate) struct AcceptedConnection {
-    /// The runtime now and in future.
+    /// The current and future runtimes.
     pub(crate) live: LiveRuntime,
-    /// The runtime under the settings as they are now, or why they cannot be used.
+    /// The runtime under the current settings, or the reason why they are invalid.
     pub(crate) runtime: Result<Runtime, ToolError>,
-    /// What it said first.
+    /// The client's preamble.
     pub(crate) preamble: Preamble,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
-    /// What is known of the daemon, for as long as it lives.
+    /// Observes the daemon while it lives.
     pub(crate) observer: DaemonObserver,
-    /// Its place in the list of clients; counts its calls.
+    /// The client's registration, which counts its calls.
     pub(crate) client: ConnectedClient,
-    /// What it says.
+    /// Reads from the client.
     pub reader: BufReader<OwnedReadHalf>,
-    /// What it is told.
+    /// Writes to the client.
     pub writer: OwnedWriteHalf,
-    /// Cancelled when the connection is to end.
+    /// Cancelled to close the connection.
     pub closing: CancellationToken,
 }
 
-/// A look at the daemon. Cheap to clone; keeps nothing of it.
+/// Observes the daemon. Clones are cheap and do not keep the daemon alive.
 #[derive(Clone)]
 pub(crate) struct DaemonObserver {
     state: Weak<DaemonState>,
@@ -99,43 +100,44 @@ pub(crate) struct DaemonObserver {
 }
 
 impl DaemonObserver {
-    /// What is known without asking anybody: everything but its servers; `None` once it has ended.
+    /// Returns the status without the servers, since these would have to be queried. Returns `None`
+    /// after the daemon has exited.
     pub(crate) fn status(&self) -> Option<DaemonStatus> {
         let state = self.state.upgrade()?;
         Some(status::describe(state.facts(), &state.clients, &state.live.current()))
     }
 
-    /// The key by which its files are named.
+    /// The key in the names of the daemon's files.
     pub(crate) fn key(&self) -> Option<String> {
         Some(self.state.upgrade()?.identity.key().to_owned())
     }
 
-    /// Takes what goes on beside connections; the daemon waits for its end.
+    /// Tracks tasks beside connections; the daemon waits for their end.
     pub(crate) fn beside(&self) -> &TaskTracker {
         &self.beside
     }
 
-    /// Cancelled when connections are to end.
+    /// Cancelled to close connections.
     pub(crate) fn closing(&self) -> &CancellationToken {
         &self.closing
     }
 }
 
-/// There is no daemon to run.
+/// Reasons why a daemon cannot run.
 #[derive(Debug, Error)]
 pub(crate) enum DaemonError {
-    /// Somebody else is it.
+    /// Another daemon is running.
     #[error("a daemon for this workspace and environment runs already")]
     Running,
-    /// The folder of the socket.
+    /// The folder of the socket cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The socket cannot be had.
+    /// The socket cannot be opened.
     #[error("the socket cannot be had: {0}")]
     Socket(#[from] io::Error),
 }
 
-/// The daemon, which listens.
+/// The listening daemon.
 pub(crate) struct Daemon {
     shared: Arc<DaemonState>,
     listener: UnixListener,
@@ -149,21 +151,21 @@ struct DaemonState {
     live: LiveRuntime,
     doors: DoorHandlers,
     clients: Clients,
-    /// A permit for each client that may still come.
+    /// One permit for each further client.
     client_permits: Arc<Semaphore>,
     started: Instant,
     started_at: u64,
-    /// Cancelled when nobody new is taken; `daemon stop` does it.
+    /// Cancelled when no more clients are accepted, for example by `daemon stop`.
     ending: CancellationToken,
-    /// Cancelled when connections are to end.
+    /// Cancelled to close connections.
     closing: CancellationToken,
-    /// What doors do beside connections until then.
+    /// Tasks of doors beside connections.
     beside: TaskTracker,
-    /// Who waits to see the end of the daemon as the end of a connection.
+    /// Connections of clients that wait for the daemon's exit, closed by it.
     exit_waiters: Mutex<Vec<OwnedWriteHalf>>,
 }
 
-/// A place among the daemons of this user, before anything is opened.
+/// The exclusive right to be the daemon of an identity, acquired before opening the runtime.
 pub(crate) struct DaemonReservation {
     folder: DaemonFolder,
     identity: DaemonIdentity,
@@ -171,10 +173,10 @@ pub(crate) struct DaemonReservation {
 }
 
 impl DaemonReservation {
-    /// The place for `identity`, which nobody else has.
+    /// Reserves the exclusive right to be the daemon of `identity`.
     ///
     /// # Errors
-    /// Where another daemon has it.
+    /// Another daemon has it.
     pub(crate) fn acquire(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
         let lock = folder.try_lock(&format!("{}{LIFE_LOCK}", identity.key()))?.ok_or(DaemonError::Running)?;
         if let Err(error) = folder.sweep(identity.key()) {
@@ -185,17 +187,18 @@ impl DaemonReservation {
 }
 
 impl Daemon {
-    /// Listens in `place`, for `runtime`. Must be called within a tokio runtime, while nothing else makes files.
+    /// Listens with the reservation `place` for `runtime`. Must be called within a tokio runtime,
+    /// while no other thread creates files.
     ///
     /// # Errors
-    /// Where there is no socket to be had.
+    /// The socket cannot be opened.
     pub(crate) fn listen(
         place: DaemonReservation,
         runtime: Runtime,
         doors: DoorHandlers,
     ) -> Result<Self, DaemonError> {
         let DaemonReservation { folder, identity, lock } = place;
-        // Who has the lock is the only one: a socket that is there is a dead one's.
+        // The lock guarantees a single daemon, so an existing socket belongs to a dead one.
         folder.remove_socket(identity.key())?;
         let address = folder.socket(identity.key())?;
         let mask = rustix::process::umask(Mode::RWXG | Mode::RWXO);
@@ -219,8 +222,8 @@ impl Daemon {
         Ok(Self { shared: Arc::new(shared), listener: bound?, lock })
     }
 
-    /// Serves until there is a reason to end, of which `signalled` is one; returns when all calls, servers and commands
-    /// have ended or had their time.
+    /// Serves until there is a reason to exit; `signalled` is one of them. Returns when all calls,
+    /// servers and commands have ended or reached their time limits.
     pub(crate) async fn run(self, signalled: impl Future<Output = ()>) -> DaemonExitReason {
         let Self { shared, listener, lock } = self;
         let connections = TaskTracker::new();
@@ -239,7 +242,7 @@ impl Daemon {
         };
         tracing::info!("the daemon ends: {reason}");
         shared.ending.cancel();
-        // From here on another daemon may take the place, so its socket must not be removed.
+        // From here on another daemon may start, so its socket must not be removed.
         if shared.folder.socket_id(shared.identity.key()) == shared.socket
             && let Err(error) = shared.folder.remove_socket(shared.identity.key())
         {
@@ -258,7 +261,7 @@ impl Daemon {
     }
 }
 
-/// Takes connections for as long as they are taken at all.
+/// Accepts connections until the future is dropped.
 async fn accept_connections(shared: &Arc<DaemonState>, listener: &UnixListener, connections: &TaskTracker) {
     loop {
         match listener.accept().await {
@@ -275,7 +278,7 @@ async fn accept_connections(shared: &Arc<DaemonState>, listener: &UnixListener, 
 }
 
 impl DaemonState {
-    /// Removes the lock of starters, unless somebody starts the next daemon already.
+    /// Removes the start lock, unless another process already starts the next daemon.
     fn remove_starters_lock(&self) -> io::Result<()> {
         match self.folder.try_lock(&format!("{}{START_LOCK}", self.identity.key()))? {
             Some(starting) => self.folder.remove_lock(starting),
@@ -302,7 +305,8 @@ impl DaemonState {
             let error = "as many clients are connected as there may be; come back later";
             return send_refusal(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
         };
-        // Off the workers, which others' calls need: its processes come and go as it likes.
+        // On a blocking thread, to keep the workers free for others' calls: the client can delay
+        // this by starting and ending processes.
         let descent = tokio::task::spawn_blocking(move || client.descent(accepted)).await;
         let error = match descent {
             Ok(Descent::Free) => None,
@@ -325,7 +329,8 @@ impl DaemonState {
         }
     }
 
-    /// The preamble; `None` where the client went away, or there is no time left to wait for it.
+    /// Reads the preamble. Returns `None` if the client disconnected, or if the daemon is about to
+    /// exit.
     async fn first_line(&self, reader: &mut BufReader<OwnedReadHalf>) -> Result<Option<Preamble>, Refusal> {
         let line = tokio::select! {
             line = tokio::time::timeout(preamble::PREAMBLE_TIMEOUT, preamble::read_line(reader, LONGEST)) => line,
@@ -393,7 +398,7 @@ impl DaemonState {
             DoorName::Tools => self.doors.tools.as_ref(),
             DoorName::Status => {
                 let status = self.status().await;
-                // Who asked may have gone.
+                // The client may have disconnected.
                 let _unheard = write_line(&mut writer, &status).await;
                 None
             }
@@ -401,12 +406,12 @@ impl DaemonState {
                 let speech = preamble.speech.unwrap_or(SpokenLanguage::English);
                 let runtime = self.live.current();
                 let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
-                // Who asked may have gone.
+                // The client may have disconnected.
                 let _unheard = write_line(&mut writer, &hints.unwrap_or_default()).await;
                 None
             }
             DoorName::Stop => {
-                // The end of this connection is the end of the daemon.
+                // This connection is closed by the daemon's exit.
                 self.exit_waiters.lock().push(writer);
                 self.ending.cancel();
                 return;
@@ -416,7 +421,7 @@ impl DaemonState {
         let client = self.clients.register(&preamble, &session, pid);
         let runtime = self.live.refresh();
         let live = self.live.clone();
-        // A command is one call; whoever stays makes many.
+        // A command is a single call; long-lived clients make many.
         let counting = match preamble.door {
             DoorName::Mcp | DoorName::Lsp => Some(live.current().tally().count(&session, client.calls())),
             _ => None,
@@ -447,13 +452,13 @@ impl DaemonState {
         status::gather(self.facts(), &self.clients, &self.live.current()).await
     }
 
-    /// Lets what runs come to its end, then ends what stays.
+    /// Waits for running calls, then closes the remaining connections.
     async fn drain(&self, connections: &TaskTracker) {
         connections.close();
         let end = Instant::now() + DAEMON_DRAIN_TIMEOUT;
         let busy = || self.clients.count(DoorName::Command) > 0 || self.live.current().tally().running() > 0;
         while busy() && Instant::now() < end {
-            // Calls come in by doors that are not ours to wait for.
+            // Calls also come through doors that are not tracked here.
             tokio::time::sleep(DAEMON_DRAIN_POLL_INTERVAL).await;
         }
         self.closing.cancel();
@@ -467,7 +472,7 @@ impl DaemonState {
 
 async fn send_refusal(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
     tracing::debug!("a client was refused: {}", refusal.error);
-    // Who does not read it is told nothing.
+    // The refusal is dropped if the client does not read it before the timeout.
     let _unheard = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, write_line(stream, refusal)).await;
 }
 
@@ -475,7 +480,7 @@ async fn write_line(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) 
     stream.write_all(&preamble::line(value)?).await
 }
 
-/// How many clients there is room for; more files than usual may be open from here on.
+/// Computes the limit on clients, and raises the process's limit on open files.
 fn max_clients() -> usize {
     let mut limits = rustix::process::getrlimit(Resource::Nofile);
     let wanted = limits.maximum.map_or(OPEN_FILES, |most| most.min(OPEN_FILES));

@@ -11,39 +11,39 @@ use crate::runtime::Runtime;
 use crate::runtime::call_stats::CallStatistics;
 use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
 
-/// What is told of a daemon.
+/// The status of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DaemonStatus {
     /// Always true.
     pub(crate) ok: bool,
-    /// Its process.
+    /// The daemon's process id.
     pub(crate) pid: u32,
-    /// Its version.
+    /// The daemon's version.
     pub(crate) version: String,
-    /// The root of its workspace.
+    /// The root of the daemon's workspace.
     pub(crate) workspace: String,
-    /// Its socket.
+    /// The path of the daemon's socket.
     pub(crate) socket: String,
-    /// When it was started, in seconds since 1970.
+    /// The start time, in seconds since 1970.
     pub(crate) started_at: u64,
-    /// For how many seconds it has run.
+    /// The uptime in seconds.
     pub(crate) uptime_s: u64,
-    /// Its own resident memory, in bytes.
+    /// The daemon's own resident memory, in bytes.
     pub(crate) memory_bytes: Option<u64>,
-    /// How many calls run now.
+    /// The number of running calls.
     pub(crate) running: usize,
-    /// Who is connected, but for whoever asks this.
+    /// The connected clients, except for the one that requests this status.
     pub(crate) clients: Vec<ClientStatus>,
-    /// What calls took, by tool or command.
+    /// The statistics of calls, by tool or command.
     pub(crate) calls: Vec<CallStatistics>,
-    /// The servers that run, or ran and failed.
+    /// The servers that are running or have failed.
     pub(crate) servers: Vec<ServerRow>,
-    /// What concerns all of them.
+    /// Notes that concern all servers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) notes: Vec<String>,
 }
 
-/// What the daemon knows of itself.
+/// The daemon's data about itself.
 pub(super) struct DaemonFacts<'a> {
     pub(crate) workspace: &'a Path,
     pub(crate) socket: PathBuf,
@@ -51,7 +51,7 @@ pub(super) struct DaemonFacts<'a> {
     pub(crate) uptime: Duration,
 }
 
-/// Everything, as it is now.
+/// Collects the complete status.
 pub(super) async fn gather(about: DaemonFacts<'_>, clients: &Clients, runtime: &Runtime) -> DaemonStatus {
     let ServersOutput { mut servers, notes, .. } = runtime.servers().await;
     servers.retain(|row| {
@@ -66,7 +66,7 @@ pub(super) async fn gather(about: DaemonFacts<'_>, clients: &Clients, runtime: &
     DaemonStatus { servers, notes, ..describe(about, clients, runtime) }
 }
 
-/// The same without its servers.
+/// Collects the status without the servers.
 pub(super) fn describe(about: DaemonFacts<'_>, clients: &Clients, runtime: &Runtime) -> DaemonStatus {
     DaemonStatus {
         ok: true,

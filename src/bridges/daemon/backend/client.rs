@@ -1,4 +1,5 @@
-//! The other door's side of the door `tools`: a backend over connections to daemons that may be replaced meanwhile.
+//! The other door's side of the door `tools`: a backend over connections to daemons that may be
+//! replaced meanwhile.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,14 +31,14 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, ToolDefinition};
 
-/// How often a daemon that owes an answer is asked whether it is still there.
+/// The interval of pings to a daemon that owes an answer.
 const DAEMON_PING_INTERVAL: Duration = Duration::from_secs(10);
-/// How long it may take to say so.
+/// The time limit for the answer to a ping.
 const DAEMON_PING_TIMEOUT: Duration = Duration::from_secs(30);
-/// A daemon may end while it is asked; who only asks asks the next one.
+/// The number of attempts for a read-only request, since a daemon may exit during one.
 const MAX_QUESTION_ATTEMPTS: usize = 2;
 
-/// The runtime of the daemon.
+/// A backend that uses the daemon's runtime.
 pub(crate) struct DaemonBackend {
     preamble: Preamble,
     link: tokio::sync::Mutex<DaemonLinkSlot>,
@@ -55,24 +56,25 @@ struct DaemonLink {
     questions: ApproverQuestions,
 }
 
-/// Where questions of calls that wait are put, by the call's number.
+/// The channels for approver questions of running calls, by the call's number.
 type ApproverQuestions = Arc<Mutex<HashMap<u64, UnboundedSender<QuestionForApprover>>>>;
 
-/// A question of the daemon, and the way back for its answer.
+/// A question of the daemon, and the channel for its answer.
 enum QuestionForApprover {
     Leave(ApprovalRequest, oneshot::Sender<Approval>),
     Form(FormRequest, oneshot::Sender<FormAnswer>),
 }
 
 impl DaemonBackend {
-    /// By `connection`, which was opened with `preamble` by `connector`, and then by the next one.
+    /// Creates a backend on `connection`, which `connector` opened with `preamble`. After its end,
+    /// further connections are opened with both.
     pub(crate) fn new(connector: Connector, preamble: Preamble, connection: DaemonConnection) -> Self {
         let link = Arc::new(DaemonLink::open(connection));
         let link = tokio::sync::Mutex::new(DaemonLinkSlot { connector, link });
         Self { preamble, link, next_call: AtomicU64::new(0) }
     }
 
-    /// The connection, or the one to the next daemon where this one has ended.
+    /// Returns the current connection, or opens a new one if it has ended.
     async fn link(&self) -> Result<Arc<DaemonLink>, ToolError> {
         let mut slot = self.link.lock().await;
         if slot.link.peer.close_reason().is_some() {
@@ -86,7 +88,7 @@ impl DaemonBackend {
         Ok(Arc::clone(&slot.link))
     }
 
-    /// The answer to what changes nothing and may be asked twice.
+    /// Sends a read-only request, which can be repeated.
     async fn ask<T: DeserializeOwned>(&self, method: &str, params: &impl Serialize) -> Result<T, ToolError> {
         let mut left = MAX_QUESTION_ATTEMPTS;
         loop {
@@ -98,8 +100,8 @@ impl DaemonBackend {
         }
     }
 
-    /// The answer to what belongs to a call, whose approver is asked meanwhile. Where it is not waited for any more, the call is
-    /// cancelled.
+    /// Sends a request of a call, and passes questions to its approver meanwhile. If the future is
+    /// dropped, the call is cancelled.
     async fn answer_call<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -167,7 +169,7 @@ impl DaemonLink {
         Self { peer: Peer::open("daemon", reader, writer, handler, None), questions }
     }
 
-    /// The answer to a request, for as long as the daemon is there.
+    /// Sends a request, and waits for the response while the daemon answers pings.
     async fn answer<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -183,7 +185,7 @@ impl DaemonLink {
         }
     }
 
-    /// Waits until the daemon says nothing any more; gives that as a reason.
+    /// Waits until the daemon no longer answers pings. Returns the reason.
     async fn wait_silent(&self) -> String {
         loop {
             sleep(DAEMON_PING_INTERVAL).await;
@@ -195,7 +197,7 @@ impl DaemonLink {
     }
 }
 
-/// A call whose answer is waited for.
+/// A call without a response yet.
 struct WaitingToolCall<'a> {
     link: &'a DaemonLink,
     number: u64,
@@ -220,13 +222,13 @@ impl Drop for WaitingToolCall<'_> {
     }
 }
 
-/// Puts what the daemon asks to `approver`, one question after the other.
+/// Passes the daemon's questions to `approver`, one after the other.
 async fn put_questions(
     questions: &mut UnboundedReceiver<QuestionForApprover>,
     approver: &dyn Approver,
 ) -> std::convert::Infallible {
     while let Some(question) = questions.recv().await {
-        // The daemon that asked may have gone.
+        // The daemon may have exited.
         let _unheard = match question {
             QuestionForApprover::Leave(request, answer) => answer.send(approver.ask(&request).await).is_ok(),
             QuestionForApprover::Form(form, answer) => answer.send(approver.fill_form(&form).await).is_ok(),
@@ -235,7 +237,7 @@ async fn put_questions(
     std::future::pending().await
 }
 
-/// Leads the daemon's questions to the calls that they belong to.
+/// Routes the daemon's questions to their calls.
 struct ApproverHandler(ApproverQuestions);
 
 impl PeerHandler for ApproverHandler {
@@ -251,7 +253,7 @@ impl PeerHandler for ApproverHandler {
 }
 
 impl ApproverHandler {
-    /// The answer to a question, or `nobody` where its call does not wait any more.
+    /// Returns the answer to a question, or `nobody` if its call is not waiting any more.
     fn pass_on<Q: DeserializeOwned, A: Serialize + Send + 'static>(
         &self,
         params: Value,
@@ -265,7 +267,7 @@ impl ApproverHandler {
         };
         let (sender, answered) = oneshot::channel();
         if let Some(call) = self.0.lock().get(&asked.call) {
-            // A call that has just ended hears nothing, and is not waited for.
+            // A call that has just ended is not waiting for questions.
             let _unheard = call.send(question(asked.question, sender));
         }
         PeerResponse::Later(Box::pin(async move {

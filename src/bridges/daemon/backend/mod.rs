@@ -1,12 +1,16 @@
-//! The door `tools`: another door of ours, in a process of its own, has its calls carried out by the daemon.
+//! The door `tools`: the daemon carries out the calls of another door of ours, which runs in a
+//! process of its own.
 //!
-//! - [`serve`]: the daemon's side, a [`LocalBackend`](crate::runtime::tool_backend::LocalBackend) behind a connection
-//! - [`client`]: the other door's side, a [`ToolBackend`](crate::runtime::tool_backend::ToolBackend) over the connection
+//! - [`serve`]: the daemon's side, a [`LocalBackend`](crate::runtime::tool_backend::LocalBackend)
+//!   behind a connection
+//! - [`client`]: the other door's side, a
+//!   [`ToolBackend`](crate::runtime::tool_backend::ToolBackend) over the connection
 //!
-//! How data passes: both sides speak JSON-RPC in frames ([`Peer`](crate::rpc::Peer)). The door asks for lists, decisions and calls. Whoever is asked
-//! for leave sits at the door, so the daemon puts that question to it, with the number of the call that it belongs to. A call ends with its
-//! answer, by [`CANCEL`], or with the connection. With the connection the sessions end that called by it: what was agreed to for them is
-//! forgotten, and what they have in the background ends.
+//! Data flow: both sides speak JSON-RPC in frames ([`Peer`](crate::rpc::Peer)). The door requests
+//! lists, decisions and calls. The approver is at the door, so the daemon sends approval requests
+//! to it, with the number of the call. A call ends with its response, by [`CANCEL`], or with the
+//! connection. The end of the connection ends the sessions that called through it: their approvals
+//! are dropped and their background commands end.
 
 pub(crate) mod client;
 pub(crate) mod serve;
@@ -21,24 +25,25 @@ use crate::policy::approval::Approver;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::tool::Caller;
 
-/// Whether the daemon is still there.
+/// Checks that the daemon responds.
 const PING: &str = "ping";
 /// The definitions of tools: [`ListParams`].
 const LIST: &str = "tools/list";
-/// What would have to be agreed to: [`ApprovalParams`].
+/// The approval that a call needs: [`ApprovalParams`].
 const APPROVAL: &str = "tools/approval";
-/// Whether a call would be let run: [`RemoteToolCall`].
+/// The check that a call would be allowed: [`RemoteToolCall`].
 const AUTHORIZE: &str = "tools/authorize";
 /// A call: [`RemoteToolCall`].
 const CALL: &str = "tools/call";
-/// A notification: a call is not wanted any more, [`CancelParams`].
+/// A notification that cancels a call: [`CancelParams`].
 const CANCEL: &str = "tools/cancel";
-/// From the daemon: leave for a call, [`ApproverQuestion`].
+/// From the daemon: approval of a call, [`ApproverQuestion`].
 const ASK: &str = "approver/ask";
 /// From the daemon: a form for a call, [`ApproverQuestion`].
 const FILL_FORM: &str = "approver/fill_form";
 
-/// An answer that takes as long as a tool or a person does comes within this time: who waits for it has a deadline of its own.
+/// The time limit for answers that depend on a tool or a user. The caller has a deadline of its
+/// own.
 const LONGEST_ANSWER: Duration = Duration::from_secs(24 * 3_600);
 
 #[derive(Serialize, Deserialize)]
@@ -54,7 +59,7 @@ struct ApprovalParams {
     arguments: Value,
 }
 
-/// A call, under a number that no other one of the connection has.
+/// A call, with a number unique within the connection.
 #[derive(Serialize, Deserialize)]
 struct RemoteToolCall {
     number: u64,
@@ -71,7 +76,7 @@ struct CancelParams {
     number: u64,
 }
 
-/// What whoever can be asked at the door is asked for the call of this number.
+/// A question to the approver at the door for the call with this number.
 #[derive(Serialize, Deserialize)]
 struct ApproverQuestion<Q> {
     call: u64,

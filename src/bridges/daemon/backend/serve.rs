@@ -43,13 +43,13 @@ async fn serve(connection: AcceptedConnection) {
         sessions: Mutex::default(),
     });
     let peer = Arc::new(Peer::open("tools", reader, writer, BackendHandler(Arc::clone(&served)), None));
-    // It is set here alone, so it cannot be set already.
+    // This is the only place that sets it, so it cannot be set already.
     let _first = served.peer.set(Arc::downgrade(&peer));
     tokio::select! {
         reason = peer.wait_closed() => tracing::debug!("a door has gone: {reason}"),
         () = closing.cancelled() => {}
     }
-    // Calls that still run end with it.
+    // Running calls end with the connection.
     peer.close("the door is closed");
     let runtime = live.current();
     for session in served.sessions.lock().iter() {
@@ -58,19 +58,19 @@ async fn serve(connection: AcceptedConnection) {
     }
 }
 
-/// What is served on one connection.
+/// The state of one connection.
 struct ServedBackend {
     backend: LocalBackend,
     client: ConnectedClient,
-    /// The conversation, which is there a moment after its first request may be.
+    /// The peer of the connection, set shortly after the first request may have arrived.
     peer: SetOnce<Weak<Peer>>,
-    /// Calls that run, by number.
+    /// The running calls, by number.
     running: Mutex<HashMap<u64, CancellationToken>>,
-    /// The sessions that have called.
+    /// The sessions that have made calls.
     sessions: Mutex<BTreeSet<String>>,
 }
 
-/// A call while it runs.
+/// A running call.
 struct RunningToolCall {
     served: Arc<ServedBackend>,
     call: RemoteToolCall,
@@ -133,7 +133,7 @@ impl ServedBackend {
         self.sessions.lock().insert(caller.session.clone());
     }
 
-    /// Takes in a call, so that what comes behind it on the connection can cancel it.
+    /// Registers a call, so that later messages on the connection can cancel it.
     fn begin(self: &Arc<Self>, call: RemoteToolCall) -> RunningToolCall {
         self.note_session(&call.caller);
         let cancelled = CancellationToken::new();
@@ -142,7 +142,8 @@ impl ServedBackend {
     }
 }
 
-/// The answer of `work`, which has a task of its own, so that the conversation goes on meanwhile, and ends with it.
+/// Runs `work` in a task of its own, so that the connection stays responsive. The task ends with
+/// the connection.
 fn answer_later<P: DeserializeOwned, T: Serialize + Send + 'static, W>(
     params: Value,
     work: impl FnOnce(P) -> W,
@@ -165,7 +166,7 @@ where
     }))
 }
 
-/// The approver at the door, who is asked over its connection.
+/// The approver at the door, reached over its connection.
 struct RemoteApprover<'a> {
     served: &'a ServedBackend,
     call: u64,
@@ -176,7 +177,7 @@ impl<'a> RemoteApprover<'a> {
         Self { served: &running.served, call: running.call.number }
     }
 
-    /// What is answered; nothing where the door has gone, or the call there.
+    /// Returns the answer, or `None` if the door has disconnected or its call has ended.
     async fn ask<T: DeserializeOwned>(&self, method: &str, question: &impl Serialize) -> Option<T> {
         let peer = self.served.peer.wait().await.upgrade()?;
         let asked = ApproverQuestion { call: self.call, question };

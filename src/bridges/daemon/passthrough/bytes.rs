@@ -9,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 use super::{PASSTHROUGH_DRAIN_TIMEOUT, PassthroughEnd};
 use crate::bridges::daemon::connector::DaemonConnection;
 
-/// Passes bytes on in both directions until one side ends. When the input ends, the daemon is told, and what it still says
-/// is passed on for a short time.
+/// Copies bytes in both directions until one side ends. At the end of the input, the daemon's side
+/// is shut down and its remaining output is copied for a short time.
 ///
 /// # Errors
-/// When a side breaks.
+/// One side fails.
 pub(crate) async fn pass_bytes(
     connection: DaemonConnection,
     mut input: impl AsyncRead + Unpin,
@@ -21,7 +21,7 @@ pub(crate) async fn pass_bytes(
     stop: CancellationToken,
 ) -> io::Result<PassthroughEnd> {
     let DaemonConnection { mut reader, mut writer, .. } = connection;
-    // When the host has ended, the daemon's end is the answer to that.
+    // After the end of the input, the daemon is expected to close the connection.
     let host_has_ended = AtomicBool::new(false);
     let outward = async {
         copy(&mut input, &mut writer).await?;

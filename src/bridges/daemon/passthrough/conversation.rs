@@ -1,11 +1,12 @@
-//! The state of an MCP conversation that lets another daemon continue it.
+//! The state of an MCP session that lets another daemon continue it.
 //!
-//! Requests that only ask are put again to the next daemon. Calls of tools are not: whether they were carried out is not
-//! known, and their caller is told so. What a legacy client has said once and for all (`initialize`, subscriptions, the log
-//! level) is said again, and the answers to that are kept from the client, which has had them.
+//! Read-only requests are repeated to the next daemon. Calls of tools are not: they may have been
+//! carried out, and their caller gets an error that says so. One-time messages of a legacy client
+//! (`initialize`, subscriptions, the log level) are sent again, and the responses to these are
+//! withheld from the client, which already has them.
 //!
-//! The daemon's own requests (elicitation and the like) go to the client under names that no two daemons share: an answer to a
-//! question of the former daemon must never become the answer to a question of the next one.
+//! The daemon's own requests (elicitation and the like) go to the client under ids that no two
+//! daemons share. A response to the former daemon must never reach the next one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::bridges::daemon::CALL_LOST;
 
-/// Requests that may be put twice: they change nothing that the first time has not changed.
+/// Requests that can be repeated, since a second one has no further effect.
 const ASKING: &[&str] = &[
     "completion/complete",
     "initialize",
@@ -38,27 +39,28 @@ const ASKING: &[&str] = &[
     "tools/list",
 ];
 
-/// Requests that stand on their own as long as they are open.
+/// Long-lived requests that do not depend on others.
 const LISTENING: &str = "subscriptions/listen";
-/// More open requests are passed on without being remembered.
+/// The number of open requests that are tracked. Further ones are passed on untracked.
 const MAX_TRACKED_REQUESTS: usize = 10_000;
-/// A longer request is not kept to be put again.
+/// The size limit of a request that is kept for repetition, in bytes.
 const MAX_REPLAYABLE_REQUEST_BYTES: usize = 256 << 10;
 /// JSON-RPC 2.0, section 5.1: internal error.
 const JSON_RPC_INTERNAL_ERROR: i32 = -32603;
 
-/// What is known of the conversation.
+/// The tracked state of the session.
 #[derive(Debug, Default)]
 pub(super) struct PassthroughConversation {
-    /// Which daemon this is.
+    /// The number of the current daemon.
     generation: u64,
-    /// What is said first to every daemon, in this order: `initialize`, `notifications/initialized`, the log level.
+    /// The messages that every daemon receives first, in this order: `initialize`,
+    /// `notifications/initialized`, the log level.
     opening: BTreeMap<OpeningMessage, Vec<u8>>,
-    /// By the URI subscribed to.
+    /// The subscriptions, by URI.
     subscriptions: BTreeMap<String, Vec<u8>>,
-    /// By id.
+    /// The open requests, by id.
     open: HashMap<String, OpenPassthroughRequest>,
-    /// Ids of what was said again: the client has had the answers.
+    /// The ids of repeated messages, whose responses the client already has.
     again: HashSet<String>,
 }
 
@@ -72,16 +74,16 @@ enum OpeningMessage {
 #[derive(Debug)]
 struct OpenPassthroughRequest {
     method: String,
-    /// The request, where it may be put again.
+    /// The request, if it can be repeated.
     line: Option<Vec<u8>>,
 }
 
-/// What becomes of the conversation when the daemon is gone.
+/// The consequences of a lost daemon.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DaemonLoss {
-    /// For the client: answers to calls that ran.
+    /// Responses to running calls, for the client.
     pub(crate) answers: Vec<Vec<u8>>,
-    /// Whether the client waits for something, so that another daemon is needed before it says anything more.
+    /// True if the client waits for a response, so that another daemon is needed at once.
     pub(crate) waits: bool,
 }
 
@@ -107,9 +109,9 @@ struct PassthroughParams {
 }
 
 impl PassthroughConversation {
-    /// A line of the client: what the daemon gets of it.
+    /// Processes a line of the client. Returns the line for the daemon.
     pub(super) fn on_client_line(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
-        // What cannot be read is the daemon's to answer.
+        // An unreadable line is answered by the daemon.
         let Ok(peek) = serde_json::from_slice::<PassthroughEnvelope<'_>>(&line) else { return Some(line) };
         match (peek.method, peek.id) {
             (Some(method), Some(id)) => {
@@ -166,7 +168,7 @@ impl PassthroughConversation {
         }
     }
 
-    /// A line of the daemon: what the client gets of it.
+    /// Processes a line of the daemon. Returns the line for the client.
     pub(super) fn on_daemon_line(&mut self, line: Vec<u8>) -> Option<Vec<u8>> {
         let Ok(peek) = serde_json::from_slice::<PassthroughEnvelope<'_>>(&line) else { return Some(line) };
         match (peek.method.as_deref(), peek.id) {
@@ -190,19 +192,20 @@ impl PassthroughConversation {
         }
     }
 
-    /// The name under which the client sees the daemon's request `id`.
+    /// Returns the client's id for the daemon's request `id`.
     fn client_id(&self, id: &str) -> Value {
         json!(format!("{}:{id}", self.generation))
     }
 
-    /// The daemon's own id for what the client calls `name`; `None` where it was a former daemon's.
+    /// Returns the daemon's own id for the client's `name`. Returns `None` if it belongs to a
+    /// former daemon.
     fn daemon_id(&self, name: &str) -> Option<Value> {
         let name: String = serde_json::from_str(name).ok()?;
         let (generation, id) = name.split_once(':')?;
         (generation.parse() == Ok(self.generation)).then(|| serde_json::from_str(id).ok())?
     }
 
-    /// The daemon is gone.
+    /// Handles the loss of the daemon.
     pub(super) fn on_daemon_lost(&mut self) -> DaemonLoss {
         self.generation += 1;
         self.again.clear();
@@ -213,7 +216,7 @@ impl PassthroughConversation {
         DaemonLoss { answers, waits }
     }
 
-    /// What the next daemon is told first.
+    /// Returns the messages to send first to the next daemon.
     pub(super) fn replay(&mut self) -> Vec<Vec<u8>> {
         let mut lines = Vec::new();
         for line in self.opening.values().chain(self.subscriptions.values()) {
@@ -221,7 +224,7 @@ impl PassthroughConversation {
                 .ok()
                 .and_then(|peek| Some(peek.id?.get().to_owned()))
             {
-                // It will be put again below, and its answer is waited for.
+                // It is repeated below, and the client waits for its response.
                 Some(id) if self.open.contains_key(&id) => {}
                 Some(id) => {
                     self.again.insert(id);
@@ -231,7 +234,7 @@ impl PassthroughConversation {
             }
         }
         let open = self.open.values().filter_map(|open| Some((open.method.as_str(), open.line.as_ref()?)));
-        // A conversation that has not begun begins with its opening, and listening is no hurry.
+        // `initialize` comes first if it is still open, and long-lived requests come last.
         let mut open: Vec<_> = open.collect();
         open.sort_by_key(|(method, _)| (*method != "initialize", *method == LISTENING));
         let (first, rest) =
@@ -240,13 +243,14 @@ impl PassthroughConversation {
         first.iter().map(line).chain(lines).chain(rest.iter().map(line)).collect()
     }
 
-    /// There is no daemon: what everyone who waits is told.
+    /// Fails all open requests, since no daemon is available.
     pub(super) fn fail_all(&mut self, why: &str) -> Vec<Vec<u8>> {
         let ids: Vec<String> = self.open.keys().cloned().collect();
         ids.iter().filter_map(|id| self.fail_request(id, why)).collect()
     }
 
-    /// The answer to an open request that nobody will answer: a failed call is a result that a model can read.
+    /// Returns an error response to an open request. For a tool call it is a result, which a model
+    /// can read.
     fn fail_request(&mut self, id: &str, why: &str) -> Option<Vec<u8>> {
         let open = self.open.remove(id)?;
         let id: Value = serde_json::from_str(id).ok()?;
@@ -266,7 +270,7 @@ fn parse_params(line: &[u8]) -> PassthroughParams {
     serde_json::from_slice::<ParamsEnvelope>(line).unwrap_or_default().params
 }
 
-/// The message with `value` under `key`.
+/// Returns the message with `value` under `key`.
 fn with_value(line: &[u8], key: &str, value: Value) -> Option<Vec<u8>> {
     let mut message: Value = serde_json::from_slice(line).ok()?;
     *message.get_mut(key)? = value;

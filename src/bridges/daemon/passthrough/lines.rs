@@ -1,27 +1,27 @@
 //! A splitter of bytes into lines, in bounded memory.
 
-/// A longer line is passed on without being looked at.
+/// The size limit of a parsed line, in bytes. Longer lines are passed on unparsed.
 const MAX_PASSTHROUGH_LINE_BYTES: usize = 32 << 20;
 
-/// What has come of a line that is not whole yet.
+/// The incomplete line received so far.
 #[derive(Debug, Default)]
 pub(super) struct PassthroughLineSplitter {
     part: Vec<u8>,
-    /// The line is longer than any that is looked at, and its beginning has been passed on.
+    /// True if the line exceeds the limit and its beginning has been passed on.
     beyond: bool,
 }
 
-/// A piece of what has come; pieces follow each other without a gap.
+/// A piece of the received bytes; the pieces are contiguous.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PassthroughPiece {
-    /// A whole line, its end included.
+    /// A whole line, including its end.
     Line(Vec<u8>),
-    /// A part of a line that is too long to be looked at.
+    /// A part of a line that is too long to be parsed.
     Part(Vec<u8>),
 }
 
 impl PassthroughLineSplitter {
-    /// Takes more bytes, and hands on what is whole.
+    /// Adds bytes, and passes on the complete pieces.
     pub(super) fn add(&mut self, bytes: &[u8], mut each: impl FnMut(PassthroughPiece)) {
         for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
             let ends = piece.ends_with(b"\n");
@@ -38,7 +38,7 @@ impl PassthroughLineSplitter {
         }
     }
 
-    /// What has no end yet, when nothing more will come.
+    /// Returns the incomplete line at the end of the stream.
     pub(super) fn take_rest(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.part)
     }

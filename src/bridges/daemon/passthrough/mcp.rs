@@ -1,4 +1,4 @@
-//! MCP on stdin and stdout, passed through to daemons that may be replaced during the conversation.
+//! MCP on stdin and stdout, passed through to daemons that may be replaced during the session.
 
 use std::io;
 
@@ -13,11 +13,12 @@ use crate::bridges::daemon::NO_NEXT_DAEMON;
 use crate::bridges::daemon::connector::{Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::Preamble;
 
-/// Passes MCP on between a host and the daemon, and goes on with the next daemon when one ends: at once where the host waits
-/// for something, else with its next message. `connection` was opened with `preamble`.
+/// Passes MCP messages between a host and the daemon, and reconnects to the next daemon when one
+/// exits: at once if the host waits for a response, else at its next message. `connection` was
+/// opened with `preamble`.
 ///
 /// # Errors
-/// When the host's side breaks.
+/// The host's side fails.
 pub(crate) async fn pass_mcp(
     connector: Connector,
     mut preamble: Preamble,
@@ -26,7 +27,7 @@ pub(crate) async fn pass_mcp(
     output: impl AsyncWrite + Unpin,
     stop: CancellationToken,
 ) -> io::Result<PassthroughEnd> {
-    // The next daemon goes on with the same session.
+    // The next daemon continues the same session.
     preamble.session = Some(connection.welcome.session.clone());
     let mut pass = McpPassthrough {
         connector,
@@ -46,14 +47,14 @@ struct McpPassthrough {
     preamble: Preamble,
     connection: Option<DaemonConnection>,
     conversation: PassthroughConversation,
-    /// Bytes that wait to be written; while they are many, nothing more is read for that side.
+    /// Bytes waiting to be written. While there are too many, reading for that side pauses.
     to_daemon: Vec<u8>,
     to_host: Vec<u8>,
     from_host: PassthroughLineSplitter,
     from_daemon: PassthroughLineSplitter,
 }
 
-/// What happened.
+/// An event of the pass-through.
 enum PassthroughEvent {
     FromHost(io::Result<Vec<u8>>),
     FromDaemon(io::Result<Vec<u8>>),
@@ -70,7 +71,8 @@ impl McpPassthrough {
         mut output: impl AsyncWrite + Unpin,
         stop: CancellationToken,
     ) -> io::Result<PassthroughEnd> {
-        // Set when the host has said its last; from then on the daemon has a short time to say its own.
+        // Set at the end of the host's input. From then on the daemon has a short time for its
+        // remaining output.
         let mut end: Option<Instant> = None;
         let mut told_end = false;
         loop {
@@ -80,7 +82,7 @@ impl McpPassthrough {
             if end.is_some() && !told_end && self.to_daemon.is_empty() {
                 told_end = true;
                 if let Some(connection) = &mut self.connection {
-                    // A daemon that is gone is met at the next read.
+                    // The next read detects a daemon that has exited.
                     let _gone = connection.writer.shutdown().await;
                 }
             }
@@ -102,7 +104,7 @@ impl McpPassthrough {
                     }
                 }
                 PassthroughEvent::ToDaemon(Ok(written)) => drop(self.to_daemon.drain(..written)),
-                // A host that has gone reads nothing more.
+                // The host no longer reads.
                 PassthroughEvent::ToHost(Ok(0)) => return Ok(PassthroughEnd::ByHost),
                 PassthroughEvent::ToHost(Err(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                     return Ok(PassthroughEnd::ByHost);
@@ -120,7 +122,8 @@ impl McpPassthrough {
         }
     }
 
-    /// Both directions at once: neither side can be kept from reading by the other's not reading.
+    /// Waits for both directions at once, so that a side that does not read cannot block the other
+    /// one.
     async fn next(
         &mut self,
         input: &mut BufReader<impl AsyncRead + Unpin>,
@@ -162,7 +165,7 @@ impl McpPassthrough {
         }
     }
 
-    /// Bytes of the host; `false` when it is time to stop.
+    /// Processes bytes of the host. Returns `false` if the pass-through must stop.
     async fn take_from_host(&mut self, bytes: &[u8], stop: &CancellationToken) -> bool {
         let mut pieces = Vec::new();
         self.from_host.add(bytes, |piece| pieces.push(piece));
@@ -201,11 +204,11 @@ impl McpPassthrough {
         });
     }
 
-    /// The daemon is gone; `false` when it is time to stop.
+    /// Handles the loss of the daemon. Returns `false` if the pass-through must stop.
     async fn on_daemon_lost(&mut self, host_has_ended: bool, stop: &CancellationToken) -> bool {
         self.connection = None;
         self.to_daemon.clear();
-        // Half a line of a daemon that is gone is no message.
+        // An incomplete line of a lost daemon is not a message.
         drop(self.from_daemon.take_rest());
         self.from_daemon = PassthroughLineSplitter::default();
         let loss = self.conversation.on_daemon_lost();
@@ -222,7 +225,8 @@ impl McpPassthrough {
         goes_on
     }
 
-    /// Tries to come to a daemon, and tells it what it has to know; `false` when it is time to stop.
+    /// Connects to a daemon, and repeats the session's messages to it. Returns `false` if the
+    /// pass-through must stop.
     async fn reconnect(&mut self, stop: &CancellationToken) -> bool {
         self.connector.refresh_identity();
         let opened = tokio::select! {
@@ -248,7 +252,7 @@ impl McpPassthrough {
     }
 }
 
-/// What has come, all of it; nothing at the end.
+/// Reads all available bytes. Returns none at the end.
 async fn read_available(reader: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Vec<u8>> {
     let bytes = reader.fill_buf().await?.to_vec();
     reader.consume(bytes.len());

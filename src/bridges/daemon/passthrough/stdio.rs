@@ -1,5 +1,8 @@
-//! Asynchronous stdin and stdout: pipes and sockets are read and written when the kernel says that they are ready. Reading
-//! through a thread would cost each message two hand-overs, and the thread could not be ended.
+//! Asynchronous stdin and stdout: pipes and sockets are read and written when the kernel reports
+//! them as ready.
+//!
+//! Reading through a thread would cost two thread switches per message, and the thread could not be
+//! ended.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -7,28 +10,28 @@ use std::os::fd::AsFd;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
-/// Something to read from.
+/// A readable stream.
 pub(crate) type StdioReader = Box<dyn AsyncRead + Send + Unpin>;
-/// Something to write to.
+/// A writable stream.
 pub(crate) type StdioWriter = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// This process's standard input. Must be called within a tokio runtime, once.
+/// Opens this process's standard input. Must be called within a tokio runtime, once.
 ///
 /// # Errors
-/// When there are no more file descriptors.
+/// The limit on file descriptors is reached.
 pub(crate) fn input() -> io::Result<StdioReader> {
     let fd = io::stdin().as_fd().try_clone_to_owned()?;
-    // Files and terminals cannot be waited for in this way.
+    // Files and terminals do not support readiness events.
     Ok(match set_nonblocking(&fd).and_then(|()| pipe::Receiver::from_owned_fd_unchecked(fd)) {
         Ok(pipe) => Box::new(pipe),
         Err(_) => Box::new(tokio::io::stdin()),
     })
 }
 
-/// This process's standard output. Must be called within a tokio runtime, once.
+/// Opens this process's standard output. Must be called within a tokio runtime, once.
 ///
 /// # Errors
-/// As [`input`].
+/// Those of [`input`].
 pub(crate) fn output() -> io::Result<StdioWriter> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match set_nonblocking(&fd).and_then(|()| pipe::Sender::from_owned_fd_unchecked(fd)) {
@@ -37,7 +40,7 @@ pub(crate) fn output() -> io::Result<StdioWriter> {
     })
 }
 
-/// Makes a pipe or socket say that it is not ready instead of waiting.
+/// Makes a pipe or socket non-blocking.
 fn set_nonblocking(fd: &impl AsFd) -> io::Result<()> {
     let kind = rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(fd)?.st_mode);
     if !matches!(kind, rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket) {

@@ -1,4 +1,4 @@
-//! Conversations that lose their daemon.
+//! Tests of MCP sessions that lose their daemon.
 
 use super::*;
 
