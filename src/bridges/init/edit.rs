@@ -1,4 +1,5 @@
-//! One entry put into the text of a host's file, JSON (with comments), TOML or YAML, or taken out of it, without any other change.
+//! Inserting and removing one entry in the text of a host's file, JSON (with comments), TOML or
+//! YAML, without any other change.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
@@ -10,10 +11,10 @@ use super::entry::HostConfigEntry;
 use super::file::with_line_end;
 use super::yaml::{put_yaml, remove_yaml, value_of_yaml};
 
-/// How a file is written.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum HostFileFormat {
-    /// JSON; comments and trailing commas are kept where there are some.
+    /// JSON; comments and trailing commas are kept.
     Json,
     /// TOML.
     Toml,
@@ -21,8 +22,8 @@ pub(super) enum HostFileFormat {
     Yaml,
 }
 
-/// `text` (nothing, where there is no file) with `entry` in it. An entry of that name with another value is replaced only with
-/// `force`. `file` is named in errors.
+/// Returns `text` (`None` if the file does not exist) with `entry` in it. An entry of that name
+/// with another value is replaced only with `force`. `file` is named in errors.
 pub(super) fn insert_entry(
     format: HostFileFormat,
     file: &str,
@@ -70,7 +71,8 @@ fn put_json(
     Ok(with_line_end(root.to_string()))
 }
 
-/// `text` without the entry at `path`, and without the tables around it that held nothing else; `text` itself where it has none.
+/// Returns `text` without the entry at `path` and without the tables around it that become empty.
+/// Returns `text` unchanged if it has no such entry.
 pub(super) fn remove_entry(
     format: HostFileFormat,
     file: &str,
@@ -93,7 +95,8 @@ fn remove_json(file: &str, text: &str, path: &[String]) -> Result<String, InitEr
     Ok(root.to_string())
 }
 
-/// The properties that lead to `path`, from the outermost to the one that has its last key; `None` where one is missing.
+/// Returns the properties along `path`, from the outermost to the one with its last key. Returns
+/// `None` if one is missing.
 pub(super) fn properties_at(whole: CstObject, path: &[String]) -> Option<Vec<CstObjectProp>> {
     let mut object = Some(whole);
     path.iter()
@@ -105,7 +108,7 @@ pub(super) fn properties_at(whole: CstObject, path: &[String]) -> Option<Vec<Cst
         .collect()
 }
 
-/// Takes out the last of `way`, and what lies around it as far as nothing else is in there.
+/// Removes the last property of `way`, and the parents that become empty.
 pub(super) fn remove_with_empty_parents(mut way: Vec<CstObjectProp>) {
     if let Some(last) = way.pop() {
         last.remove();
@@ -131,7 +134,7 @@ fn remove_toml(file: &str, text: &str, path: &[String]) -> Result<String, InitEr
     Ok(if table.remove(name).is_some() { document.to_string() } else { text.to_owned() })
 }
 
-/// Whether a text has something at `path`.
+/// Returns true if the text has a value at `path`.
 pub(super) fn has_entry(format: HostFileFormat, text: &str, path: &[String]) -> bool {
     let value = match format {
         HostFileFormat::Json => value_of(text).ok(),
@@ -141,7 +144,7 @@ pub(super) fn has_entry(format: HostFileFormat, text: &str, path: &[String]) -> 
     path.iter().try_fold(value.as_ref(), |at, key| at.map(|value| value.get(key))).flatten().is_some()
 }
 
-/// A text of JSON as a tree that keeps blanks and comments.
+/// Parses JSON into a tree that keeps blanks and comments.
 pub(super) fn parse_json(file: &str, text: &str) -> Result<CstRootNode, InitError> {
     CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| InitError::Unreadable {
         file: file.to_owned(),
@@ -158,7 +161,7 @@ fn parse_toml(file: &str, text: &str) -> Result<DocumentMut, InitError> {
     })
 }
 
-/// A text of JSON, with comments or without, as a value.
+/// Parses JSON, with or without comments, into a value.
 pub(super) fn value_of(text: &str) -> Result<Value, String> {
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| error.to_string())?;
     root.to_serde_value().ok_or_else(|| "it is empty".to_owned())
@@ -224,7 +227,7 @@ fn put_toml(
     Ok(document.to_string())
 }
 
-/// An item as the value of `x` in a document of its own.
+/// Renders an item as the value of `x` in a document of its own.
 fn item_text(item: &Item) -> String {
     let mut document = DocumentMut::new();
     let value = item.clone().into_value().map(Item::Value).unwrap_or_else(|item| item);

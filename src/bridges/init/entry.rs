@@ -1,20 +1,20 @@
-//! What starts us, as one entry of a host's file.
+//! The entry in a host's file that starts us.
 
 use serde_json::Value;
 
 use super::InitError;
 use super::file::new_lines;
 
-/// Where an entry goes and what it is.
+/// The path and the value of an entry.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HostConfigEntry {
-    /// The keys of the tables around it, and its own.
+    /// The keys of the tables around the entry, and its own.
     pub(super) path: Vec<String>,
     pub(super) value: Value,
 }
 
 impl HostConfigEntry {
-    /// The error where `file` has another value, `known`, in its place.
+    /// Creates the error for a `file` with another value, `known`, at the entry's path.
     pub(super) fn conflict(&self, file: &str, known: Option<&Value>) -> InitError {
         let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default() + "\n";
         let known = known.map(pretty).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The change of one configuration file: its text now, its new text, and the write.
+//! The change of one configuration file: its current text, its new text, and the write.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,10 +11,10 @@ use crate::tools::error::ToolError;
 use crate::workspace::edit::{ContentHash, EditPlan, PathPrecondition, TransactionManager};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
-/// A host's settings are smaller.
+/// The size limit of a host's settings, in bytes.
 const MAX_HOST_SETTINGS_BYTES: u64 = 16 << 20;
 
-/// `text` with a line end behind its last line.
+/// Returns `text` with a line break after its last line.
 pub(super) fn with_line_end(mut text: String) -> String {
     if !text.ends_with('\n') {
         text.push('\n');
@@ -22,24 +22,25 @@ pub(super) fn with_line_end(mut text: String) -> String {
     text
 }
 
-/// What would become of a file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InitFileChange {
     /// The file.
     pub(crate) path: PathBuf,
-    /// Its text now; `None` where it is not there.
+    /// The current text; `None` if the file does not exist.
     pub(crate) before: Option<String>,
-    /// Its text then; `None` where it goes away.
+    /// The new text; `None` if the file is deleted.
     pub(crate) after: Option<String>,
 }
 
 impl InitFileChange {
-    /// Whether it is there already, word by word.
+    /// Returns true if the file already has the new text.
     pub(crate) fn is_done(&self) -> bool {
         self.before == self.after
     }
 
-    /// The lines of ours that the change adds to the file; empty if it takes ours out.
+    /// Returns the lines of ours that the change adds to the file. Empty if the change removes our
+    /// lines.
     pub(crate) fn added_lines(&self) -> String {
         let count =
             |text: &Option<String>| text.as_deref().map_or(0, |text| text.matches("lsp-tools").count());
@@ -51,10 +52,11 @@ impl InitFileChange {
         new_lines(before, added_text(before, after))
     }
 
-    /// Writes a file outside the workspace: whole, with the mode of the old file, and through a link where it is one.
+    /// Writes a file outside the workspace as a whole, with the mode of the old file, following a
+    /// link.
     ///
     /// # Errors
-    /// Where the system refuses, or the file is not what it was.
+    /// The write fails, or the file has changed meanwhile.
     pub(super) fn write(&self) -> Result<(), InitError> {
         if self.is_done() {
             return Ok(());
@@ -78,10 +80,10 @@ impl InitFileChange {
     }
 }
 
-/// Makes all `changes`: those of files in the workspace in one transaction, then the others.
+/// Writes all `changes`: those of workspace files in one transaction, then the others.
 ///
 /// # Errors
-/// Where the system refuses, a file is not what it was, or a link in the workspace leads to a control path.
+/// A write fails, a file has changed meanwhile, or a link in the workspace leads to a control path.
 pub(crate) fn write_changes(
     changes: &[InitFileChange],
     workspace: &Workspace,
@@ -121,24 +123,26 @@ impl InitFileChange {
     }
 }
 
-/// The lines of `text` that `before` has not, each behind a plus sign.
+/// Returns the lines of `text` that are missing in `before`, each with a plus sign.
 ///
-/// Files of hosts hold secrets, so no line is shown that was there, whatever commas and spaces stand around it now.
+/// Files of hosts contain secrets, so lines that existed before are never shown, even if commas and
+/// spaces around them changed.
 pub(super) fn new_lines(before: &str, text: &str) -> String {
     let known = bare(before);
     let added = text.lines().filter(|line| !known.contains(&bare(line)));
     added.map(|line| format!("+{line}\n")).collect()
 }
 
-/// Returns true if the file at `path` begins with a byte order mark, which its text does not show.
+/// Returns true if the file at `path` begins with a byte order mark, which its text does not
+/// contain.
 fn starts_with_bom(path: &Path) -> bool {
     let mut first = Vec::new();
     let opened = Workspace::open_outside(path).map(|(file, _)| file.take(3).read_to_end(&mut first));
     opened.is_ok() && first == "\u{feff}".as_bytes()
 }
 
-/// The part of `after` between the texts that it has in common with `before` at the start and at the end; with the start of
-/// its first line if that is no more than a key.
+/// Returns the part of `after` between its common prefix and suffix with `before`. If the start of
+/// its first line is only a key, that start is included.
 fn added_text<'a>(before: &str, after: &'a str) -> &'a str {
     let common = |one: &mut dyn Iterator<Item = (char, char)>| -> usize {
         one.take_while(|(old, new)| old == new).map(|(character, _)| character.len_utf8()).sum()
@@ -151,20 +155,20 @@ fn added_text<'a>(before: &str, after: &'a str) -> &'a str {
     &after[if is_key { line } else { start }..end]
 }
 
-/// A text without the characters that a new neighbour changes.
+/// Removes the characters that a new neighbour changes.
 fn bare(text: &str) -> String {
     text.chars().filter(|character| !character.is_whitespace() && *character != ',').collect()
 }
 
-/// `after`, unless what was taken out of `before` left nothing in it: no file is better than an empty one.
+/// Returns `after`, or `None` if the removal from `before` emptied it: an empty file is deleted.
 pub(super) fn unless_emptied(before: &str, after: String) -> Option<String> {
     let bare: String = after.split_whitespace().collect();
     (after == before || !(bare.is_empty() || bare == "{}")).then_some(after)
 }
 
-/// Fails where a file of the project `root` leads out of it.
+/// Returns an error if a file of the project `root` resolves to a path outside of it.
 pub(super) fn check_inside(path: &Path, root: &Path) -> Result<(), InitError> {
-    // The nearest part of it that is there decides: what is not there leads nowhere else.
+    // The nearest existing ancestor decides, since a missing path contains no link.
     let there = path.ancestors().find(|part| part.symlink_metadata().is_ok()).unwrap_or(path);
     let real = fs::canonicalize(there).map_err(|error| io_error(path, "found", &error))?;
     let root = fs::canonicalize(root).map_err(|error| io_error(root, "found", &error))?;
@@ -174,7 +178,7 @@ pub(super) fn check_inside(path: &Path, root: &Path) -> Result<(), InitError> {
     }
 }
 
-/// The text of a file; `None` where there is none.
+/// Reads the text of a file. Returns `None` if it does not exist.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
     let failed = |why: &str| Err(io_error(path, "read", &io::Error::other(why)));
     match Workspace::read_outside(path, MAX_HOST_SETTINGS_BYTES) {
@@ -218,7 +222,7 @@ mod tests {
         assert!(link.symlink_metadata().unwrap().is_symlink());
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(fs::read_dir(root.join("a")).unwrap().count(), 1);
-        // Somebody was quicker.
+        // The file has been changed meanwhile.
         assert!(matches!(second.write(), Err(InitError::Changed(_))));
         InitFileChange { path: path.clone(), before: Some("2\n".to_owned()), after: None }.write().unwrap();
         assert!(!path.exists());

@@ -1,4 +1,4 @@
-//! A check of a host's entry: the command in it is started once, as the host will start it, and asked for its tools.
+//! A check of a host's entry: starts its command once, as the host will, and lists its tools.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,15 +10,15 @@ use super::host::{HostSetupRequest, server_arguments};
 use crate::process::{Exchange, ProgramPath, Spawn, Spawner, exchange};
 use crate::workspace::Workspace;
 
-/// The time for the server to start and to list its tools.
+/// The time limit for the server to start and to list its tools.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(20);
-/// A list of all tools has less.
+/// The limit on the server's output, in bytes; a list of all tools is smaller.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
-/// The revision of MCP that every host speaks.
+/// The revision of MCP that every host supports.
 const PROTOCOL_VERSION: &str = "2025-06-18";
 
-/// Starts the command of the entry that `request` makes, and returns the names of the tools that the host will be given. No
-/// daemon is started for it. Errors: one sentence with the command.
+/// Starts the command of the entry that `request` makes, and returns the names of the tools that
+/// the host will receive. Starts no daemon. Errors: one sentence with the command.
 pub(crate) async fn handshake(
     spawner: &Spawner,
     request: &HostSetupRequest,
@@ -58,7 +58,7 @@ pub(crate) async fn handshake(
     })
 }
 
-/// The names in the response to `tools/list`.
+/// Returns the names in the response to `tools/list`.
 fn tools_in(output: &[u8]) -> Option<Vec<String>> {
     let lines = output.split(|byte| *byte == b'\n');
     let responses = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());

@@ -10,9 +10,9 @@ use super::entry::HostConfigEntry;
 use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
 use crate::config::Catalogue;
 
-/// What we are called in the files of hosts.
+/// Our name in the files of hosts.
 const NAME: &str = "lsp-tools";
-/// How long goose waits for a call: its own default.
+/// The time limit for calls in goose, equal to its own default.
 const GOOSE_TIMEOUT_SECONDS: u32 = 300;
 
 /// A host that can start us.
@@ -48,46 +48,46 @@ pub(crate) enum McpHost {
     Windsurf,
 }
 
-/// For whom a host is configured.
+/// The scope of a host's configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostScope {
-    /// Everyone who works on this project with that host.
+    /// All users of that host in this project.
     Project,
     /// The user, in all projects.
     User,
 }
 
-/// Where files are.
+/// The folders of configuration files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostDirectories {
     /// The project.
     pub(crate) project: PathBuf,
     /// The user's home.
     pub(crate) home: PathBuf,
-    /// The folder for settings of programs (`~/.config`, or what `XDG_CONFIG_HOME` says).
+    /// The folder for settings of programs (`~/.config`, or the value of `XDG_CONFIG_HOME`).
     pub(crate) config: PathBuf,
-    /// What `CODEX_HOME` says.
+    /// The value of `CODEX_HOME`.
     pub(crate) codex: Option<PathBuf>,
-    /// What `COPILOT_HOME` says.
+    /// The value of `COPILOT_HOME`.
     pub(crate) copilot: Option<PathBuf>,
-    /// What `CLAUDE_CONFIG_DIR` says.
+    /// The value of `CLAUDE_CONFIG_DIR`.
     pub(crate) claude: Option<PathBuf>,
 }
 
-/// What is wanted of a host.
+/// The requested configuration of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostSetupRequest {
     /// The host.
     pub(crate) host: McpHost,
-    /// For whom; by default where the host's users have it.
+    /// The scope; by default the usual one of the host.
     pub(crate) scope: Option<HostScope>,
-    /// The program that it starts.
+    /// The program that the host starts.
     pub(crate) program: String,
     /// The profile of tools.
     pub(crate) profile: Option<String>,
-    /// Not the tools, but a language server in front of all language servers.
+    /// Configures a language server in front of all language servers, instead of the tools.
     pub(crate) editor_door: bool,
-    /// An entry of ours that is another one is replaced.
+    /// Replaces a different entry of our name.
     pub(crate) force: bool,
 }
 
@@ -97,10 +97,10 @@ struct HostConfigTarget {
     entry: HostConfigEntry,
 }
 
-/// What has to change for `request`.
+/// Computes the change for `request`.
 ///
 /// # Errors
-/// Where the host cannot be told so, its file cannot be kept, or has another entry of our name.
+/// The host does not support it, its file cannot be preserved, or it has another entry of our name.
 pub(crate) fn configure(
     request: &HostSetupRequest,
     places: &HostDirectories,
@@ -112,10 +112,10 @@ pub(crate) fn configure(
     Ok(InitFileChange { path: target.path, before, after: Some(after) })
 }
 
-/// What has to change so that the host no longer starts us.
+/// Computes the change after which the host no longer starts us.
 ///
 /// # Errors
-/// As [`configure`].
+/// Those of [`configure`].
 pub(crate) fn unconfigure(
     request: &HostSetupRequest,
     places: &HostDirectories,
@@ -130,7 +130,7 @@ pub(crate) fn unconfigure(
     Ok(InitFileChange { path: target.path, before, after })
 }
 
-/// The file with our entry, and its text now.
+/// Returns the file for our entry, and its current text.
 fn target(
     request: &HostSetupRequest,
     places: &HostDirectories,
@@ -149,7 +149,7 @@ fn target(
     Ok((target, before))
 }
 
-/// The file of `scope` that has our entry for the tools, where it has one.
+/// Returns the file of `scope` if it has our entry for the tools.
 pub(super) fn entered_in(host: McpHost, scope: HostScope, places: &HostDirectories) -> Option<PathBuf> {
     let request = HostSetupRequest {
         host,
@@ -162,10 +162,10 @@ pub(super) fn entered_in(host: McpHost, scope: HostScope, places: &HostDirectori
     entry_file(&request, places, Catalogue::built_in()).ok()?
 }
 
-/// The file with an entry of ours for what `request` wants, where it has one, whatever the entry says.
+/// Returns the file for `request` if it has an entry of our name, with any value.
 ///
 /// # Errors
-/// Where the host cannot be told so, or its file cannot be read.
+/// The host does not support the request, or its file cannot be read.
 pub(crate) fn entry_file(
     request: &HostSetupRequest,
     places: &HostDirectories,
@@ -195,7 +195,7 @@ pub(super) fn usual_scope(host: McpHost) -> HostScope {
     }
 }
 
-/// Newer files of opencode have the servers one level deeper.
+/// Newer files of opencode nest the servers one level deeper.
 fn with_existing_layout(host: McpHost, mut entry: HostConfigEntry, before: Option<&str>) -> HostConfigEntry {
     let value = before.and_then(|text| value_of(text).ok());
     let nested = value.as_ref().and_then(|value| value.pointer("/mcp/servers")).is_some_and(Value::is_object);
@@ -205,7 +205,8 @@ fn with_existing_layout(host: McpHost, mut entry: HostConfigEntry, before: Optio
     entry
 }
 
-/// The arguments of the MCP server in the host's entry, without those that the host fills in.
+/// Returns the arguments of the MCP server in the host's entry, without those that the host
+/// expands.
 pub(super) fn server_arguments(request: &HostSetupRequest) -> Vec<String> {
     let mut args = vec!["mcp".to_owned()];
     if let Some(profile) = &request.profile {
@@ -225,7 +226,8 @@ fn tools(
     use HostScope::{Project, User};
     let (project, home) = (&places.project, &places.home);
     let mut args = server_arguments(request);
-    // These start us elsewhere than in the folder that is open, and fill in which one that is.
+    // These hosts start us in another folder than the open one, and expand this variable to the
+    // latter.
     if matches!((request.host, scope), (McpHost::VsCode | McpHost::Cursor, Project)) {
         args.extend(["--workspace".to_owned(), "${workspaceFolder}".to_owned()]);
     }
@@ -364,22 +366,22 @@ fn editor_door(
 }
 
 impl HostDirectories {
-    /// Claude Code's settings for all projects.
+    /// The folder of Claude Code's user settings.
     pub(super) fn claude_folder(&self) -> PathBuf {
         self.claude.clone().unwrap_or_else(|| self.home.join(".claude"))
     }
 
-    /// Codex's.
+    /// The folder of Codex's user settings.
     pub(super) fn codex_folder(&self) -> PathBuf {
         self.codex.clone().unwrap_or_else(|| self.home.join(".codex"))
     }
 
-    /// Copilot CLI's.
+    /// The folder of Copilot CLI's user settings.
     pub(super) fn copilot_folder(&self) -> PathBuf {
         self.copilot.clone().unwrap_or_else(|| self.home.join(".copilot"))
     }
 
-    /// VS Code's.
+    /// The folder of VS Code's user settings.
     pub(super) fn code_folder(&self) -> PathBuf {
         match cfg!(target_os = "macos") {
             true => self.home.join("Library/Application Support/Code/User"),
@@ -389,7 +391,7 @@ impl HostDirectories {
 }
 
 impl McpHost {
-    /// All of them, in the order of their names.
+    /// All hosts, sorted by name.
     pub(crate) const ALL: [Self; 14] = [
         Self::ClaudeCode,
         Self::Cline,
@@ -407,7 +409,7 @@ impl McpHost {
         Self::Zed,
     ];
 
-    /// As people call it.
+    /// The display name.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Claude Code",
@@ -427,7 +429,7 @@ impl McpHost {
         }
     }
 
-    /// As it is typed.
+    /// The name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude-code",
@@ -447,17 +449,19 @@ impl McpHost {
         }
     }
 
-    /// The profile of tools that suits it. All of these read, search, edit and run commands by tools of their own.
+    /// The default tool profile. All of these hosts have tools of their own to read, search, edit
+    /// and run commands.
     pub(crate) fn usual_profile(self) -> &'static str {
         "lsp"
     }
 
-    /// Whether its model gets the JSON form of answers, alone or beside their text, which says the same in fewer words.
+    /// Returns true if the host's model receives the JSON form of answers, alone or beside the
+    /// shorter text form.
     pub(crate) fn shows_json_answers(self) -> bool {
         matches!(self, Self::Codex | Self::CopilotCli)
     }
 
-    /// Whether it has hooks that reach its model.
+    /// Returns true if the host has hooks that reach its model.
     pub(crate) fn takes_hooks(self) -> bool {
         match self {
             Self::ClaudeCode
@@ -477,7 +481,7 @@ impl McpHost {
         }
     }
 
-    /// The program that people start.
+    /// The name of the host's program.
     pub(crate) fn program(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude",
@@ -502,7 +506,7 @@ fn stdio(program: &str, args: &[String]) -> Value {
     json!({"type": "stdio", "command": program, "args": args})
 }
 
-/// Copilot CLI's file of language servers.
+/// The path of Copilot CLI's file of language servers.
 pub(super) fn copilot_servers(scope: HostScope, places: &HostDirectories) -> PathBuf {
     match scope {
         HostScope::Project => places.project.join(".github/lsp.json"),
@@ -510,7 +514,7 @@ pub(super) fn copilot_servers(scope: HostScope, places: &HostDirectories) -> Pat
     }
 }
 
-/// The two names that opencode's settings may have.
+/// The two possible paths of opencode's settings.
 pub(super) fn opencode_files(scope: HostScope, places: &HostDirectories) -> [PathBuf; 2] {
     let folder: &Path = match scope {
         HostScope::Project => &places.project,
@@ -519,13 +523,14 @@ pub(super) fn opencode_files(scope: HostScope, places: &HostDirectories) -> [Pat
     ["opencode.json", "opencode.jsonc"].map(|name| folder.join(name))
 }
 
-/// The one that is there.
+/// The existing one of opencode's settings files.
 fn opencode(scope: HostScope, places: &HostDirectories) -> PathBuf {
     let [plain, commented] = opencode_files(scope, places);
     if commented.exists() { commented } else { plain }
 }
 
-/// Every ending of a file name that the catalogue knows a running server for, with a dot, and the language's id.
+/// Every file extension (with a dot) of a language with an enabled server in the catalogue, with
+/// the language's id.
 fn extensions(catalogue: &Catalogue) -> impl Iterator<Item = (String, String)> + '_ {
     let languages = catalogue.languages.iter().filter(|(key, _)| !catalogue.servers_for(key).is_empty());
     languages.flat_map(|(key, language)| {

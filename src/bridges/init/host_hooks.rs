@@ -1,4 +1,5 @@
-//! The hooks of hosts that ask us after an edit and at a search: put into the host's files, taken out of them.
+//! The hooks of hosts that call us after edits and at searches: inserting and removing them in the
+//! hosts' files.
 
 use std::path::PathBuf;
 
@@ -11,28 +12,29 @@ use super::list::{HostListElement, put_elements, remove_elements};
 use crate::policy::hooks::files::OWN_FILE;
 use crate::text::shell_word;
 
-/// How long a host waits for a hook, in seconds. The hook itself gives up long before that.
+/// The host's time limit for a hook, in seconds. The hook itself gives up long before that.
 const HOST_HOOK_TIMEOUT_SECONDS: u64 = 10;
 
-/// The ways in which a host's session begins with servers that may not run.
+/// The starts of a host's session after which servers may not be running.
 const SESSION_STARTS: &str = "startup|resume";
 
-/// The plugin by which opencode calls us. It waits no longer than the hooks of other hosts, and fails silently.
+/// The plugin through which opencode calls us. It has the same time limit as the hooks of other
+/// hosts, and fails silently.
 const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
 
-/// What a host's hooks look like.
+/// The form of a host's hooks.
 enum HookSetup {
     /// Elements of lists in a file of the host's JSON.
     Elements(PathBuf, Vec<HostListElement>),
-    /// A file that is ours alone.
+    /// A file that contains only our hooks.
     File(PathBuf, String),
 }
 
-/// What has to change so that the host asks `program` after edits and at searches, or no longer does. Where the file is one of
-/// `earlier`, that change is a part of this one.
+/// Computes the change after which the host calls `program` after edits and at searches, or no
+/// longer does. If the file is one of `earlier`, that change is included.
 ///
 /// # Errors
-/// Where the host has no hooks that reach its model, or a file cannot be kept.
+/// The host has no hooks that reach its model, or a file cannot be preserved.
 pub(crate) fn hook_changes(
     host: McpHost,
     scope: HostScope,
@@ -68,9 +70,9 @@ pub(crate) fn hook_changes(
     Ok(InitFileChange { path, before, after })
 }
 
-/// Whether the host's hooks of `scope` are there.
+/// Returns the file of the host's hooks of `scope`, if they exist.
 pub(super) fn has_hooks(host: McpHost, scope: HostScope, places: &HostDirectories) -> Option<PathBuf> {
-    // The program's own name is no part of the marks.
+    // The program's name is not part of the marks.
     let change = hook_changes(host, scope, places, ("lsp-tools", true), &[]).ok()?;
     (!change.is_done()).then_some(change.path)
 }
@@ -101,7 +103,8 @@ fn setup(
                 hooks.element("PreToolUse", "Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
             ],
         ),
-        // Before a tool runs, Gemini's hooks can add nothing: what is known of a symbol stands behind the hits.
+        // Gemini's hooks can add nothing before a tool runs, so the information about a symbol
+        // follows the matches.
         McpHost::Gemini => HookSetup::Elements(
             folder(".gemini", places.home.join(".gemini")).join("settings.json"),
             vec![
@@ -115,7 +118,7 @@ fn setup(
                 ),
             ],
         ),
-        // Before a tool runs, a hook of Qwen Code has to decide whether it may.
+        // A hook of Qwen Code before a tool has to decide on the call, so it runs after the tool.
         McpHost::QwenCode => HookSetup::Elements(
             folder(".qwen", places.home.join(".qwen")).join("settings.json"),
             vec![
@@ -156,7 +159,7 @@ fn setup(
     })
 }
 
-/// The words of one host's hooks.
+/// The parameters of one host's hooks.
 struct HookWords<'a> {
     host: McpHost,
     program: &'a str,
@@ -167,7 +170,7 @@ impl HookWords<'_> {
         format!("{} hook {} {event}", shell_word(self.program), self.host.name())
     }
 
-    /// An element of the list of `list`'s hooks, in the form that Claude Code introduced.
+    /// Creates an element of the list of `list`'s hooks, in the form introduced by Claude Code.
     fn element(&self, list: &str, matcher: &str, event: &str, timeout: u64) -> HostListElement {
         let value = json!({
             "matcher": matcher,

@@ -1,4 +1,5 @@
-//! The block about our tools in the files of instructions that hosts give to models: put in, renewed, taken out.
+//! The block about our tools in the hosts' instruction files for models: inserting, updating and
+//! removing it.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +7,12 @@ use super::InitError;
 use super::file::{InitFileChange, check_inside, text_of, unless_emptied};
 use super::host::{HostDirectories, HostScope, McpHost};
 
-/// What begins and ends the block. Everything between the two is ours.
+/// The marks around the block. The text between them is ours.
 const BEGIN: &str = "<!-- lsp-tools:begin -->";
 const END: &str = "<!-- lsp-tools:end -->";
 
-/// The block. It says what is worth using when and leaves the choice to the model: orders wear off, and cost trust where a tool
-/// cannot help.
+/// The text of the block. It describes the use of each tool and leaves the choice to the model:
+/// orders lose their effect over time, and cost trust if a tool cannot help.
 const BLOCK: &str = "\
 ## Questions about code
 
@@ -25,13 +26,14 @@ The MCP server `lsp-tools` asks the language servers of this project, which know
 - Without these tools, as in some sub-agents, from a shell: `lsp-tools explore NAME`, `references NAME`, `check FILE`.
 ";
 
-/// The most files of sub-agents that get the block.
+/// The limit on files of sub-agents that get the block.
 const MAX_AGENT_FILES: usize = 100;
 
-/// What has to change so that the host's files of instructions have the block, or have it no longer.
+/// Computes the changes after which the host's instruction files have the block, or no longer have
+/// it.
 ///
 /// # Errors
-/// Where the host has no such file, or one of them cannot be read.
+/// The host has no such file, or one of them cannot be read.
 pub(crate) fn instruct(
     host: McpHost,
     scope: HostScope,
@@ -59,7 +61,7 @@ pub(crate) fn instruct(
     Ok(changes)
 }
 
-/// The file that the host reads before every conversation.
+/// The instruction file that the host reads at the start of every session.
 fn instruction_file(host: McpHost, scope: HostScope, places: &HostDirectories) -> Option<PathBuf> {
     let project = |name: &str| Some(places.project.join(name));
     match (host, scope) {
@@ -103,7 +105,8 @@ fn instruction_file(host: McpHost, scope: HostScope, places: &HostDirectories) -
     }
 }
 
-/// The files of the host's sub-agents that are there. Most of them start without the host's own instructions.
+/// Returns the existing files of the host's sub-agents. Most of them start without the host's own
+/// instructions.
 fn agent_files(host: McpHost, scope: HostScope, places: &HostDirectories) -> Vec<PathBuf> {
     let folder = match (host, scope) {
         (McpHost::ClaudeCode, HostScope::Project) => places.project.join(".claude/agents"),
@@ -130,14 +133,14 @@ fn agent_files(host: McpHost, scope: HostScope, places: &HostDirectories) -> Vec
     files
 }
 
-/// Whether the host's own file has the block.
+/// Returns the host's own file if it has the block.
 pub(super) fn has_block(host: McpHost, scope: HostScope, places: &HostDirectories) -> Option<PathBuf> {
     let path = instruction_file(host, scope, places)?;
     let text = text_of(Path::new(&path)).ok()??;
     block_in(&text).map(|_| path)
 }
 
-/// Where the block stands, its last line break included.
+/// Returns the range of the block, including its last line break.
 fn block_in(text: &str) -> Option<std::ops::Range<usize>> {
     let end = text.find(END)?;
     let start = text[..end].rfind(BEGIN)?;

@@ -1,4 +1,5 @@
-//! Elements of ours in a list of a host's JSON: put in, replaced, taken out, without any other change.
+//! Our elements in a list of a host's JSON: inserting, replacing and removing them without any
+//! other change.
 
 use jsonc_parser::cst::{CstArray, CstNode, CstObject, CstObjectProp};
 use serde_json::Value;
@@ -7,17 +8,17 @@ use super::InitError;
 use super::edit::{parse_json, properties_at, remove_with_empty_parents, to_cst_value};
 use super::file::with_line_end;
 
-/// A list in a file and our element of it.
+/// A list in a file, and our element of it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct HostListElement {
-    /// The keys that lead to the list.
+    /// The keys of the path to the list.
     pub(super) path: Vec<String>,
     pub(super) value: Value,
-    /// What some text in it contains, and in no element of others.
+    /// A text that only our element contains.
     pub(super) mark: String,
 }
 
-/// Whether an element is ours: some text in it contains `mark`.
+/// Returns true if an element is ours, which means that a text in it contains `mark`.
 fn is_ours(element: &CstNode, mark: &str) -> bool {
     fn contains(value: &Value, mark: &str) -> bool {
         match value {
@@ -30,8 +31,8 @@ fn is_ours(element: &CstNode, mark: &str) -> bool {
     element.to_serde_value().is_some_and(|value| contains(&value, mark))
 }
 
-/// `text` (nothing, where there is no file) in which the list of each of `elements` has that one element of ours. One with its mark
-/// that is different gives way.
+/// Returns `text` (`None` if the file does not exist) with each of `elements` exactly once in its
+/// list. A different element with the same mark is replaced.
 pub(super) fn put_elements(
     file: &str,
     text: Option<&str>,
@@ -56,7 +57,8 @@ pub(super) fn put_elements(
     Ok(with_line_end(if changed { root.to_string() } else { text.to_owned() }))
 }
 
-/// `text` without `elements`, known by their marks, and without the lists that held nothing else.
+/// Returns `text` without `elements`, identified by their marks, and without lists that become
+/// empty.
 pub(super) fn remove_elements(
     file: &str,
     text: &str,

@@ -1,12 +1,14 @@
 //! Configuration of the hosts that start us.
 //!
-//! What lives here: which file each host reads and what stands in it ([`host`]), its hooks that ask us ([`host_hooks`]) and its
-//! instructions that name our tools ([`instructions`]), changing such a file and keeping the rest of it ([`entry`], [`edit`], [`yaml`], [`list`]), putting
-//! it in the place of the old one ([`mod@file`]), records of what was there ([`record`]), a check that the entry works ([`mod@handshake`]), and which hosts there are ([`mod@survey`]). May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a command that
-//! their owner types, and no tool.
+//! Contents: the file and entry of each host ([`host`]), its hooks that call us ([`host_hooks`])
+//! and its instructions that name our tools ([`instructions`]). [`entry`], [`edit`], [`yaml`] and
+//! [`list`] change such a file and preserve the rest of it; [`mod@file`] writes it. [`record`]
+//! keeps the previous content, [`mod@handshake`] checks that the entry works, and [`mod@survey`]
+//! detects the installed hosts. May use: `config`, `text`, `tools`. Reads and writes only the files
+//! that it names: it is a command typed by their owner, not a tool.
 //!
-//! How data passes: a [`HostSetupRequest`] comes in, an [`InitFileChange`] goes out: the file, its text before and after, and the difference. Nothing
-//! is written before someone calls [`write_changes`].
+//! Data flow: a [`HostSetupRequest`] becomes an [`InitFileChange`], with the file, its text before
+//! and after, and the difference. Nothing is written before the call of [`write_changes`].
 
 mod edit;
 mod entry;
@@ -32,46 +34,46 @@ pub(crate) use survey::{HostSurvey, survey};
 
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// A configuration cannot be written.
+/// Reasons why a configuration cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InitError {
-    /// The host has no such thing.
+    /// The host does not support the request.
     #[error("{0}")]
     Unsupported(String),
-    /// The file says something that cannot be understood, so it cannot be kept.
+    /// The file cannot be parsed, so its content cannot be preserved.
     #[error("`{file}` cannot be read as {format}: {reason}")]
     Unreadable {
         /// The file.
         file: String,
-        /// What it should be.
+        /// The expected format.
         format: &'static str,
-        /// What is wrong.
+        /// The parse error.
         reason: String,
     },
-    /// There is an entry of that name, and it is another one.
+    /// An entry of our name exists with another value.
     #[error("`{file}` has another `{entry}` already; ours would add:\n{difference}")]
     Other {
         /// The file.
         file: String,
-        /// The entry's place in it.
+        /// The path of the entry in the file.
         entry: String,
-        /// The lines that ours would add.
+        /// The lines that our entry would add.
         difference: String,
     },
-    /// The file system refused.
+    /// A file system operation failed.
     #[error("`{file}` cannot be {action}: {reason}")]
     Io {
         /// The file.
         file: String,
-        /// What was tried.
+        /// The operation.
         action: &'static str,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
-    /// It leads out of the project.
+    /// The path leads out of the project.
     #[error("`{0}` leads out of the project, whose own file it should be")]
     Outside(String),
-    /// Somebody changed it in between.
+    /// The file was changed meanwhile.
     #[error("`{0}` was changed while this was worked out")]
     Changed(String),
 }

@@ -1,4 +1,5 @@
-//! Records of files of hosts as they were before `init` changed them, so that `init --remove` restores their bytes.
+//! Records of hosts' files before `init` changed them, so that `init --remove` restores their
+//! bytes.
 
 use std::fs;
 use std::io;
@@ -10,15 +11,15 @@ use super::InitFileChange;
 use crate::workspace::edit::ContentHash;
 use crate::workspace::{Workspace, private};
 
-/// Host files are smaller, and a record holds one.
+/// The size limit of a record, in bytes. It contains one host file, which is smaller.
 const MAX_RECORD_BYTES: u64 = 64 << 20;
 
 /// One file before the first and after the last change by `init`.
 #[derive(Debug, Serialize, Deserialize)]
 struct InitFileRecord {
-    /// The text; `None` if `init` made the file.
+    /// The text; `None` if `init` created the file.
     before: Option<String>,
-    /// The folders that `init` made, the outermost first.
+    /// The folders that `init` created, the outermost first.
     folders: Vec<PathBuf>,
     /// The hash of the text that `init` left.
     after: ContentHash,
@@ -31,15 +32,16 @@ pub(crate) struct InitRecords {
 }
 
 impl InitRecords {
-    /// The records below `state`. Nothing is read or made yet.
+    /// Creates the store of records below `state`. Reads and writes nothing yet.
     pub(crate) fn new(state: &Path) -> Self {
         Self { folder: state.join("init") }
     }
 
-    /// Records the files that `changes` are about to write; those that something is taken out of only if they have a record.
+    /// Records the files that `changes` are about to write. If `removing`, updates only existing
+    /// records.
     ///
     /// # Errors
-    /// Where the state folder cannot be written.
+    /// The state folder cannot be written.
     pub(crate) fn keep(&self, changes: &[InitFileChange], removing: bool) -> io::Result<()> {
         for change in changes.iter().filter(|change| !change.is_done()) {
             let Some(after) = &change.after else { continue };
@@ -56,8 +58,9 @@ impl InitRecords {
         Ok(())
     }
 
-    /// The change that takes our part out of a file. If `whole` and the file is as `init` left it, the bytes from before
-    /// come back. Otherwise only our part goes, and a file that the user had is not deleted.
+    /// Returns the change that removes our part from a file. If `whole` is set and the file is as
+    /// `init` left it, the former bytes are restored. Otherwise only our part is removed, and a
+    /// file that existed before is not deleted.
     pub(crate) fn restored(&self, change: InitFileChange, whole: bool) -> InitFileChange {
         if change.is_done() {
             return change;
@@ -71,16 +74,17 @@ impl InitRecords {
         InitFileChange { after, ..change }
     }
 
-    /// Removes the records of `changes` that were made, and the folders that `init` had made for files that are gone.
+    /// Removes the records of applied `changes`, and the folders that `init` created for deleted
+    /// files.
     pub(crate) fn forget(&self, changes: &[InitFileChange]) {
         for change in changes {
             let Some(known) = self.read(&change.path) else { continue };
             if change.after.is_none() {
-                // A folder that holds something else stays.
+                // A folder that is not empty stays.
                 known.folders.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
             }
             if change.after == known.before {
-                // A record that stays fits no file any more.
+                // A remaining record no longer matches any file.
                 let _ = fs::remove_file(self.place(&change.path));
             }
         }
@@ -109,12 +113,12 @@ fn missing_folders(path: &Path) -> Vec<PathBuf> {
     missing
 }
 
-/// Returns true if the whole file is ours, by its name.
+/// Returns true if the whole file is ours, judged by its name.
 fn is_ours(path: &Path) -> bool {
     path.file_stem().is_some_and(|name| name == "lsp-tools")
 }
 
-/// The text of a file of the kind of `path` that says nothing.
+/// Returns an empty document in the format of `path`.
 fn empty_text(path: &Path) -> &'static str {
     match path.extension().and_then(|extension| extension.to_str()) {
         Some("json" | "jsonc") => "{}\n",

@@ -1,4 +1,4 @@
-//! Which hosts are on this machine, and which of them start us already.
+//! The hosts on this machine, and those of them that start us already.
 
 use std::path::PathBuf;
 
@@ -6,30 +6,31 @@ use super::host::{HostDirectories, HostScope, McpHost, entered_in};
 use super::{host_hooks, instructions};
 use crate::process::ProgramPath;
 
-/// What is there of one host.
+/// The findings about one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostSurvey {
     /// The host.
     pub(crate) host: McpHost,
-    /// Its program on `PATH`.
+    /// The host's program on `PATH`.
     pub(crate) program: Option<PathBuf>,
-    /// The folder of its settings.
+    /// The folder of the host's settings.
     pub(crate) folder: Option<PathBuf>,
     /// The files with our entry.
     pub(crate) entered: Vec<PathBuf>,
-    /// The files with hooks of ours.
+    /// The files with our hooks.
     pub(crate) hooks: Vec<PathBuf>,
-    /// The files of instructions with our block.
+    /// The instruction files with our block.
     pub(crate) instructions: Vec<PathBuf>,
 }
 
 impl HostSurvey {
-    /// Whether the host is on this machine.
+    /// Returns true if the host is on this machine.
     pub(crate) fn is_found(&self) -> bool {
         self.program.is_some() || self.folder.is_some()
     }
 
-    /// The command that is left to give; `None` where all is done, or the host is not here.
+    /// Returns the next command for the user. Returns `None` if nothing is left to do, or the host
+    /// is not on this machine.
     pub(crate) fn next_command(&self) -> Option<String> {
         let name = self.host.name();
         if !self.is_found() {
@@ -45,7 +46,7 @@ impl HostSurvey {
     }
 }
 
-/// Looks for every host. Nothing is started and nothing written.
+/// Detects every host. Starts and writes nothing.
 pub(crate) fn survey(places: &HostDirectories, path: &ProgramPath) -> Vec<HostSurvey> {
     McpHost::ALL.into_iter().map(|host| survey_host(host, places, path)).collect()
 }

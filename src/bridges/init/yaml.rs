@@ -1,4 +1,4 @@
-//! One entry put into a text of YAML, or taken out of it, without any other change.
+//! Inserting and removing one entry in a YAML text without any other change.
 
 use std::str::FromStr;
 
@@ -9,7 +9,7 @@ use super::InitError;
 use super::entry::HostConfigEntry;
 use super::file::with_line_end;
 
-/// As [`super::edit::insert_entry`].
+/// Like [`super::edit::insert_entry`], for YAML.
 pub(super) fn put_yaml(
     file: &str,
     text: Option<&str>,
@@ -51,7 +51,7 @@ pub(super) fn put_yaml(
     Ok(with_line_end(parsed.to_string()))
 }
 
-/// As [`super::edit::remove_entry`].
+/// Like [`super::edit::remove_entry`], for YAML.
 pub(super) fn remove_yaml(file: &str, text: &str, path: &[String]) -> Result<String, InitError> {
     let parsed = parse_yaml(file, text)?;
     let mut way: Vec<(Mapping, &String)> = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn remove_yaml(file: &str, text: &str, path: &[String]) -> Result<Str
     Ok(if is_left { parsed.to_string() } else { String::new() })
 }
 
-/// The value of a text of YAML, as far as JSON has it.
+/// Parses a YAML text into a value, as far as JSON can represent it.
 pub(super) fn value_of_yaml(text: &str) -> Option<Value> {
     root_of(&YamlFile::from_str(text).ok()?).map(|root| to_json(&YamlNode::Mapping(root)))
 }
@@ -94,7 +94,7 @@ fn root_of(parsed: &YamlFile) -> Option<Mapping> {
     parsed.document()?.as_mapping()
 }
 
-/// Whether a text has nothing but blank lines and comments.
+/// Returns true if a text has only blank lines and comments.
 fn is_blank(text: &str) -> bool {
     text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
 }
@@ -107,7 +107,7 @@ fn is_empty(node: &YamlNode) -> bool {
     }
 }
 
-/// An object with a line for each key.
+/// Builds a mapping with one line per key.
 fn mapping_of(value: &Value) -> MappingBuilder {
     let members = value.as_object().into_iter().flatten();
     members.fold(MappingBuilder::new(), |out, (key, value)| match value {
@@ -131,7 +131,7 @@ fn sequence_of(items: &[Value]) -> SequenceBuilder {
     })
 }
 
-/// What JSON has no form for is its text.
+/// Converts a node. Values without a JSON form become their text.
 fn to_json(node: &YamlNode) -> Value {
     match node {
         YamlNode::Scalar(scalar) if scalar.is_quoted() => Value::String(scalar.as_string()),
