@@ -1,10 +1,12 @@
 //! GitHub Copilot: a client of its language server, and a host of its command line's headless mode.
 //!
-//! - [`server`]: the Copilot language server: start, handshake, our tools registered, its calls answered, documents in step
-//! - [`aliases`]: the names that the server's own tools bear, as thin forms of the tools that exist
+//! - [`server`]: the Copilot language server: start, handshake, registration of our tools, answers
+//!   to its calls, document sync
+//! - [`aliases`]: the names of the server's own tools, as thin forms of existing tools
 //! - [`host`]: the command line in its headless mode, with our tools, hooks and rules
 //!
-//! May use what every bridge may; [`aliases`] knows nothing of protocols, and [`server`] and [`host`] nothing of each other.
+//! May use the same as every bridge. [`aliases`] does not depend on protocols, and [`server`] and
+//! [`host`] do not depend on each other.
 
 pub(crate) mod aliases;
 pub(crate) mod host;

@@ -21,56 +21,56 @@ use super::status::{CopilotServerStatus, SignInStatus};
 use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
 use crate::tools::error::ToolError;
 
-/// Why there is no server after [`CopilotClient::end`].
+/// The reason for a missing server after [`CopilotClient::end`].
 const CLIENT_ENDED: &str = "its client was ended";
 
-/// A client of the Copilot language server, which lends it our tools.
+/// A client of the Copilot language server, which provides our tools to it.
 #[derive(Debug)]
 pub struct CopilotClient {
     pub(super) context: Arc<CopilotContext>,
     left_out: Vec<UnregisteredTool>,
     offer: CopilotOffer,
     slot: Mutex<CopilotLinkSlot>,
-    /// Held by whoever starts a server: one start at a time.
+    /// Serializes the starts of servers.
     start_turn: tokio::sync::Mutex<()>,
-    /// Cancelled when the client is ended: a start or a pause before one ends with it.
+    /// Cancelled when the client ends, which aborts a start or the pause before it.
     ended: CancellationToken,
-    /// The conversation that goes on, and which server knows it.
+    /// The current conversation, and the number of the server that knows it.
     pub(super) conversation: Mutex<Option<(u32, String)>>,
 }
 
 #[derive(Debug, Default)]
 struct CopilotLinkSlot {
     link: Option<Arc<CopilotLink>>,
-    /// How many servers were started.
+    /// The number of servers started so far.
     started: u32,
-    /// The ends of servers since work was done.
+    /// The server exits since the last successful work.
     backoff: RestartBackoff,
-    /// How the last one ended.
+    /// The exit report of the last server.
     last_words: String,
 }
 
-/// What `status` tells.
+/// The report of the command `status`.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct CopilotStatusReport {
     /// The server's own name and version.
     pub(crate) server: Value,
-    /// Its process.
+    /// The server's process id.
     pub(crate) pid: Option<u32>,
-    /// What it says of itself.
+    /// The status reported by the server.
     pub(crate) status: CopilotServerStatus,
-    /// The models it offers; absent where nobody is signed in.
+    /// The models that the server offers; absent without a signed-in user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) models: Option<Vec<Model>>,
-    /// The tools.
+    /// The registration of the tools.
     pub(crate) registration: CopilotRegistration,
 }
 
 impl CopilotClient {
-    /// A client for these; no server is started yet.
+    /// Creates a client with these options. Starts no server.
     ///
     /// # Errors
-    /// Where the tools cannot be listed, or not be put into one list.
+    /// The tools cannot be listed, or not be put into one list.
     pub async fn new(options: CopilotOptions) -> Result<Self, CopilotError> {
         let definitions =
             options.backend.definitions(&options.caller, false).await.map_err(CopilotError::Tools)?;
@@ -89,7 +89,8 @@ impl CopilotClient {
         })
     }
 
-    /// The server that runs, started if need be, and its number; after a crash with a pause, and not for ever.
+    /// Returns the running server and its number, and starts one if necessary. After crashes,
+    /// starts are delayed and limited in number.
     pub(super) async fn link(&self) -> Result<(Arc<CopilotLink>, u32), CopilotError> {
         tokio::select! {
             biased;
@@ -127,7 +128,7 @@ impl CopilotClient {
         slot.link.as_ref().filter(|link| link.is_alive()).map(|link| (link.clone(), slot.started))
     }
 
-    /// Waits until a server may be started in the place of `ended`, and tells what is going on.
+    /// Waits until a server may replace `ended`, and sends events about the wait.
     async fn wait_for_start(&self, ended: Option<&CopilotLink>) -> Result<(), CopilotError> {
         let last_words = match ended {
             Some(link) => Some(link.exit_report().await),
@@ -161,7 +162,8 @@ impl CopilotClient {
         Ok(())
     }
 
-    /// Makes `link` the one that is used, unless the client was ended meanwhile: then the server ends. Its number is given.
+    /// Makes `link` the current server and returns its number. If the client has ended meanwhile,
+    /// the server is ended instead.
     async fn adopt_link(&self, link: &Arc<CopilotLink>) -> Result<u32, CopilotError> {
         {
             let mut slot = self.slot.lock();
@@ -175,24 +177,24 @@ impl CopilotClient {
         Err(CopilotError::Ended { detail: CLIENT_ENDED.to_owned() })
     }
 
-    /// Work was done: what ended before does not count against the server any more.
+    /// Resets the backoff after successful work, so that earlier exits no longer count.
     pub(super) fn reset_backoff(&self) {
         self.slot.lock().backoff.reset();
     }
 
-    /// What came of the registration.
+    /// Returns the registration of the tools.
     ///
     /// # Errors
-    /// Where the server cannot be had, or does not take the list.
+    /// No server is available, or it refuses the list.
     pub async fn registration(&self) -> Result<CopilotRegistration, CopilotError> {
         let (link, _) = self.link().await?;
         Ok(link.registration.get().cloned().unwrap_or_default())
     }
 
-    /// How things are: asks the server whether the user is signed in.
+    /// Reports the status, and asks the server whether the user is signed in.
     ///
     /// # Errors
-    /// Where the server cannot be had, or does not answer.
+    /// No server is available, or it does not respond.
     pub(crate) async fn report(&self) -> Result<CopilotStatusReport, CopilotError> {
         let (link, _) = self.link().await?;
         let checked = link.request("checkStatus", &json!({}), COPILOT_REQUEST_TIMEOUT).await?;
@@ -217,11 +219,11 @@ impl CopilotClient {
         })
     }
 
-    /// Opens a file of the workspace in the server, which is told of its changes from then on. A file that rules keep from
-    /// being read stays closed.
+    /// Opens a file of the workspace in the server, which receives its changes from then on. A file
+    /// that the rules hide stays closed.
     ///
     /// # Errors
-    /// Where the path is not in the workspace, or the server cannot be had.
+    /// The path is not in the workspace, or no server is available.
     pub async fn open_document(&self, path: &Path) -> Result<(), ToolError> {
         let path = self.context.runtime().context().path(path)?;
         let (link, _) = self.link().await?;
@@ -229,12 +231,13 @@ impl CopilotClient {
         Ok(())
     }
 
-    /// What the server says of itself; empty before it is started.
+    /// The status reported by the server; empty before its start.
     pub(crate) fn status(&self) -> CopilotServerStatus {
         self.context.statuses.current()
     }
 
-    /// Takes our tools back, and ends the server, also one that is being started. None is started any more.
+    /// Unregisters our tools, and ends the server, even one that is being started. No further
+    /// server is started.
     pub async fn end(&self) {
         self.ended.cancel();
         let link = self.slot.lock().link.take();

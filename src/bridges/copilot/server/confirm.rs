@@ -1,9 +1,11 @@
-//! `conversation/invokeClientToolConfirmation`: the server's question whether a call may run, ours or one of its own.
+//! `conversation/invokeClientToolConfirmation`: the server's request to confirm a call of our tools
+//! or its own.
 //!
-//! Our rules answer first. Of a tool of ours they say all there is to say; where they would ask, whoever can be asked is
-//! asked here, and not again when the call comes. The server's own tools run in the server, which asks of them because a
-//! rule of its own wants it: what our rules deny is dismissed, what a rule of the user allows by name is accepted, and
-//! everything else is somebody's decision. Where nobody can be asked, it is dismissed.
+//! Our rules decide first. For our tools they are final; if they ask, the approver is asked here,
+//! and not again when the call comes. The server's own tools run in the server, which requests a
+//! confirmation because of its own rules. A denial by our rules dismisses the call, a user's rule
+//! that allows it by name accepts it, and the approver decides all others. Without an approver, the
+//! call is dismissed.
 
 use std::time::Duration;
 
@@ -16,14 +18,14 @@ use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// How long whoever is asked may take.
+/// The time limit for the approver's answer.
 const CONFIRMATION_TIMEOUT: Duration = Duration::from_secs(300);
-/// What the server puts before the names of its clients' tools where it gives full ids.
+/// The prefix that the server adds to the names of its clients' tools in full ids.
 const CLIENTS: &str = "copilot-editor.";
-/// Asked when a turn has used up its rounds.
+/// The name of the confirmation requested when a turn has used up its rounds.
 const GO_ON: &str = "internal.tool_calling_loop_continue_confirmation";
 
-/// The params, as far as they are looked at.
+/// The parameters, as far as they are used.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ConfirmationParams {
@@ -40,7 +42,7 @@ struct ConfirmationParams {
     conversation_id: Value,
 }
 
-/// Whether the call may run; what comes back is the result of the request.
+/// Decides a confirmation, and returns the result of the request.
 pub(super) async fn answer_confirmation(context: &CopilotContext, params: Value) -> Value {
     let accepted = match ConfirmationParams::deserialize(&params) {
         Ok(question) => is_accepted(context, &question).await,
@@ -61,7 +63,8 @@ async fn is_accepted(context: &CopilotContext, question: &ConfirmationParams) ->
     let offer = context.offer();
     match offer.get(name) {
         None => return is_yes(&approve_server_tool(context, question).await),
-        // Of a name of the server's own tools the server asks as of its own; the call is one of ours.
+        // The server requests confirmation for an alias as for its own tool, but the call is one of
+        // ours.
         Some(offered) if offered.name.is_some() => {
             let approval = approve_server_tool(context, question).await;
             let yes = is_yes(&approval);
@@ -79,7 +82,7 @@ async fn is_accepted(context: &CopilotContext, question: &ConfirmationParams) ->
             context.record_approval(id_of(question), name, &question.input, approval);
             yes
         }
-        // What else is wrong with it, the call itself is told.
+        // Other errors are reported by the call itself.
         Err(error) => error.code != ErrorCode::Denied,
     }
 }
@@ -109,7 +112,8 @@ fn is_yes(approval: &Approval) -> bool {
     matches!(approval, Approval::Once | Approval::ForSession)
 }
 
-/// What our rules say of what one of the server's tools would touch, where that can be told.
+/// Decides a call of the server's own tool by our rules on the files, commands or addresses that it
+/// names. Returns `None` if these are unknown.
 fn decide_by_rules(
     context: &CopilotContext,
     question: &ConfirmationParams,
@@ -128,13 +132,13 @@ fn decide_by_rules(
     }
 }
 
-/// The addresses that a web tool is given: one as `url`, or several as `urls`.
+/// Returns the addresses of a web tool: one in `url`, or several in `urls`.
 fn addresses(input: &Value) -> Vec<String> {
     let several = input.get("urls").and_then(Value::as_array).into_iter().flatten();
     input.get("url").into_iter().chain(several).filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
-/// That one of several decisions which lets the least through.
+/// Returns the strictest of several decisions.
 fn strictest(
     decisions: impl Iterator<Item = Result<PolicyDecision, ToolError>>,
 ) -> Option<Result<PolicyDecision, ToolError>> {
@@ -145,7 +149,7 @@ fn strictest(
     })
 }
 
-/// The question as whoever is asked sees it.
+/// Creates the approval request for the approver.
 fn request_of(question: &ConfirmationParams) -> ApprovalRequest {
     let text = |key: &str| question.input.get(key).and_then(Value::as_str);
     let one = |key: &str| text(key).map(str::to_owned).into_iter().collect::<Vec<_>>();
@@ -173,7 +177,7 @@ fn request_of(question: &ConfirmationParams) -> ApprovalRequest {
     }
 }
 
-/// Asks, for as long as the turn runs.
+/// Asks the approver while the turn runs.
 async fn ask_approver(context: &CopilotContext, request: &ApprovalRequest) -> Approval {
     let Some(over) = turn_cancellation(context) else { return Approval::Nobody };
     tokio::select! {

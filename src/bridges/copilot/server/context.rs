@@ -1,4 +1,4 @@
-//! The context of the Copilot client, across restarts of the server.
+//! The state of the Copilot client that survives restarts of the server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,37 +20,39 @@ use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
 use crate::runtime::{Client, Runtime};
 use crate::tools::tool::Caller;
 
-/// So many calls run at once; the others wait.
+/// The number of concurrent calls. Further ones wait.
 const MAX_CONCURRENT_COPILOT_CALLS: usize = 16;
-/// So many are run or waited for at once; more are refused.
+/// The number of running and waiting calls. Further ones are refused.
 pub(crate) const MAX_PENDING_COPILOT_CALLS: usize = 128;
-/// What a call may take beyond a tool's own time: hooks, and someone who is asked (300 s).
+/// The time a call may take beyond the tool's own limit, for hooks and the approver (300 s).
 const COPILOT_CALL_EXTRA_TIMEOUT: Duration = Duration::from_secs(330);
 
-/// How a client of the language server is made.
+/// Options of a client of the language server.
 pub struct CopilotOptions {
-    /// The runtime whose settings, rules and files hold.
+    /// The runtime with the settings, rules and files in force.
     pub(crate) live: LiveRuntime,
     /// The backend whose tools are offered.
     pub(crate) backend: Arc<dyn ToolBackend>,
-    /// On whose behalf: session and profile.
+    /// The caller: session and profile.
     pub(crate) caller: Caller,
-    /// Who is asked.
+    /// The approver.
     pub approver: Arc<dyn Approver>,
-    /// Which names of the server's own tools are offered as well.
+    /// The aliases of the server's own tools to be offered as well.
     pub(crate) names: WantedNames,
-    /// How results travel.
+    /// The format of results.
     pub format: ResultFormat,
-    /// Who looks on.
+    /// Receives the events of the session.
     pub events: CopilotEventSink,
-    /// Whether messages are recorded where the runtime records them. Signing in is not.
+    /// True if messages are recorded in the runtime's trace. The sign-in never is.
     pub(crate) traced: bool,
-    /// How long one call may take, asking included; by default what the settings allow a tool, and 330 s.
+    /// The time limit of a call, including approval. Defaults to the settings' limit for tools plus
+    /// 330 s.
     pub call_limit: Option<Duration>,
 }
 
 impl CopilotOptions {
-    /// The tools of `live` for `caller`, in the server's own format, with nobody who could be asked and nobody who looks on.
+    /// Options with the tools of `live` for `caller`, in the server's own format, without an
+    /// approver or event receiver.
     pub fn new(live: LiveRuntime, caller: Caller) -> Self {
         Self {
             backend: Arc::new(LocalBackend::new(live.clone(), Client::default())),
@@ -66,7 +68,7 @@ impl CopilotOptions {
     }
 }
 
-/// What everything here works with.
+/// The state shared by all parts of the client.
 pub(crate) struct CopilotContext {
     live: LiveRuntime,
     pub(super) backend: Arc<dyn ToolBackend>,
@@ -114,7 +116,7 @@ impl CopilotContext {
         }
     }
 
-    /// The runtime for what begins now.
+    /// The runtime for work that begins now.
     pub(super) fn runtime(&self) -> Runtime {
         self.live.current()
     }
@@ -124,28 +126,28 @@ impl CopilotContext {
         self.offer.lock().clone()
     }
 
-    /// From now on these.
+    /// Replaces the offer.
     pub(super) fn set_offer(&self, offer: CopilotOffer) {
         *self.offer.lock() = Arc::new(offer);
     }
 
-    /// Someone has said yes or no to exactly this call before it comes.
+    /// Records the approver's decision on exactly this call, before it arrives.
     pub(super) fn record_approval(&self, id: &str, name: &str, input: &Value, approval: Approval) {
         let mut answers = self.answers.lock();
-        // Calls that never came; a confirmation is followed by its call at once.
+        // The entries of calls that never arrived, since a call follows its confirmation at once.
         if answers.len() >= MAX_PENDING_COPILOT_CALLS {
             answers.clear();
         }
         answers.insert(approval_key(id, name, input), approval);
     }
 
-    /// What was said to this call, once.
+    /// Takes the recorded decision on this call; it is used once.
     pub(super) fn take_answer(&self, id: &str, name: &str, input: &Value) -> Option<Approval> {
         self.answers.lock().remove(&approval_key(id, name, input))
     }
 }
 
-/// A question has the call's own input, and what kind of tool the server takes it for.
+/// The key of a decision. A confirmation has the call's input plus the server's kind of tool.
 fn approval_key(id: &str, name: &str, input: &Value) -> String {
     let mut input = input.clone();
     if let Some(input) = input.as_object_mut() {

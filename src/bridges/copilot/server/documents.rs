@@ -1,8 +1,9 @@
-//! The documents that the server has open, and notifications of our tools' changes.
+//! The documents open in the server, and the notifications of changes by our tools.
 //!
-//! A file that a call changed is told right after the call and before its answer, on the same pipe: the server never shows a
-//! model a text that is no longer there. Files that it has open are compared with the disk before each turn as well, since
-//! others change them too. Of files that the rules keep from being read, nothing is told.
+//! A file changed by a call is reported right after the call and before its response, on the same
+//! pipe, so that the server never shows an outdated text to a model. Open files are also compared
+//! with the disk before each turn, since other programs change them too. Files that the rules hide
+//! are never reported.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +18,12 @@ use crate::tools::tool::Caller;
 use crate::workspace::edit::ContentHash;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
-/// So many documents are open at once; the one least recently changed is closed for another.
+/// The limit on open documents. Beyond it, the least recently changed one is closed.
 const MAX_OPEN_COPILOT_DOCUMENTS: usize = 50;
-/// So many that are not open yet are opened after one call: a checkout of thousands is no news of any one file.
+/// The limit on documents opened after one call. A checkout of thousands of files would otherwise
+/// open them all.
 const MAX_NEWLY_OPENED_DOCUMENTS: usize = 20;
-/// Larger files are not told, in bytes.
+/// The size limit of a reported file, in bytes.
 const MAX_SYNCED_DOCUMENT_BYTES: u64 = 1_000_000;
 
 /// The documents of one server.
@@ -42,7 +44,7 @@ struct CopilotDocument {
 }
 
 impl CopilotDocuments {
-    /// Tells the server of `changes`.
+    /// Sends `changes` to the server.
     pub(super) async fn notify_changes(
         &self,
         changes: &ChangeBatch,
@@ -66,14 +68,14 @@ impl CopilotDocuments {
         state.sync_paths(paths, runtime, caller, connection).await;
     }
 
-    /// Brings everything that is open in step with the disk.
+    /// Syncs all open documents with the disk.
     pub(super) async fn refresh(&self, runtime: &Runtime, caller: &Caller, connection: &Peer) {
         let mut state = self.0.lock().await;
         let paths = state.open.keys().cloned().collect();
         state.sync_paths(paths, runtime, caller, connection).await;
     }
 
-    /// Opens a file, or brings it in step.
+    /// Opens a file, or syncs it with the disk.
     pub(super) async fn open(
         &self,
         path: WorkspacePath,
@@ -84,7 +86,7 @@ impl CopilotDocuments {
         self.0.lock().await.sync_paths(vec![path], runtime, caller, connection).await;
     }
 
-    /// The files that are open, by path.
+    /// The paths of the open documents.
     pub(super) async fn paths(&self) -> Vec<WorkspacePath> {
         self.0.lock().await.open.keys().cloned().collect()
     }
@@ -119,13 +121,14 @@ impl CopilotDocumentTable {
         for (now, path) in looked {
             match now {
                 Ok(text) => self.send_text(&path, &text, &language(&path), &runtime, connection),
-                // Gone, too large, no text, or not for this caller.
+                // Deleted, too large, not text, or hidden from this caller.
                 Err(_) => self.close(&path, &runtime, connection),
             }
         }
     }
 
-    /// The server has `text` afterwards (LSP 3.17, *didOpen*, *didChange*: a change without a range is the whole text).
+    /// Sends `text` as the content of the document (LSP 3.17, *didOpen*, *didChange*: a change
+    /// without a range replaces the whole text).
     fn send_text(
         &mut self,
         path: &WorkspacePath,

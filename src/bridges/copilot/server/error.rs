@@ -1,4 +1,4 @@
-//! Errors between us and the Copilot language server.
+//! Errors of the Copilot language server and of the connection to it.
 
 use std::time::Duration;
 
@@ -9,87 +9,87 @@ use crate::tools::error::{ErrorCode, ToolError};
 /// The server's own code for "not signed in".
 const COPILOT_NOT_AUTHENTICATED_CODE: i64 = 1000;
 
-/// Why something did not work.
+/// Reasons for a failed operation.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CopilotError {
-    /// The program is nowhere.
+    /// The program was not found.
     #[error("the Copilot language server is not there: {searched}")]
     Missing {
-        /// Where it was looked for.
+        /// The searched places.
         searched: String,
     },
-    /// It cannot be started, or did not get through its handshake.
+    /// The server cannot be started, or its handshake failed.
     #[error("the Copilot language server cannot be started: {detail}")]
     Start {
-        /// Why, with its last words.
+        /// The reason, with the last line of its standard error.
         detail: String,
     },
-    /// It ended while something was waited for.
+    /// The server exited before its response.
     #[error("the Copilot language server ended: {detail}")]
     Ended {
-        /// Its exit status and last words.
+        /// The exit status and the last line of its standard error.
         detail: String,
     },
-    /// Chatting needs a user whom the server knows (code 1000).
+    /// Chats require a signed-in user (code 1000).
     #[error("you are not signed in to GitHub Copilot ({message})")]
     NotSignedIn {
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// The server answered with an error.
+    /// The server responded with an error.
     #[error("{method} failed: {message} (code {code})")]
     Refused {
-        /// The request.
+        /// The request's method.
         method: String,
         /// JSON-RPC's code, or the server's own.
         code: i64,
-        /// The server's words.
+        /// The server's message.
         message: String,
     },
-    /// The server's answer is none that we understand.
+    /// The server's response cannot be parsed.
     #[error("the answer to {method} cannot be understood: {what}")]
     Malformed {
-        /// The request.
+        /// The request's method.
         method: String,
-        /// What is wrong with it.
+        /// The problem.
         what: String,
     },
-    /// The server did not answer.
+    /// The server did not respond in time.
     #[error("no answer to {method} within {} s", waited.as_secs())]
     Timeout {
-        /// The request.
+        /// The request's method.
         method: String,
-        /// How long it was waited for.
+        /// The time limit.
         waited: Duration,
     },
-    /// More tools than a model is given.
+    /// The number of tools exceeds the limit of a model.
     #[error("{ours} tools of ours and {others} others are more than the {most} that a model is given")]
     TooManyTools {
-        /// Ours.
+        /// The number of our tools.
         ours: usize,
-        /// The server's own and other clients'.
+        /// The number of the server's own and other clients' tools.
         others: usize,
-        /// The most.
+        /// The limit.
         most: usize,
     },
-    /// The tools cannot be put into a list at all.
+    /// The tools cannot be put into a list.
     #[error("{0}")]
     Tools(ToolError),
     /// The server offers no model for the turn.
     #[error("no model is offered for this{}", wanted.as_ref().map(|id| format!(": `{id}` is not among {known}")).unwrap_or_default())]
     NoModel {
-        /// The one that was asked for.
+        /// The requested model.
         wanted: Option<String>,
-        /// Those that there are.
+        /// The available models.
         known: String,
     },
-    /// A turn runs already: there is one at a time.
+    /// Another turn is running; only one runs at a time.
     #[error("a turn runs already")]
     Busy,
 }
 
 impl CopilotError {
-    /// An error of the connection, in the words of this bridge.
+    /// Converts an error of the connection.
     pub(super) fn from_request_error(error: RequestError) -> Self {
         match error {
             RequestError::Refused { code: COPILOT_NOT_AUTHENTICATED_CODE, message, .. } => {

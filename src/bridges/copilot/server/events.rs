@@ -3,22 +3,22 @@
 use serde::Serialize;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Where a call stands.
+/// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallState {
-    /// It runs.
+    /// The call is running.
     Running,
-    /// It did what it was asked.
+    /// The call succeeded.
     Completed,
-    /// It did not.
+    /// The call failed.
     Error,
-    /// It was ended, or not begun.
+    /// The call was cancelled or never started.
     Cancelled,
 }
 
 impl CallState {
-    /// The state that the server calls `word`; one that has not begun has none.
+    /// Parses the server's name of a state. Returns `None` for a call that has not started.
     pub(super) fn from_word(word: &str) -> Option<Self> {
         Some(match word {
             "running" => Self::Running,
@@ -30,61 +30,61 @@ impl CallState {
     }
 }
 
-/// Something happened.
+/// An event of a Copilot session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CopilotEvent {
     /// The server is being started.
     Starting,
-    /// The server ended; it is started again after so many milliseconds.
+    /// The server exited, and is restarted after the pause.
     Ended {
-        /// Why, in words.
+        /// The reason.
         detail: String,
-        /// The pause.
+        /// The pause in milliseconds.
         pause_ms: u64,
     },
-    /// It runs again, with so many tools of ours; conversations from before are gone.
+    /// The server runs again with our tools. Earlier conversations are lost.
     Restarted {
-        /// How many.
+        /// The number of our tools.
         tools: usize,
     },
-    /// A turn begins.
+    /// A turn starts.
     Begun {
-        /// Its name, by which its edits are undone.
+        /// The turn's name, by which its edits are undone.
         turn: String,
     },
-    /// The server has something to say to the user.
+    /// A message of the server to the user.
     Said(String),
-    /// The model has said more.
+    /// More text of the model's reply.
     Reply(String),
     /// A call changed its state.
     Call {
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// Where it stands.
+        /// The new state.
         state: CallState,
-        /// Why it failed, where that was said.
+        /// The reason of a failure, if given.
         detail: Option<String>,
     },
     /// A step of the turn.
     Step {
-        /// What it is.
+        /// The title of the step.
         title: String,
-        /// The server's word for where it stands.
+        /// The server's name of the step's state.
         status: String,
     },
 }
 
-/// Who looks on, if anybody does.
+/// The receiver of events, if any.
 #[derive(Debug, Clone, Default)]
 pub struct CopilotEventSink(Option<UnboundedSender<CopilotEvent>>);
 
 impl CopilotEventSink {
-    /// To this one.
+    /// Creates a sink that sends to `sender`.
     pub fn new(sender: UnboundedSender<CopilotEvent>) -> Self {
         Self(Some(sender))
     }
 
-    /// Tells; nobody may be there any more.
+    /// Sends an event. It is dropped if the receiver is closed.
     pub(crate) fn send(&self, event: CopilotEvent) {
         if let Some(sender) = &self.0 {
             let _gone = sender.send(event);

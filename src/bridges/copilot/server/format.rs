@@ -1,44 +1,46 @@
-//! The result formats of tool calls. One is the tuple that the server takes from its clients' tools; two plain forms serve
-//! clients that were written for them.
+//! The result formats of tool calls.
+//!
+//! One is the tuple that the server expects from its clients' tools. Two plain forms serve clients
+//! that were written for them.
 //!
 //! | format | success | failure |
 //! |---|---|---|
 //! | `tuple` | `[{"content":[{"value":TEXT}],"status":"success"},null]` | the same with `"status":"error"` |
-//! | `list` | `[{"type":"text","value":TEXT}]` | the same: the text says that it failed |
+//! | `list` | `[{"type":"text","value":TEXT}]` | the same: the text states the failure |
 //! | `built-in` | as `list` for a tool that reads, `{"result":"success"}` for one that changes something | `{"result":"error","message":TEXT}` for the latter |
 //!
-//! A failure is never the tuple's second element: the server cuts that at 300 characters. Text only: whatever else is in a
-//! result would reach the model as an empty string.
+//! A failure is never the tuple's second element, since the server truncates that to 300
+//! characters. Results contain text only: other content would reach the model as an empty string.
 
 use serde_json::{Value, json};
 
 use crate::policy::request::Effect;
 
-/// How results travel.
+/// The format of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ResultFormat {
-    /// What the language server takes.
+    /// The language server's format.
     #[default]
     Tuple,
     /// A list of text parts.
     List,
-    /// A list of text parts for what reads, one word for what changes something.
+    /// A list of text parts for tools that read, a single word for tools that change something.
     BuiltIn,
 }
 
-/// How a call ended, in the server's words.
+/// The outcome of a call, by the server's names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InvocationOutcome {
-    /// It did what it was asked.
+    /// The call succeeded.
     Success,
-    /// It did not.
+    /// The call failed.
     Error,
-    /// Its turn ended first.
+    /// The call's turn ended first.
     Cancelled,
 }
 
 impl InvocationOutcome {
-    /// The server's word.
+    /// The server's name of the outcome.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -48,29 +50,30 @@ impl InvocationOutcome {
     }
 }
 
-/// What a call is answered with.
+/// The answer to a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InvocationAnswer {
-    /// How it ended.
+    /// The outcome.
     pub(crate) outcome: InvocationOutcome,
-    /// What the model reads.
+    /// The text for the model.
     pub text: String,
-    /// What the tool does to the world.
+    /// The tool's effect on the outside world.
     pub(crate) effect: Effect,
-    /// No part of the text can be done without.
+    /// True if the text must not be truncated.
     pub(crate) whole: bool,
 }
 
-/// No answer is longer, in bytes of its text: hosts put more than this aside and show its beginning.
+/// The size limit of an answer's text, in bytes. Hosts store longer answers elsewhere and show only
+/// their beginning.
 pub(crate) const MAX_COPILOT_ANSWER_BYTES: usize = 20_000;
 
 impl InvocationAnswer {
-    /// A failure in one sentence.
+    /// Creates a failure with a one-sentence message.
     pub(crate) fn error(text: impl Into<String>) -> Self {
         Self { outcome: InvocationOutcome::Error, text: text.into(), effect: Effect::Read, whole: false }
     }
 
-    /// As it goes over the wire.
+    /// Encodes the answer in the wire format.
     pub(crate) fn encode(&self, format: ResultFormat) -> Value {
         let text = if self.whole { self.text.clone() } else { truncate_answer(&self.text) };
         match format {
@@ -88,7 +91,8 @@ impl InvocationAnswer {
     }
 }
 
-/// `text` within [`MAX_COPILOT_ANSWER_BYTES`], cut at the end of a line where there is one, and said to be cut.
+/// Truncates `text` to [`MAX_COPILOT_ANSWER_BYTES`], if possible at the end of a line, and adds a
+/// note.
 fn truncate_answer(text: &str) -> String {
     if text.len() <= MAX_COPILOT_ANSWER_BYTES {
         return text.to_owned();
@@ -96,7 +100,7 @@ fn truncate_answer(text: &str) -> String {
     let note = format!("\n… cut: the whole answer has {} bytes; ask for less at once", text.len());
     let end = (0..=MAX_COPILOT_ANSWER_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
     let kept = &text[..end.unwrap_or(0)];
-    // Half a line at the end could be taken for a whole one.
+    // An incomplete last line could be mistaken for a whole one.
     let kept = kept.rfind('\n').filter(|end| *end > kept.len() / 2).map_or(kept, |end| &kept[..end]);
     format!("{kept}{note}")
 }

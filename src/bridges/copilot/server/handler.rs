@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `conversation/invokeClientTool` | `invoke` |
 //! | `conversation/invokeClientToolConfirmation` | `confirm` |
-//! | `conversation/context` | `[null, null]`: no context skill was claimed |
+//! | `conversation/context` | `[null, null]`: no context skill was announced |
 //! | `workspace/configuration` | the catalogue's settings, by section |
 //! | `workspace/workspaceFolders` | the workspace |
-//! | `window/showMessageRequest` | `null`, no action; what it says is told |
+//! | `window/showMessageRequest` | `null`, no action; the message becomes an event |
 //! | `client/registerCapability`, `client/unregisterCapability` | `null` |
 //! | anything else | -32601 |
 
@@ -24,7 +24,7 @@ use super::link::WeakCopilotLink;
 use super::{confirm, handshake, invoke};
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
-/// Answers what the Copilot language server asks, and hears what it tells.
+/// Handles the requests and notifications of the Copilot language server.
 pub(super) struct CopilotHandler {
     pub(super) context: Arc<CopilotContext>,
     pub(super) link: Arc<WeakCopilotLink>,
@@ -36,9 +36,9 @@ impl PeerHandler for CopilotHandler {
         match method {
             "conversation/invokeClientTool" => {
                 let (context, line) = (self.context.clone(), self.link.clone());
-                // Places are given in the order of the calls.
+                // The permit is acquired here, in the order of the calls.
                 let place = context.waiting.clone().try_acquire_owned().ok();
-                // A task of its own: a tool that works must not keep the conversation from going on.
+                // In a task of its own, so that a running tool does not block the connection.
                 let work = tokio::spawn(async move { invoke::answer(&context, &line, params, place).await });
                 deferred_response(
                     work,
@@ -87,7 +87,7 @@ impl CopilotHandler {
     }
 }
 
-/// The answer of `work`, which ends with the conversation; `failed` where it panicked.
+/// Awaits `work`, which is aborted with the connection. Returns `failed` if it panicked.
 fn deferred_response(work: tokio::task::JoinHandle<Value>, failed: Value) -> PeerResponse {
     let work = AbortOnDropHandle::new(work);
     PeerResponse::Later(Box::pin(async move { Ok(work.await.unwrap_or(failed)) }))

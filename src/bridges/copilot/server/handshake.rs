@@ -1,5 +1,6 @@
-//! The handshake with a started Copilot server: `initialize`, `initialized`, its settings. No capability is claimed that is not
-//! served.
+//! The handshake with a started Copilot server: `initialize`, `initialized`, its settings.
+//!
+//! No capability is announced that is not served.
 
 use serde_json::{Value, json};
 
@@ -10,8 +11,8 @@ use crate::rpc::RequestRefusal;
 /// The server's key in the catalogue.
 pub(crate) const SERVER: &str = "copilot";
 
-/// The params of `initialize` (LSP 3.17), with the server's own options: who the editor is and who its plugin is, without
-/// which it answers nothing else.
+/// The parameters of `initialize` (LSP 3.17) with the server's own options. Without the names of
+/// the editor and its plugin it refuses every other request.
 pub(super) fn initialize(context: &CopilotContext) -> Value {
     let us = json!({"name": "lsp-tools", "version": env!("CARGO_PKG_VERSION")});
     let mut options = spec_table(context, |server| &server.initialization_options);
@@ -35,12 +36,12 @@ pub(super) fn folder(context: &CopilotContext) -> Value {
     json!({"uri": uri::from_path(root), "name": name})
 }
 
-/// All settings, as `workspace/didChangeConfiguration` says them.
+/// All settings, as in `workspace/didChangeConfiguration`.
 pub(super) fn settings(context: &CopilotContext) -> Value {
     spec_table(context, |server| &server.settings)
 }
 
-/// The answer to `workspace/configuration` (LSP 3.17): one value for each item, `null` where nothing is set.
+/// Answers `workspace/configuration` (LSP 3.17): one value per item, `null` for unset ones.
 pub(super) fn settings_for(context: &CopilotContext, params: &Value) -> Result<Value, RequestRefusal> {
     let items = params["items"].as_array();
     let items = items.ok_or_else(|| RequestRefusal::InvalidParams("`items` is missing".into()))?;

@@ -1,7 +1,8 @@
-//! `conversation/invokeClientTool`: a tool call of the model, from the server.
+//! `conversation/invokeClientTool`: a tool call of the model, sent by the server.
 //!
-//! The server checks no arguments, sets no time and sends no cancellation: all of that is done here. Arguments that could
-//! not be read arrive as `{}`, so those are answered with what is missing. Whatever happens, the answer is the tuple.
+//! The server checks no arguments, sets no time limit and sends no cancellation; this module does
+//! all of that. Unparsable arguments arrive as `{}`, so the answer to those names the missing ones.
+//! The response is the tuple in every case.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -22,7 +23,8 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::ToolDefinition;
 
-/// The params. Rounds are numbers in some versions of the server and texts in others; nothing depends on them.
+/// The parameters. The type of round numbers varies between versions of the server (number or
+/// string); they are unused.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Invocation {
@@ -39,7 +41,7 @@ struct Invocation {
     tool_call_id: Value,
 }
 
-/// Runs the call that `params` ask for, if it has a `place` among those that wait; what comes back is the result of the request.
+/// Runs the requested call if it has a permit (`place`), and returns the result of the request.
 pub(super) async fn answer(
     context: &CopilotContext,
     link: &WeakCopilotLink,
@@ -134,7 +136,7 @@ async fn run(
     }
 }
 
-/// The call itself, of a tool of ours or of one of the names.
+/// Runs the call of one of our tools or aliases.
 async fn run_call(
     context: &CopilotContext,
     offered: Option<&CopilotOfferEntry>,
@@ -150,7 +152,7 @@ async fn run_call(
             false if asked.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
             false => InvocationOutcome::Error,
         };
-        // What the server takes for the file's new text must be all of it.
+        // The server uses this text as the file's new content, so it must be complete.
         let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks_server_tools);
         return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
@@ -170,7 +172,7 @@ async fn run_call(
     InvocationAnswer { outcome, text: result.model_text(), effect, whole: false }
 }
 
-/// The answer of `call`, when the server has been told of what changed meanwhile.
+/// Runs `call`, then reports the changes made meanwhile to the server.
 async fn with_document_sync(
     context: &CopilotContext,
     line: &WeakCopilotLink,
@@ -195,7 +197,7 @@ fn out_of_time(name: &str, context: &CopilotContext) -> ToolError {
     ToolError::new(ErrorCode::Timeout, format!("{name} was ended because it took longer than {limit} s"))
 }
 
-/// What is missing, where nothing was given and something is needed.
+/// Names the missing arguments if none were given and some are required.
 fn missing_arguments(definition: &ToolDefinition, input: &Value) -> Option<String> {
     let empty = input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty);
     let schema = definition.input.as_value();
@@ -216,7 +218,7 @@ fn missing_arguments(definition: &ToolDefinition, input: &Value) -> Option<Strin
     ))
 }
 
-/// The answer that was given before the call came.
+/// An approver with the decision recorded before the call.
 struct PresetApprover(Approval);
 
 impl Approver for PresetApprover {
@@ -225,7 +227,7 @@ impl Approver for PresetApprover {
     }
 }
 
-/// A token that ends with the turn that runs, or has ended already.
+/// Returns a token that is cancelled with the current turn; `None` without one.
 pub(super) fn turn_cancellation(context: &CopilotContext) -> Option<CancellationToken> {
     context.turns.current().map(|turn| turn.over.child_token())
 }

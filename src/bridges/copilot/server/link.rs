@@ -1,4 +1,4 @@
-//! One running Copilot server: its process, conversation, open documents, and end.
+//! One running Copilot server: its process, connection, open documents, and end.
 
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
@@ -14,46 +14,46 @@ use crate::process::ServerProcess;
 use crate::rpc::Peer;
 use crate::workspace::WorkspacePath;
 
-/// How long a short question may take.
+/// The time limit for short requests.
 pub(super) const COPILOT_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How long `shutdown` may take.
+/// The time limit for `shutdown`.
 const COPILOT_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long the server has to leave after `exit`.
+/// The time for the server to exit after `exit`.
 const COPILOT_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
-/// How long after the end of its output its exit status is waited for.
+/// The time to wait for the exit status after the end of the output.
 const COPILOT_EXIT_STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The way from what the server asks to the link it asks on, which is there a moment later.
+/// A weak reference to the link of the server's requests, set shortly after its creation.
 #[derive(Debug, Default)]
 pub(super) struct WeakCopilotLink(OnceLock<Weak<CopilotLink>>);
 
 impl WeakCopilotLink {
-    /// The link, while it lives.
+    /// Returns the link while it lives.
     pub(super) fn link(&self) -> Option<Arc<CopilotLink>> {
         self.0.get().and_then(Weak::upgrade)
     }
 
-    /// Makes it the way to `link`; once.
+    /// Sets the reference to `link`, once.
     pub(super) fn set(&self, link: &Arc<CopilotLink>) {
         let _first = self.0.set(Arc::downgrade(link));
     }
 }
 
-/// A running server that has been through its handshake and knows our tools.
+/// A running server after its handshake and the registration of our tools.
 #[derive(Debug)]
 pub(crate) struct CopilotLink {
     pub(super) connection: Peer,
     pub(super) documents: CopilotDocuments,
     pub(super) process: ServerProcess,
-    /// What the server says of itself (LSP 3.17, `serverInfo`).
+    /// The server's `serverInfo` (LSP 3.17).
     pub(crate) info: OnceLock<Value>,
-    /// What came of the registration.
+    /// The registration of the tools.
     pub(crate) registration: OnceLock<CopilotRegistration>,
 }
 
 impl CopilotLink {
-    /// Asks, and waits for the answer so long at most.
+    /// Sends a request, and waits for the response at most `limit`.
     pub(super) async fn request(
         &self,
         method: &str,
@@ -64,17 +64,17 @@ impl CopilotLink {
         answer.map_err(CopilotError::from_request_error)
     }
 
-    /// Opens a file in the server, or brings it in step.
+    /// Opens a file in the server, or syncs it.
     pub(super) async fn open_document(&self, context: &CopilotContext, path: WorkspacePath) {
         self.documents.open(path, &context.runtime(), &context.caller, &self.connection).await;
     }
 
-    /// Whether it still runs.
+    /// Returns true while the connection is open.
     pub(super) fn is_alive(&self) -> bool {
         self.connection.close_reason().is_none()
     }
 
-    /// `error`; where the server has ended, with how it ended and its last words.
+    /// Returns `error`; if the server has exited, with its exit report.
     pub(super) async fn with_exit_report(&self, error: CopilotError) -> CopilotError {
         match error {
             CopilotError::Ended { .. } => CopilotError::Ended { detail: self.exit_report().await },
@@ -82,7 +82,7 @@ impl CopilotLink {
         }
     }
 
-    /// How it ended, and what it wrote last.
+    /// The exit status and the last line of the standard error.
     pub(super) async fn exit_report(&self) -> String {
         let exit = tokio::time::timeout(COPILOT_EXIT_STATUS_TIMEOUT, self.process.wait()).await;
         let exit = match exit {
@@ -95,12 +95,12 @@ impl CopilotLink {
         }
     }
 
-    /// Its process id.
+    /// The server's process id.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.process.pid()
     }
 
-    /// Takes our tools back and ends it.
+    /// Unregisters our tools and ends the server.
     pub(super) async fn end(&self) {
         if self.is_alive() {
             if let Some(registration) = self.registration.get() {

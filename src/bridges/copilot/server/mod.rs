@@ -1,17 +1,19 @@
-//! The client of the Copilot language server: start, registration of our tools, answers to requests, and turns.
+//! The client of the Copilot language server: start, registration of our tools, answers to
+//! requests, and turns.
 //!
-//! What lives here: [`client`] (one server at a time, started anew after a crash), [`link`] (a running one), its [`start`]
-//! and [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`] (what it asks and tells), [`invoke`] and
-//! [`confirm`] (calls and questions), [`format`](mod@format) (how results travel), [`documents`] (what it has open), [`turn`] and [`turn_registry`]
-//! (one turn; what is heard of it), [`models`], [`status`], [`sign_in`], [`events`] (for whoever looks on), and [`context`] (what
-//! all of it works with).
+//! Contents: [`client`] (one server at a time, restarted after a crash), [`link`] (a running one),
+//! its [`start`] and [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`]
+//! (its requests and notifications), [`invoke`] and [`confirm`] (calls and confirmations),
+//! [`format`](mod@format) (the formats of results), [`documents`] (its open documents), [`turn`]
+//! and [`turn_registry`] (one turn, and its transcript), [`models`], [`status`], [`sign_in`],
+//! [`events`] (for observers), and [`context`] (the shared state).
 //!
-//! May use what every bridge may, and of `lsp` the connection, the processes and the installer: the server speaks LSP's
-//! frames, but no question about code is ever put to it.
+//! May use the same as every bridge, and of `lsp` the connection, the processes and the installer.
+//! The server uses LSP's frames, but it receives no questions about code.
 //!
-//! How data passes: a turn is one request of ours, open until the turn is over. While it runs the server asks for tools;
-//! each call goes to `Runtime::call` with the turn as its group, so that its edits are undone together, and what it changed is
-//! told to the server before its answer.
+//! Data flow: a turn is one request of ours, open until the turn ends. While it runs, the server
+//! calls tools. Each call goes to `Runtime::call` with the turn as its group, so that its edits are
+//! undone together, and its changes are reported to the server before the response.
 
 pub(crate) mod client;
 mod confirm;
@@ -36,7 +38,7 @@ pub(crate) mod turn_registry;
 pub(crate) use client::CopilotStatusReport;
 pub(crate) use models::CopilotMode;
 pub(crate) use offer::WantedNames;
-// What tests drive the door by.
+// The interface for tests.
 pub use self::{
     client::CopilotClient,
     context::CopilotOptions,

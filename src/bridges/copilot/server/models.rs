@@ -1,4 +1,4 @@
-//! The models that the Copilot server offers, and the choice for a turn.
+//! The models of the Copilot server, and the choice for a turn.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,34 +10,34 @@ use super::link::{COPILOT_REQUEST_TIMEOUT, CopilotLink};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all(deserialize = "camelCase"))]
 pub(crate) struct Model {
-    /// What it is chosen by.
+    /// The id for the choice of a model.
     pub(crate) id: String,
-    /// What people call it.
+    /// The display name.
     #[serde(default, alias = "modelName")]
     pub(crate) name: String,
-    /// Where it may be used: `chat-panel`, `agent-panel`, `inline`, …
+    /// The places of use: `chat-panel`, `agent-panel`, `inline`, …
     #[serde(default)]
     pub(crate) scopes: Vec<String>,
-    /// It is used where nobody chooses.
+    /// True if the model is the default.
     #[serde(default)]
     pub(crate) is_chat_default: bool,
-    /// It is used where the default cannot be.
+    /// True if the model is used when the default is unavailable.
     #[serde(default)]
     pub(crate) is_chat_fallback: bool,
 }
 
-/// How the server is to answer.
+/// The mode of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum CopilotMode {
-    /// With all tools, round after round.
+    /// With all tools, in several rounds.
     #[default]
     Agent,
-    /// With the few tools that the server gives to questions.
+    /// With the few tools that the server provides for questions.
     Ask,
 }
 
 impl CopilotMode {
-    /// The server's word.
+    /// The server's name of the mode.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Agent => "Agent",
@@ -53,7 +53,7 @@ impl CopilotMode {
     }
 }
 
-/// All models; entries that cannot be read are left out.
+/// Lists all models. Invalid entries are left out.
 pub(crate) async fn list(link: &CopilotLink) -> Result<Vec<Model>, CopilotError> {
     match link.request("copilot/models", &json!({}), COPILOT_REQUEST_TIMEOUT).await? {
         Value::Array(items) => {
@@ -66,7 +66,8 @@ pub(crate) async fn list(link: &CopilotLink) -> Result<Vec<Model>, CopilotError>
     }
 }
 
-/// The model for a turn: the one that is wanted, by its id or name, else the server's default for this mode.
+/// Chooses the model for a turn: the requested one, by its id or name, else the server's default
+/// for this mode.
 pub(crate) fn choose(
     models: &[Model],
     wanted: Option<&str>,

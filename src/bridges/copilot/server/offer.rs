@@ -1,5 +1,7 @@
-//! The offer of tools to the Copilot server, lowered to its format. The tools are checked one by one before they are sent in
-//! one batch, since one bad tool has the server refuse them all.
+//! The offer of tools to the Copilot server, converted to its format.
+//!
+//! Each tool is checked before all are sent in one batch, since the server refuses the whole batch
+//! for one invalid tool.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +15,12 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::{ExportedNames, ToolListFormat, export};
 use crate::tools::tool::{Caller, ToolDefinition};
 
-/// The most tools that a model is given, the server's own included: a longer list is an error of its service, and the server
-/// only groups those of MCP servers.
+/// The limit on tools for a model, including the server's own. The model's service rejects longer
+/// lists, and the server groups only tools of MCP servers.
 pub(crate) const MAX_OFFERED_TOOLS: usize = 128;
 
-/// Names that the server knows for tools of its own, or treats in a way of its own. A client's tool of such a name replaces
-/// the server's, or unlocks others.
+/// Names of the server's own tools, and names with special meaning. A client's tool of such a name
+/// replaces the server's, or unlocks others.
 const SERVERS_OWN: [&str; 16] = [
     "apply_patch",
     "create_file",
@@ -38,34 +40,34 @@ const SERVERS_OWN: [&str; 16] = [
     "validate_cves",
 ];
 
-/// A tool that is not registered, and why.
+/// A tool that is not registered, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct UnregisteredTool {
-    /// Its name.
+    /// The tool's name.
     pub(crate) name: String,
-    /// Why, in a few words.
+    /// The reason, in a few words.
     pub(crate) why: String,
 }
 
-/// Which of the names that the server's own tools bear are offered as well.
+/// The choice of aliases for the server's own tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum WantedNames {
-    /// Those that take no better tool away from the server.
+    /// Those that do not replace a better tool of the server.
     #[default]
     Usual,
-    /// None.
+    /// No aliases.
     None,
-    /// All that the rules let the caller have.
+    /// All aliases that the rules permit for the caller.
     All,
-    /// These, as far as the rules let the caller have them.
+    /// The named aliases, as far as the rules permit them for the caller.
     These(Vec<&'static AliasName>),
 }
 
 impl WantedNames {
-    /// What a list of words means: `usual`, `none`, `all`, or the names themselves.
+    /// Parses a list of words: `usual`, `none`, `all`, or names.
     ///
     /// # Errors
-    /// Where a word is none of these.
+    /// A word is none of these.
     pub(crate) fn parse(words: &[String]) -> Result<Self, ToolError> {
         match words {
             [] => Ok(Self::Usual),
@@ -76,7 +78,7 @@ impl WantedNames {
         }
     }
 
-    /// Each name, whether it is offered, and why.
+    /// Returns each alias with the decision to offer it and the reason.
     pub(crate) fn choices(&self, runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
         let chosen = |name: &'static AliasName, wanted: bool| {
             let offered = name.is_offered(runtime, caller);
@@ -103,7 +105,7 @@ impl WantedNames {
 }
 
 impl PartialEq for AliasName {
-    /// There is one of each.
+    /// Names are unique.
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()
     }
@@ -123,35 +125,37 @@ fn find_name(word: &str) -> Result<&'static AliasName, ToolError> {
 /// One tool of the offer.
 #[derive(Debug, Clone)]
 pub(crate) struct CopilotOfferEntry {
-    /// What the server is told.
+    /// The declaration for the server.
     pub(crate) declaration: Value,
-    /// What is called.
+    /// The definition of the called tool.
     pub(crate) definition: ToolDefinition,
-    /// It is one of the names that the server's own tools bear, and goes that way.
+    /// The alias, if the tool is one.
     pub(crate) name: Option<&'static AliasName>,
 }
 
 impl CopilotOfferEntry {
-    /// Whether the server lists tools of its own in its place, which write through it.
+    /// Returns true if the server lists tools of its own in place of this one, which write through
+    /// it.
     pub(crate) fn unlocks_server_tools(&self) -> bool {
         self.name.is_some_and(|name| name.class() == AliasClass::Unlocks)
     }
 }
 
-/// All tools that the server is offered.
+/// All tools offered to the server.
 #[derive(Debug, Clone)]
 pub(crate) struct CopilotOffer {
-    /// By the name that the server is told.
+    /// The tools, by their declared names.
     tools: BTreeMap<String, CopilotOfferEntry>,
     names: ExportedNames,
     choice: Vec<AliasChoice>,
 }
 
 impl CopilotOffer {
-    /// The offer of these tools and of the chosen ones of these names, and what cannot be in it. A tool goes before a name.
+    /// Creates the offer of these tools and the chosen aliases. Returns it with the tools left out.
+    /// A tool takes precedence over an alias.
     ///
     /// # Errors
-    /// Where there are more than any list may have.
+    /// The list exceeds the general limit.
     pub(crate) fn new(
         definitions: &[ToolDefinition],
         choice: &[AliasChoice],
@@ -182,38 +186,38 @@ impl CopilotOffer {
         Ok((Self { tools, names: exported.names, choice: choice.to_vec() }, left_out))
     }
 
-    /// The names of the server's own tools, whether each was to be offered, and why.
+    /// The aliases of the server's own tools, with the decision on each and the reason.
     pub(crate) fn choice(&self) -> &[AliasChoice] {
         &self.choice
     }
 
-    /// The tools as the server is told of them, by name.
+    /// The declarations for the server, sorted by name.
     pub(crate) fn definitions(&self) -> Vec<&Value> {
         self.tools.values().map(|tool| &tool.declaration).collect()
     }
 
-    /// The names that the server is told, in the order of [`definitions`](Self::definitions).
+    /// The declared names, in the order of [`definitions`](Self::definitions).
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
-    /// The tool that the server calls `name`.
+    /// Returns the tool with the declared name `name`.
     pub(crate) fn get(&self, name: &str) -> Option<&CopilotOfferEntry> {
         self.tools.get(name)
     }
 
-    /// Our own name of what the server calls `name`.
+    /// Returns our own name of the tool declared as `name`.
     pub(crate) fn internal_name<'a>(&'a self, name: &'a str) -> &'a str {
         self.names.internal_name(name).unwrap_or(name)
     }
 
-    /// Takes a tool out of the offer.
+    /// Removes a tool from the offer.
     pub(crate) fn remove(&mut self, name: &str) -> Option<CopilotOfferEntry> {
         self.tools.remove(name)
     }
 }
 
-/// Whether the server would take this tool, by the rules measured on it.
+/// Checks that the server would accept this tool, by rules found through experiments.
 fn check_tool(tool: &Value) -> Result<(), String> {
     let text = |key: &str| tool.get(key).and_then(Value::as_str).unwrap_or_default();
     let name = text("name");

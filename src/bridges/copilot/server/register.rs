@@ -1,8 +1,9 @@
-//! Registration of the offer, in one batch, and its withdrawal.
+//! Registration of the offer in one batch, and its withdrawal.
 //!
-//! The server refuses a batch for one bad tool. What our own checks let through and the server does not is named by its
-//! error's pointers (`/tools/3/…`): it is taken out and reported, and the rest is sent again. The answer lists everything
-//! that a model would be offered, ours and the server's own, and is compared with what was sent, by id.
+//! The server refuses a batch for one invalid tool. If our own checks pass such a tool, the
+//! pointers in the server's error (`/tools/3/…`) name it: it is removed and reported, and the rest
+//! is sent again. The response lists all tools for a model, ours and the server's own, and is
+//! compared with the request by id.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -18,22 +19,22 @@ use crate::rpc::Peer;
 const REGISTER: &str = "conversation/registerTools";
 const UNREGISTER: &str = "conversation/unregisterTools";
 const INVALID_PARAMS: i64 = -32602;
-/// How long the server may take to check a list.
+/// The time limit for the server to check a list.
 const TOOL_REGISTRATION_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long it may take to let go of it; it is about to be ended.
+/// The time limit for the withdrawal, shortly before the server ends.
 const TOOL_UNREGISTRATION_TIMEOUT: Duration = Duration::from_secs(2);
-/// What the server puts before the names of its clients' tools.
+/// The prefix that the server adds to the names of its clients' tools.
 const OURS: &str = "copilot-editor.";
 
-/// Whose a tool is.
+/// The owner of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CopilotToolOwner {
-    /// Ours.
+    /// The tool is ours.
     Ours,
-    /// The server's.
+    /// The tool is the server's own.
     Server,
-    /// Another client's, or an MCP server's.
+    /// The tool belongs to another client or an MCP server.
     Other,
 }
 
@@ -42,55 +43,55 @@ pub(crate) enum CopilotToolOwner {
 pub(crate) struct CopilotListedTool {
     /// The server's full id ("copilot-editor.lsp_hover").
     pub(crate) id: String,
-    /// Its name.
+    /// The tool's name.
     pub(crate) name: String,
-    /// Whose it is.
+    /// The tool's owner.
     pub(crate) origin: CopilotToolOwner,
-    /// Whether models are offered it now.
+    /// True if models currently receive the tool.
     pub(crate) enabled: bool,
-    /// It took the place of the server's own tool of that name.
+    /// True if the tool replaced the server's own tool of that name.
     pub(crate) replaces_servers: bool,
 }
 
-/// What came of a registration.
+/// The result of a registration.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct CopilotRegistration {
-    /// Everything that the server lists.
+    /// All tools in the server's list.
     pub(crate) tools: Vec<CopilotListedTool>,
-    /// Tools of ours that are not registered, and why.
+    /// Our tools that are not registered, with the reasons.
     pub(crate) left_out: Vec<UnregisteredTool>,
-    /// Names of the server's own tools that are hidden now, by tools of ours or otherwise.
+    /// Names of the server's own tools that are now hidden, by our tools or otherwise.
     pub(crate) hidden: Vec<String>,
-    /// Tools of the server's own that write through ours of the same name, which is not listed then.
+    /// The server's own tools that write through ours of the same name; ours is not listed then.
     pub(crate) unlocked: Vec<String>,
-    /// The names of the server's own tools that could be offered, and what became of each.
+    /// The aliases that could be offered, with the result for each.
     pub(crate) names: Vec<AliasReport>,
-    /// What the server answered otherwise than it was asked, in sentences.
+    /// Deviations of the server's response from the request, as sentences.
     pub(crate) oddities: Vec<String>,
-    /// Ids of all that was registered.
+    /// The ids of all registered tools.
     #[serde(skip)]
     ids: Vec<String>,
 }
 
-/// A name that tools of the server bear.
+/// The result for an alias of the server's own tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AliasReport {
     /// The name.
     pub(crate) name: &'static str,
-    /// Whether ours was registered.
+    /// True if ours was registered.
     pub(crate) registered: bool,
-    /// Why, in one sentence without a full stop.
+    /// The reason, in one sentence without a full stop.
     pub(crate) why: String,
 }
 
 impl CopilotRegistration {
-    /// How many tools of ours are registered.
+    /// The number of our registered tools.
     pub(crate) fn ours(&self) -> usize {
         self.ids.len()
     }
 }
 
-/// An entry of the server's list, as far as it matters.
+/// An entry of the server's list, as far as it is used.
 #[derive(Debug, Deserialize)]
 struct CopilotToolEntry {
     id: String,
@@ -101,10 +102,11 @@ struct CopilotToolEntry {
     status: String,
 }
 
-/// Registers `offer`; tools that the server refuses are taken out of it.
+/// Registers `offer`. Tools that the server refuses are removed from it.
 ///
 /// # Errors
-/// Where the server refuses without saying which tool, answers with no list, or where there would be too many.
+/// The server refuses without naming a tool, responds without a list, or the limit would be
+/// exceeded.
 pub(crate) async fn register_tools(
     connection: &Peer,
     offer: &mut CopilotOffer,
@@ -141,7 +143,7 @@ pub(crate) async fn register_tools(
     Ok(registration)
 }
 
-/// Takes back what was registered. A server that does not answer keeps it only until it ends.
+/// Unregisters the tools. If the server does not respond, they stay until it ends.
 pub(crate) async fn unregister(connection: &Peer, registration: &CopilotRegistration) {
     if registration.ids.is_empty() {
         return;
@@ -161,7 +163,10 @@ async fn call(
     connection.request(method, params, Instant::now() + limit).await.map_err(CopilotError::from_request_error)
 }
 
-/// The server's list. What is no entry in it is left out; what is no list at all is an error.
+/// Parses the server's list. Invalid entries are left out.
+///
+/// # Errors
+/// The response is not a list.
 fn entries(answer: Value) -> Result<Vec<CopilotToolEntry>, CopilotError> {
     let Value::Array(items) = answer else {
         let what = "it is no list of tools".to_owned();
@@ -170,7 +175,7 @@ fn entries(answer: Value) -> Result<Vec<CopilotToolEntry>, CopilotError> {
     Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
 }
 
-/// The tools that the server's error points at, each with what is said of it, in the order of the list.
+/// Returns the tools named in the server's error with its messages, in the order of the list.
 fn refused_tools(message: &str, offer: &CopilotOffer) -> Vec<UnregisteredTool> {
     let names: Vec<&str> = offer.names().collect();
     let mut found: Vec<UnregisteredTool> = Vec::new();

@@ -1,6 +1,7 @@
-//! The sign-in of the user, by a device code in a browser. The server shows the code, waits until it was entered, and keeps the
-//! credentials to itself. Only the code and the address to enter it pass through here; both are shown, and neither is kept or
-//! logged.
+//! The sign-in of the user, by a device code in a browser.
+//!
+//! The server shows the code, waits until it was entered, and keeps the credentials. Only the code
+//! and its address pass through this module; both are shown, and neither is kept or logged.
 
 use std::time::Duration;
 
@@ -12,20 +13,20 @@ use super::error::CopilotError;
 use super::link::COPILOT_REQUEST_TIMEOUT;
 use super::status::{CopilotServerStatus, SignInStatus};
 
-/// The longest that a code holds, whatever the server says.
+/// The upper limit on a code's lifetime, even if the server reports a longer one.
 const MAX_DEVICE_CODE_TTL: Duration = Duration::from_secs(1_800);
-/// Where the server does not say how long a code holds.
+/// The lifetime of a code if the server reports none.
 const DEFAULT_DEVICE_CODE_SECONDS: u64 = 900;
 
-/// A code to be entered in a browser.
+/// A code to enter in a browser.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeviceCode {
-    /// What is entered.
+    /// The code.
     pub(crate) user_code: String,
-    /// Where.
+    /// The address to enter it at.
     pub(crate) verification_uri: String,
-    /// How long it holds, in seconds.
+    /// The lifetime in seconds.
     #[serde(default)]
     pub(crate) expires_in: Option<u64>,
 }
@@ -39,10 +40,10 @@ impl std::fmt::Debug for DeviceCode {
 }
 
 impl CopilotClient {
-    /// Begins to sign in: a code for the user, or `None` where somebody is signed in already.
+    /// Starts the sign-in. Returns a code for the user, or `None` if a user is signed in already.
     ///
     /// # Errors
-    /// Where the server cannot be had, or cannot ask for a code.
+    /// No server is available, or it cannot provide a code.
     pub(crate) async fn begin_sign_in(&self) -> Result<Option<DeviceCode>, CopilotError> {
         let (link, _) = self.link().await?;
         let answer = link.request("signIn", &json!({}), COPILOT_REQUEST_TIMEOUT).await?;
@@ -61,7 +62,7 @@ impl CopilotClient {
     /// Waits until the user has entered the code.
     ///
     /// # Errors
-    /// Where the code is refused, or has run out.
+    /// The code is refused or has expired.
     pub(crate) async fn finish_sign_in(
         &self,
         code: &DeviceCode,

@@ -18,9 +18,10 @@ use crate::process::ServerProcess;
 use crate::rpc::Peer;
 use crate::tools::install_outcome::InstallState;
 
-/// How long `initialize` may take where the catalogue says nothing else.
+/// The time limit for `initialize` if the catalogue has none.
 const COPILOT_INITIALIZE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Starts a server and registers `offer` with it. What it refuses is in the registration, and is taken out of the offer.
+/// Starts a server and registers `offer` with it. Refused tools are listed in the registration and
+/// removed from the offer.
 pub(super) async fn start(
     context: &Arc<CopilotContext>,
     mut offer: CopilotOffer,
@@ -77,7 +78,7 @@ async fn initialize(link: &CopilotLink, context: &CopilotContext) -> Result<(), 
     Ok(())
 }
 
-/// Starts the program; installs it first where that was asked for.
+/// Starts the program. If it is missing and installation was requested, installs it first.
 async fn spawn(context: &CopilotContext) -> Result<ServerProcess, CopilotError> {
     let runtime = context.runtime();
     let context = runtime.context();

@@ -4,29 +4,29 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// What the server has said of itself last.
+/// The status last reported by the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct CopilotServerStatus {
-    /// It works on something.
+    /// True while the server is working.
     pub(crate) busy: bool,
-    /// `Normal`, `Warning`, `Error` or `Inactive`; empty before it has said anything.
+    /// `Normal`, `Warning`, `Error` or `Inactive`; empty before the first report.
     pub(crate) kind: String,
-    /// Its words, where it gave any.
+    /// The server's message, if any.
     pub(crate) message: Option<String>,
-    /// `OK`, `NotSignedIn`, `NotAuthorized`, …: what it knows of the user, once it has said so.
+    /// The sign-in state, once reported: `OK`, `NotSignedIn`, `NotAuthorized`, …
     pub(crate) auth: Option<String>,
-    /// The user, where it named one.
+    /// The user's name, if reported.
     pub(crate) user: Option<String>,
 }
 
 impl CopilotServerStatus {
-    /// Whether chats work.
+    /// Returns true if chats work.
     pub(crate) fn signed_in(&self) -> bool {
         matches!(self.auth.as_deref(), Some("OK" | "MaybeOK" | "AlreadySignedIn"))
     }
 }
 
-/// Follows it.
+/// Watches the status.
 #[derive(Debug)]
 pub(crate) struct CopilotStatusWatch(watch::Sender<CopilotServerStatus>);
 
@@ -53,7 +53,8 @@ struct StatusChangeV2 {
     result: Option<SignInStatus>,
 }
 
-/// What `checkStatus`, `signIn` and `signInConfirm` answer, and `didChangeStatus/v2` says of the user.
+/// The response of `checkStatus`, `signIn` and `signInConfirm`, and the user's part of
+/// `didChangeStatus/v2`.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct SignInStatus {
     /// `OK`, `NotSignedIn`, …
@@ -63,12 +64,13 @@ pub(crate) struct SignInStatus {
 }
 
 impl CopilotStatusWatch {
-    /// As it is now.
+    /// The current status.
     pub(crate) fn current(&self) -> CopilotServerStatus {
         self.0.borrow().clone()
     }
 
-    /// Takes in a notification, if it is one of these; odd ones change nothing.
+    /// Handles a notification, and returns true if it is a status notification. Invalid ones change
+    /// nothing.
     pub(crate) fn on_notification(&self, method: &str, params: &Value) -> bool {
         match method {
             "didChangeStatus" => {
@@ -104,7 +106,7 @@ impl CopilotStatusWatch {
         }
     }
 
-    /// Takes in what was answered of the user.
+    /// Stores the sign-in state from a response.
     pub(crate) fn set_sign_in(&self, checked: SignInStatus) {
         self.0.send_modify(|status| {
             status.auth = Some(checked.status);
@@ -112,7 +114,7 @@ impl CopilotStatusWatch {
         });
     }
 
-    /// Another server begins with nothing said.
+    /// Clears the status for a new server.
     pub(crate) fn reset(&self) {
         self.0.send_replace(CopilotServerStatus::default());
     }

@@ -18,34 +18,34 @@ use super::models::{self, CopilotMode};
 use super::turn_registry::{CallSummary, CopilotTurn, CopilotTurnGuard};
 use crate::rpc::{PendingRequest, RequestError};
 
-/// How long a turn may take where nobody says otherwise.
+/// The default time limit of a turn.
 pub(crate) const DEFAULT_TURN_TIMEOUT: Duration = Duration::from_secs(3_600);
-/// How long the server may take to end a turn that was cancelled.
+/// The time limit for the server to end a cancelled turn.
 const TURN_CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-/// How often a turn of which nothing has come is begun anew after a crash.
+/// The number of attempts for a turn that had no output before a crash.
 const MAX_TURN_ATTEMPTS: u32 = 3;
-/// JSON-RPC's code for a request that was cancelled (LSP 3.17).
+/// JSON-RPC's code for a cancelled request (LSP 3.17).
 const COPILOT_REQUEST_CANCELLED_CODE: i64 = -32800;
 
-/// What is asked.
+/// The request for a turn.
 #[derive(Debug, Clone)]
 pub struct TurnRequest {
-    /// The user's words.
+    /// The user's prompt.
     pub(crate) prompt: String,
-    /// How it is answered.
+    /// The mode of the turn.
     pub(crate) mode: CopilotMode,
-    /// The model, by id or name; the server's default where none is named.
+    /// The model, by id or name; the server's default if absent.
     pub(crate) model: Option<String>,
-    /// The model's provider, where it is one of the user's own: then the server is not asked which models there are.
+    /// The provider of the user's own model. If set, the server's list of models is not requested.
     pub(crate) provider: Option<String>,
-    /// Go on with the conversation of the last turn, if the server still knows it.
+    /// Continues the conversation of the last turn, if the server still knows it.
     pub(crate) goes_on: bool,
-    /// How long it may take.
+    /// The time limit.
     pub limit: Duration,
 }
 
 impl TurnRequest {
-    /// A turn of an agent, in a conversation of its own.
+    /// A turn in agent mode, in a conversation of its own.
     pub fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
@@ -58,29 +58,29 @@ impl TurnRequest {
     }
 }
 
-/// What came of a turn.
+/// The outcome of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TurnOutcome {
-    /// Its name, by which its edits are undone.
+    /// The turn's name, by which its edits are undone.
     pub(crate) turn: String,
-    /// The server's name of the conversation.
+    /// The server's id of the conversation.
     pub(crate) conversation: Option<String>,
-    /// The model, as the server names it.
+    /// The model, by the server's name.
     pub(crate) model: Option<String>,
-    /// What the model said.
+    /// The model's reply.
     pub reply: String,
-    /// Its calls, in the order of the server's ids.
+    /// The calls, in the order of the server's ids.
     pub(crate) calls: Vec<CallSummary>,
-    /// Files that its calls changed, as `modified src/a.py`; what commands changed is not among them.
+    /// Files changed by the calls, as `modified src/a.py`. Changes by commands are not included.
     pub(crate) edits: Vec<String>,
-    /// Why it failed, in the server's words.
+    /// The server's message about a failure.
     pub(crate) error: Option<String>,
-    /// It was cancelled.
+    /// True if the turn was cancelled.
     pub(crate) cancelled: bool,
 }
 
 impl TurnOutcome {
-    /// It was stopped before the server was asked.
+    /// The outcome of a turn that was cancelled before the request was sent.
     fn cancelled_before_start(turn: String) -> Self {
         Self {
             turn,
@@ -95,21 +95,21 @@ impl TurnOutcome {
     }
 }
 
-/// What a turn is run with.
+/// The server and the model for a turn.
 struct CopilotTurnSetup {
     link: Arc<CopilotLink>,
-    /// Which server it is.
+    /// The server's number.
     number: u32,
     model: Option<String>,
 }
 
 impl CopilotClient {
-    /// Runs one turn to its end, or until `stop` is cancelled. A turn of which nothing has come when the server crashes is
-    /// begun anew with the next server.
+    /// Runs one turn to its end, or until `stop` is cancelled. If the server crashes before the
+    /// turn had any output, the turn starts again with the next server.
     ///
     /// # Errors
-    /// [`CopilotError::NotSignedIn`], [`CopilotError::NoModel`], [`CopilotError::Busy`] while another one runs, and whatever the
-    /// server answers instead of a turn.
+    /// [`CopilotError::NotSignedIn`], [`CopilotError::NoModel`], [`CopilotError::Busy`] while
+    /// another turn runs, and any error of the server.
     pub async fn run_turn(
         &self,
         request: &TurnRequest,
@@ -149,7 +149,7 @@ impl CopilotClient {
         }
     }
 
-    /// A server that runs and has what is open as it is on disk, and the model.
+    /// Returns a running server with synced documents, and the model.
     async fn prepare_turn(&self, request: &TurnRequest) -> Result<CopilotTurnSetup, CopilotError> {
         let (link, number) = self.link().await?;
         let context = &self.context;
@@ -186,7 +186,8 @@ impl CopilotClient {
         let heard = turn.transcript();
         let (answer, cancelled) = match answer {
             Ok(answer) => (answer, heard.cancelled.is_some() || stop.is_cancelled()),
-            // Stopped by us, whichever way the server puts it; what was done is told.
+            // Cancelled by us, in any form of the server's response; the results so far are
+            // reported.
             Err(_) if stop.is_cancelled() => (Value::Null, true),
             Err(RequestError::Refused { code: COPILOT_REQUEST_CANCELLED_CODE, .. }) => (Value::Null, true),
             Err(error) => return Err(CopilotError::from_request_error(error)),
@@ -207,13 +208,14 @@ impl CopilotClient {
         })
     }
 
-    /// The conversation of the last turn, where this server knows it.
+    /// Returns the conversation of the last turn, if this server knows it.
     fn known_conversation(&self, number: u32) -> Option<String> {
         let known = self.conversation.lock();
         known.as_ref().filter(|(server, _)| *server == number).map(|(_, conversation)| conversation.clone())
     }
 
-    /// The request that begins the turn. Context skills are not served, so none is claimed.
+    /// Returns the request that starts the turn. Context skills are not served, so none is
+    /// announced.
     fn params(
         &self,
         turn: &CopilotTurn,
@@ -251,7 +253,7 @@ impl CopilotClient {
         }
     }
 
-    /// What the calls of the turn changed, as the journal has it.
+    /// Returns the changes by the calls of the turn, from the journal.
     async fn edits(&self, group: &str) -> Vec<String> {
         let edits = self.context.runtime().context().edits.clone();
         let history = tokio::task::spawn_blocking(move || edits.history()).await;
@@ -268,7 +270,7 @@ impl CopilotClient {
     }
 }
 
-/// Waits for the turn's end; stops it when that is wanted, or when its time is up.
+/// Waits for the end of the turn. Cancels it on request, or after its time limit.
 async fn wait_for_answer(
     link: &CopilotLink,
     turn: &CopilotTurn,
@@ -276,7 +278,7 @@ async fn wait_for_answer(
     limit: Duration,
     stop: &CancellationToken,
 ) -> Result<Value, RequestError> {
-    // Beyond the turn's own limit, so that the time that cancelling takes is in it.
+    // Beyond the turn's own limit, to include the time for the cancellation.
     let answer = pending.answer(Instant::now() + limit + TURN_CANCEL_TIMEOUT + TURN_CANCEL_TIMEOUT);
     tokio::pin!(answer);
     tokio::select! {
@@ -295,7 +297,7 @@ async fn wait_for_answer(
     }
 }
 
-/// A name that no other turn has.
+/// Creates a unique name for a turn.
 fn name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

@@ -1,4 +1,4 @@
-//! The running Copilot turn: `$/progress` with its token, and the calls that belong to it.
+//! The running Copilot turn: `$/progress` with its token, and its calls.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -11,39 +11,39 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::{CallState, CopilotEvent, CopilotEventSink};
 
-/// A turn of ours.
+/// One of our turns.
 #[derive(Debug)]
 pub(crate) struct CopilotTurn {
-    /// Our name for it: the token of its progress, and the group of its edits.
+    /// Our name for the turn: the token of its progress, and the group of its edits.
     pub(crate) name: String,
-    /// Cancelled when it is over: nothing that it has begun goes on.
+    /// Cancelled at the end of the turn, which ends everything started by it.
     pub(crate) over: CancellationToken,
-    /// Calls that were begun for it.
+    /// The number of calls started for the turn.
     calls: AtomicUsize,
     transcript: Mutex<CopilotTurnTranscript>,
     events: CopilotEventSink,
 }
 
-/// What was heard of a turn.
+/// The transcript of a turn.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct CopilotTurnTranscript {
-    /// The server's name of the conversation.
+    /// The server's id of the conversation.
     pub(crate) conversation: Option<String>,
-    /// The server's name of the turn.
+    /// The server's id of the turn.
     pub(crate) turn: Option<String>,
-    /// What the model has said, as far as it came.
+    /// The model's reply so far.
     pub(crate) reply: String,
-    /// Its calls, by the server's id: name and last known state.
+    /// The calls, by the server's id: name and last known state.
     pub(crate) calls: BTreeMap<String, (String, CallState)>,
-    /// Why it failed, in the server's words.
+    /// The server's message about a failure.
     pub(crate) error: Option<String>,
-    /// Why it was cancelled, in the server's words.
+    /// The server's message about a cancellation.
     pub(crate) cancelled: Option<String>,
 }
 
-/// The most that is kept of a reply, in bytes.
+/// The size limit of a stored reply, in bytes.
 const MAX_TURN_REPLY_BYTES: usize = 1_000_000;
-/// So many calls of one turn are remembered.
+/// The number of stored calls of one turn.
 const MAX_REMEMBERED_TURN_CALLS: usize = 1_000;
 
 #[derive(Deserialize)]
@@ -95,29 +95,29 @@ impl CopilotTurn {
         }
     }
 
-    /// What was heard so far.
+    /// The transcript so far.
     pub(crate) fn transcript(&self) -> CopilotTurnTranscript {
         self.transcript.lock().clone()
     }
 
-    /// It goes on with a conversation that the server knows.
+    /// Sets the conversation that the turn continues.
     pub(crate) fn set_conversation(&self, conversation: &str) {
         self.transcript.lock().conversation = Some(conversation.to_owned());
     }
 
-    /// Whether what names `conversation` belongs to another one than this turn does. The server names ours before it calls; what
-    /// names none cannot be told apart.
+    /// Returns true if `conversation` is another one than this turn's. The server reports our
+    /// conversation before it calls; a value that names none is not foreign.
     pub(crate) fn is_foreign(&self, conversation: &Value) -> bool {
         let Some(named) = conversation.as_str() else { return false };
         self.transcript.lock().conversation.as_ref().is_some_and(|own| own != named)
     }
 
-    /// Whether anything has come of it: then it cannot be begun anew.
+    /// Returns true if the turn had any output, so that it cannot be repeated.
     pub(crate) fn has_output(&self) -> bool {
         self.calls.load(Ordering::Relaxed) > 0 || !self.transcript.lock().reply.is_empty()
     }
 
-    /// A call of it changed its state.
+    /// Records the new state of a call.
     pub(crate) fn record_call(&self, id: &str, name: &str, state: CallState, detail: Option<String>) {
         {
             let mut heard = self.transcript.lock();
@@ -130,7 +130,7 @@ impl CopilotTurn {
         self.events.send(CopilotEvent::Call { name: name.to_owned(), state, detail });
     }
 
-    /// A call of ours begins.
+    /// Counts the start of one of our calls.
     pub(crate) fn begin_call(&self) {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
@@ -180,27 +180,27 @@ impl CopilotTurn {
     }
 }
 
-/// An error as the server puts it: an object with a message, or a text.
+/// Returns the text of the server's error: an object with a message, or a string.
 fn words_of(error: &Value) -> String {
     let message = error.get("message").and_then(Value::as_str).or_else(|| error.as_str());
     message.map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// The turns of one client: one at a time.
+/// The turns of one client, one at a time.
 #[derive(Debug, Default)]
 pub(crate) struct CopilotTurnRegistry(Mutex<TurnRegistryState>);
 
 #[derive(Debug, Default)]
 struct TurnRegistryState {
     current: Option<Arc<CopilotTurn>>,
-    /// The server's names of turns that are over, the latest last.
+    /// The server's ids of finished turns, the latest last.
     over: VecDeque<String>,
 }
 
-/// So many turns that are over are remembered.
+/// The number of finished turns to remember.
 const MAX_FINISHED_TURNS: usize = 64;
 
-/// A turn while it runs. Dropping it ends whatever it has begun.
+/// A running turn. Dropping it ends everything started by it.
 #[derive(Debug)]
 pub(crate) struct CopilotTurnGuard<'a> {
     turns: &'a CopilotTurnRegistry,
@@ -230,17 +230,18 @@ struct CopilotProgressParams {
 }
 
 impl CopilotTurnRegistry {
-    /// The turn that runs.
+    /// The running turn.
     pub(crate) fn current(&self) -> Option<Arc<CopilotTurn>> {
         self.0.lock().current.clone()
     }
 
-    /// Whether the server's turn of this name is over: a server that was deaf to its end may still call for it.
+    /// Returns true if the server's turn with this id is finished. A server that missed its end may
+    /// still make calls for it.
     pub(crate) fn is_over(&self, name: &str) -> bool {
         self.0.lock().over.iter().any(|over| over == name)
     }
 
-    /// Begins a turn, if none runs.
+    /// Starts a turn, unless one is running.
     pub(crate) fn begin(&self, name: String, events: CopilotEventSink) -> Option<CopilotTurnGuard<'_>> {
         let mut turns = self.0.lock();
         if turns.current.is_some() {
@@ -251,7 +252,7 @@ impl CopilotTurnRegistry {
         Some(CopilotTurnGuard { turns: self, turn })
     }
 
-    /// Takes in progress, where it is of the turn that runs.
+    /// Handles progress of the running turn.
     pub(crate) fn on_progress(&self, params: &Value) {
         let Ok(told) = CopilotProgressParams::deserialize(params) else { return };
         if let Some(turn) = self.current().filter(|turn| told.token == Value::String(turn.name.clone())) {
@@ -260,12 +261,12 @@ impl CopilotTurnRegistry {
     }
 }
 
-/// A call of a turn, as it is told at the end.
+/// The summary of a call at the end of its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct CallSummary {
-    /// The tool.
+    /// The tool's name.
     pub(crate) name: String,
-    /// How it ended, or where it stood.
+    /// The final or last known state.
     pub(crate) state: CallState,
 }
 
