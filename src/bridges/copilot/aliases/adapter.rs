@@ -1,4 +1,4 @@
-//! The form of an alias: its arguments, its description, and its way to the tools.
+//! The definition of an alias: its arguments, its description, and its mapping to our tools.
 
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -14,65 +14,65 @@ use crate::tools::export::{ToolListFormat, export};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Caller, Card, ToolDefinition};
 
-/// What registering a name does to the server's own list of tools.
+/// The effect of registering an alias on the server's own list of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AliasClass {
-    /// The server has tools that write through a client's tool of this name, and offers them only then: it computes the edit,
-    /// ours does the write.
+    /// The server has tools that write through a client's tool of this name, and offers them only
+    /// with it. It computes the edit; ours writes the file.
     Unlocks,
-    /// The server has a tool of this name, which ours takes the place of.
+    /// The server has a tool of this name, which ours replaces.
     Replaces,
-    /// The server has none of this name.
+    /// The server has no tool of this name.
     New,
 }
 
-/// What is said of a name.
+/// The metadata of an alias.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AliasMetadata {
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
     pub(crate) description: &'static str,
-    /// What it does to the world.
+    /// The effect on the outside world.
     pub(crate) effect: Effect,
     pub(crate) class: AliasClass,
     pub(crate) by_default: bool,
     pub(crate) why: &'static str,
-    /// The tools of ours that it calls.
+    /// Our tools that it calls.
     pub(crate) uses: &'static [&'static str],
-    /// Who writes the arguments.
+    /// The author of the arguments.
     pub(crate) written_by: WrittenBy,
 }
 
-/// Who writes the arguments of a call.
+/// The author of a call's arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenBy {
-    /// A model: a field that is not known is told, since it meant something.
+    /// A model. An unknown field is an error, since the model meant something by it.
     Model,
-    /// The server itself, in the forms of its version: fields that are not known are passed over, since an edit must not fail
-    /// by them.
+    /// The server itself, in the form of its version. Unknown fields are ignored, so that an edit
+    /// does not fail because of them.
     Server,
 }
 
-/// How one of the names does its work.
+/// The implementation of an alias.
 pub(super) trait AliasAdapter: 'static {
-    /// Its arguments; their doc comments are what models read.
+    /// The arguments, whose doc comments are shown to models.
     type Args: DeserializeOwned + JsonSchema + Send;
 
-    /// What is said of it.
+    /// The metadata.
     const ABOUT: AliasMetadata;
 
-    /// Does it.
+    /// Runs the call.
     fn run(
         context: &AliasContext<'_>,
         args: Self::Args,
     ) -> impl Future<Output = Result<AliasAnswer, AliasError>> + Send;
 }
 
-/// An adapter with its types put away: what runs one of the names.
+/// The type-erased implementation of an alias.
 pub(super) type AliasRunner =
     for<'a> fn(&'a AliasContext<'a>, Value) -> BoxFuture<'a, Result<AliasAnswer, AliasError>>;
 
-/// One of the names.
+/// An alias.
 #[derive(Debug)]
 pub struct AliasName {
     metadata: AliasMetadata,
@@ -81,51 +81,52 @@ pub struct AliasName {
 }
 
 impl AliasName {
-    /// The name that the server and its models know.
+    /// The name used by the server and its models.
     pub(crate) fn name(&self) -> &'static str {
         self.metadata.name
     }
 
-    /// What registering it does to the server's list.
+    /// The effect of its registration on the server's list.
     pub fn class(&self) -> AliasClass {
         self.metadata.class
     }
 
-    /// Whether it is registered where nobody chose: when that takes no better tool away from the server.
+    /// Returns true if it is registered by default, which is the case if it does not replace a
+    /// better tool of the server.
     pub fn by_default(&self) -> bool {
         self.metadata.by_default
     }
 
-    /// Why so, in one sentence without a full stop.
+    /// The reason for that default, in one sentence without a full stop.
     pub(crate) fn why(&self) -> &'static str {
         self.metadata.why
     }
 
-    /// The tools of ours that it adapts.
+    /// Our tools that it adapts.
     pub fn uses(&self) -> &'static [&'static str] {
         self.metadata.uses
     }
 
-    /// What models are told of it, and the schema that arguments are checked against.
+    /// The description for models, and the schema that validates arguments.
     pub(crate) fn definition(&self) -> &ToolDefinition {
         &self.definition
     }
 
-    /// Its entry in the parameters of `conversation/registerTools`.
+    /// Returns its entry in the parameters of `conversation/registerTools`.
     pub(crate) fn registration(&self) -> Value {
-        // One tool is within every limit of the format, so that there is always exactly one entry.
+        // One tool is within every limit of the format, so there is always exactly one entry.
         export(ToolListFormat::Copilot, [&self.definition])
             .ok()
             .and_then(|exported| exported.tools.into_iter().next())
             .unwrap_or_default()
     }
 
-    /// Whether `caller` may call the tools that it adapts.
+    /// Returns true if `caller` may call all tools that it adapts.
     pub(crate) fn is_offered(&self, runtime: &Runtime, caller: &Caller) -> bool {
         self.uses().iter().all(|tool| runtime.is_offered(caller, tool))
     }
 
-    /// Calls it. Every failure is an answer as well.
+    /// Calls it. Failures are returned as answers as well.
     pub(super) async fn call(
         &self,
         runtime: &Runtime,
@@ -156,7 +157,8 @@ fn run<'a, F: AliasAdapter>(
     input: Value,
 ) -> BoxFuture<'a, Result<AliasAnswer, AliasError>> {
     Box::pin(async move {
-        // The schema says the same as the type, so this only fails on what a schema cannot say.
+        // The schema follows from the type, so this fails only on constraints that a schema cannot
+        // express.
         let args = serde_json::from_value(input).map_err(|error| {
             let what = format!("{}: the arguments cannot be used: {error}", F::ABOUT.name);
             ToolError::new(ErrorCode::InvalidArgs, what)
@@ -165,7 +167,8 @@ fn run<'a, F: AliasAdapter>(
     })
 }
 
-/// The arguments, checked; without nulls for what may be left out, which models write.
+/// Validates the arguments, after removing the `null` values that models write for optional
+/// properties.
 fn check_arguments(
     about: &AliasMetadata,
     definition: &ToolDefinition,

@@ -1,17 +1,17 @@
-//! The answer of an alias, and the error of one that did not do what it was asked.
+//! The answer of an alias, and its error.
 
 use std::path::PathBuf;
 
 use crate::tools::error::ToolError;
 
-/// What a call comes to.
+/// The answer of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AliasAnswer {
-    /// What the model reads; of a failure, what was wrong and what to do.
+    /// The text for the model. For a failure it contains the reason and a next step.
     pub text: String,
-    /// Whether it did what it was asked.
+    /// True if the call succeeded.
     pub ok: bool,
-    /// Absolute paths of the files that it made, changed or took away, for whoever keeps documents in step.
+    /// Absolute paths of created, changed and removed files, for callers that sync documents.
     pub changed: Vec<PathBuf>,
 }
 
@@ -30,12 +30,12 @@ impl AliasAnswer {
     }
 }
 
-/// Why a call did not do what it was asked.
+/// The error of a call.
 #[derive(Debug)]
 pub(super) struct AliasError {
-    /// What was wrong, and what to do.
+    /// The reason and a next step.
     pub(crate) text: String,
-    /// Files that were changed all the same.
+    /// Files that were changed in spite of the error.
     pub(crate) changed: Vec<PathBuf>,
 }
 

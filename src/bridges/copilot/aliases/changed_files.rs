@@ -11,7 +11,7 @@ use super::format;
 use crate::policy::request::Effect;
 use crate::tools::changed_files::SourceControlState;
 
-/// The lists of the tool's answer, and what stands above each.
+/// The lists of the tool's answer, with their headings.
 const HEADINGS: [(&str, &str); 3] =
     [("staged", "Staged files"), ("unstaged", "Unstaged changes"), ("untracked", "Untracked files")];
 
@@ -25,7 +25,7 @@ pub(super) struct GetChangedFilesArgs {
     source_control_state: Option<SourceControlState>,
 }
 
-/// The name.
+/// The alias `get_changed_files`.
 pub(super) struct GetChangedFiles;
 
 impl AliasAdapter for GetChangedFiles {

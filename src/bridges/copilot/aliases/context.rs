@@ -1,4 +1,4 @@
-//! The context of an alias, through which its calls go the way of all calls.
+//! The context of an alias, through which it makes regular calls of our tools.
 
 use std::path::PathBuf;
 
@@ -17,22 +17,22 @@ use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::workspace::WorkspacePath;
 
-/// What comes along with a call.
+/// Options of a call.
 #[derive(Clone)]
 pub struct AliasCallOptions<'a> {
     /// The backend that carries out the calls of our tools.
     pub backend: &'a dyn ToolBackend,
-    /// Who calls.
+    /// The caller.
     pub caller: &'a Caller,
-    /// Who is asked where the rules leave it open.
+    /// Approves calls that the rules leave undecided.
     pub approver: &'a dyn Approver,
-    /// Edits of all calls with the same group are undone together: the turn.
+    /// The undo group of the edits: the turn.
     pub group: Option<&'a str>,
-    /// Ends the call when its turn is cancelled.
+    /// Cancels the call together with its turn.
     pub cancelled: CancellationToken,
 }
 
-/// What an adapter works with.
+/// The context of an adapter.
 pub(super) struct AliasContext<'a> {
     pub(crate) runtime: &'a Runtime,
     pub(crate) options: &'a AliasCallOptions<'a>,
@@ -42,7 +42,7 @@ pub(super) struct AliasContext<'a> {
 pub(super) struct DelegatedResult {
     /// The answer.
     pub(crate) value: Value,
-    /// What a hook put in the place of what a model reads.
+    /// The text that a hook substituted for the model's text.
     replaced: Option<String>,
 }
 
@@ -53,8 +53,8 @@ impl From<ToolResult> for DelegatedResult {
 }
 
 impl DelegatedResult {
-    /// What the model reads: `made` of the answer, where nobody replaced it; the answer itself where `made` finds nothing in
-    /// it that it knows.
+    /// Returns the text for the model. If no hook replaced it, this is `made` of the answer, or the
+    /// answer's JSON if `made` returns `None`.
     pub(super) fn text(self, made: impl FnOnce(&Value) -> Option<String>) -> String {
         match self.replaced {
             Some(text) => text,
@@ -64,7 +64,7 @@ impl DelegatedResult {
 }
 
 impl AliasContext<'_> {
-    /// Calls a tool of ours, and gives its result whatever it is.
+    /// Calls one of our tools, and returns its result, successful or not.
     pub(super) async fn call_tool(&self, tool: &str, arguments: Value) -> ToolResult {
         let AliasCallOptions { backend, caller, approver, group, cancelled } = self.options;
         let request = CallRequest::new(tool, arguments, caller)
@@ -74,7 +74,7 @@ impl AliasContext<'_> {
         backend.call(request).await
     }
 
-    /// Calls a tool of ours, which must succeed.
+    /// Calls one of our tools, and returns an error unless it succeeds.
     pub(super) async fn call(&self, tool: &str, arguments: Value) -> Result<DelegatedResult, AliasError> {
         let result = self.call_tool(tool, arguments).await;
         match result.ok() {
@@ -83,8 +83,8 @@ impl AliasContext<'_> {
         }
     }
 
-    /// A path as the server and models give it: absolute, relative, or a `file:` URI. As our tools take it, and as a path of
-    /// the workspace.
+    /// Parses a path from the server or a model: absolute, relative, or a `file:` URI. Returns it
+    /// in our tools' form and as a workspace path.
     pub(super) fn path(&self, given: &str) -> Result<(String, WorkspacePath), AliasError> {
         let plain = match Url::parse(given) {
             Ok(url) if url.scheme() == "file" => {
@@ -97,29 +97,32 @@ impl AliasContext<'_> {
         Ok((plain, path))
     }
 
-    /// Paths as our tools take them.
+    /// Converts paths to our tools' form.
     pub(super) fn plain_paths(&self, given: &[String]) -> Result<Vec<String>, AliasError> {
         given.iter().map(|path| self.path(path).map(|(plain, _)| plain)).collect()
     }
 
-    /// The absolute path of what an answer calls `path`.
+    /// Returns the absolute path of `path` as spelled in an answer.
     pub(super) fn absolute_path(&self, path: &str) -> Option<PathBuf> {
         let workspace = self.runtime.workspace();
         workspace.path(path.as_ref()).ok().map(|path| workspace.absolute(&path))
     }
 
-    /// The same as text, for answers that name files; `path` itself where it is none.
+    /// Returns the absolute path as text for answers that name files; `path` itself if it is not in
+    /// the workspace.
     pub(super) fn display_path(&self, path: &str) -> String {
         self.absolute_path(path).map_or_else(|| path.to_owned(), |path| path.to_string_lossy().into_owned())
     }
 
-    /// The text of a file as it is on disk, if it is one and the rules let the caller read it.
+    /// Reads a file from disk. Returns `None` if it is not a text file, or the rules hide it from
+    /// the caller.
     pub(super) fn text_of(&self, path: &WorkspacePath) -> Option<String> {
         let limit = self.runtime.settings().limits.max_file_bytes;
         self.runtime.text_for(self.options.caller, path, limit, PolicyVerdict::Ask).ok()
     }
 
-    /// The absolute paths of what an edit's answer says it changed, old names of moved files too.
+    /// Returns the absolute paths of the files that an edit changed, including old names of moved
+    /// files.
     pub(super) fn changed_paths(&self, answer: &Value) -> Vec<PathBuf> {
         let results =
             answer["results"].as_array().map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
@@ -129,7 +132,7 @@ impl AliasContext<'_> {
     }
 }
 
-/// A failure in the words that the model reads.
+/// Converts a failure to the text for the model.
 pub(super) fn to_alias_error(result: &ToolResult) -> AliasError {
     let word = |name: &str| result.value[name].as_str();
     match (&result.text, word("error")) {

@@ -23,7 +23,7 @@ pub(super) struct InsertEditArgs {
     _explanation: Option<String>,
 }
 
-/// The server's way of writing a file: it computes the edit, and we get the whole new text.
+/// The server's way to write a file: it computes the edit and sends the whole new text.
 pub(super) struct InsertEdit;
 
 impl AliasAdapter for InsertEdit {
@@ -60,7 +60,7 @@ pub(super) struct CreateFileArgs {
     _explanation: Option<String>,
 }
 
-/// The server's way of making a file.
+/// The server's way to create a file.
 pub(super) struct CreateFile;
 
 impl AliasAdapter for CreateFile {
@@ -83,7 +83,8 @@ impl AliasAdapter for CreateFile {
         let (given, path) = context.path(&args.file_path)?;
         let arguments = json!({"path": given, "content": args.content});
         let decision = context.runtime.check_call(context.options.caller, "write", &arguments)?;
-        // What the rules forbid is said by the call itself, and nothing of the file before.
+        // A denial by the rules is reported by the call itself, before anything about the file is
+        // revealed.
         if decision.verdict != PolicyVerdict::Deny
             && let Ok(stamp) = context.runtime.workspace().stamp(&path)
             && stamp.size > 0
@@ -98,7 +99,8 @@ impl AliasAdapter for CreateFile {
     }
 }
 
-/// Writes the whole text, and answers what the file has then: the server shows it to the model as the state after the edit.
+/// Writes the whole text, and answers with the file's content afterwards. The server shows it to
+/// the model as the state after the edit.
 async fn write_whole(
     context: &AliasContext<'_>,
     file_path: &str,
@@ -125,7 +127,7 @@ pub(super) struct StringReplacement {
     _explanation: Option<String>,
 }
 
-/// One replacement in one file.
+/// The alias for one replacement in one file.
 pub(super) struct ReplaceString;
 
 impl AliasAdapter for ReplaceString {
@@ -163,7 +165,7 @@ pub(super) struct MultiReplaceArgs {
     _explanation: Option<String>,
 }
 
-/// Replacements in several files: all or none.
+/// The alias for replacements in several files, all or none.
 pub(super) struct MultiReplaceString;
 
 impl AliasAdapter for MultiReplaceString {
@@ -202,7 +204,7 @@ pub(super) struct CreateDirectoryArgs {
     dir_path: String,
 }
 
-/// A folder.
+/// The alias that creates a folder.
 pub(super) struct CreateDirectory;
 
 impl AliasAdapter for CreateDirectory {
@@ -244,7 +246,7 @@ pub(super) struct ApplyPatchArgs {
     _explanation: Option<String>,
 }
 
-/// A patch.
+/// The alias that applies a patch.
 pub(super) struct ApplyPatch;
 
 impl AliasAdapter for ApplyPatch {
@@ -270,7 +272,7 @@ impl AliasAdapter for ApplyPatch {
     }
 }
 
-/// An edit's answer as text, with the files that it changed.
+/// Converts an edit's result to an answer, with the changed files.
 fn to_alias_answer(context: &AliasContext<'_>, got: DelegatedResult) -> AliasAnswer {
     let changed = context.changed_paths(&got.value);
     AliasAnswer::done(got.text(format::format_edit)).with_changed(changed)

@@ -1,4 +1,4 @@
-//! `get_errors`: diagnostics of the files as they are now.
+//! `get_errors`: the current diagnostics of files.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ pub(super) struct GetErrorsArgs {
     file_paths: Option<Vec<String>>,
 }
 
-/// The name.
+/// The alias `get_errors`.
 pub(super) struct GetErrors;
 
 impl AliasAdapter for GetErrors {
@@ -46,7 +46,7 @@ impl AliasAdapter for GetErrors {
             let got = DelegatedResult::from(result);
             return Ok(AliasAnswer::done(got.text(|answer| format_findings(context, answer))));
         }
-        // Without a server there may still be errors of syntax.
+        // Without a server there may still be syntax errors.
         let found = result.text.is_none().then(|| format_findings(context, &result.value)).flatten();
         let mut refused = to_alias_error(&result);
         refused.text.extend(found.map(|found| format!("\n{found}")));

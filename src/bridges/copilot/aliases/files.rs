@@ -12,9 +12,9 @@ use super::context::AliasContext;
 use super::format;
 use crate::policy::request::Effect;
 
-/// Lines that `read` answers at most.
+/// The default number of lines that `read` returns.
 const DEFAULT_READ_FILE_LINES: i64 = 200;
-/// Results where the caller gives no number.
+/// The default number of results.
 const DEFAULT_SEARCH_RESULTS: i64 = 50;
 
 const fn replacing(
@@ -49,7 +49,7 @@ pub(super) struct ReadFileArgs {
     limit: Option<i64>,
 }
 
-/// Lines of a file.
+/// The alias that reads lines of a file.
 pub(super) struct ReadFile;
 
 impl AliasAdapter for ReadFile {
@@ -94,7 +94,7 @@ pub(super) struct ListDirArgs {
     path: String,
 }
 
-/// What is in a folder.
+/// The alias that lists a folder.
 pub(super) struct ListDir;
 
 impl AliasAdapter for ListDir {
@@ -129,7 +129,7 @@ fn names(answer: &Value) -> Option<String> {
     Some(format::trim_line_ends(out))
 }
 
-/// Says that there is more than the answer has.
+/// Adds a note if the answer is incomplete.
 fn push_has_more(answer: &Value, what: &str, out: &mut String) {
     if answer["has_more"] == true {
         let _ = writeln!(out, "[there are more {what}]");
@@ -146,7 +146,7 @@ pub(super) struct FileSearchArgs {
     max_results: Option<i64>,
 }
 
-/// Files by their paths.
+/// The alias that finds files by path.
 pub(super) struct FileSearch;
 
 impl AliasAdapter for FileSearch {
@@ -196,7 +196,7 @@ pub(super) struct GrepSearchArgs {
     max_results: Option<i64>,
 }
 
-/// Lines that match.
+/// The alias that finds matching lines.
 pub(super) struct GrepSearch;
 
 impl AliasAdapter for GrepSearch {

@@ -1,4 +1,5 @@
-//! Plain text made of our tools' answers. Lines and columns are 1-based here, as compilers count.
+//! Plain text made from our tools' answers, with 1-based lines and columns as in compilers'
+//! messages.
 
 use std::fmt::Write;
 
@@ -7,24 +8,24 @@ use serde_json::Value;
 use crate::text::LineColumn;
 use crate::tools::short_range::ShortRange;
 
-/// A list in an answer.
+/// Returns a list of an answer.
 pub(super) fn list_field<'a>(answer: &'a Value, name: &str) -> Option<&'a Vec<Value>> {
     answer.get(name).and_then(Value::as_array)
 }
 
-/// A text in an answer; empty where there is none.
+/// Returns a string of an answer, or an empty one if it is missing.
 pub(super) fn text_field<'a>(answer: &'a Value, name: &str) -> &'a str {
     answer.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// What else is worth knowing, a line each.
+/// Adds the answer's notes, one per line.
 pub(super) fn notes(answer: &Value, out: &mut String) {
     for note in list_field(answer, "notes").into_iter().flatten().filter_map(Value::as_str) {
         let _ = writeln!(out, "note: {note}");
     }
 }
 
-/// What an edit did: each file with its diff, then what it broke.
+/// Formats an edit: each file with its diff, then the new diagnostics.
 pub(super) fn format_edit(answer: &Value) -> Option<String> {
     let files = list_field(answer, "results").map_or_else(|| std::slice::from_ref(answer), Vec::as_slice);
     let mut out = String::new();
@@ -52,7 +53,7 @@ pub(super) fn format_edit(answer: &Value) -> Option<String> {
     Some(trim_line_ends(out))
 }
 
-/// What an edit changed in the diagnostics.
+/// Formats the change of the diagnostics by an edit.
 fn delta_lines(delta: &Value, out: &mut String) {
     let added = list_field(delta, "added").map_or(&[][..], Vec::as_slice);
     let _ = writeln!(
@@ -67,7 +68,7 @@ fn delta_lines(delta: &Value, out: &mut String) {
     notes(delta, out);
 }
 
-/// One finding of a server.
+/// Formats one diagnostic.
 pub(super) fn format_finding(item: &Value, out: &mut String) {
     let start = ShortRange::parse(text_field(item, "at")).map(|ShortRange(range)| range.start);
     let LineColumn { line, column } = start.unwrap_or_default().into();
@@ -84,7 +85,7 @@ pub(super) fn format_finding(item: &Value, out: &mut String) {
     );
 }
 
-/// What a command wrote, and how it ended.
+/// Formats a command's output and exit status.
 pub(super) fn command(answer: &Value) -> Option<String> {
     let mut out = String::new();
     let (stdout, stderr) =
@@ -117,7 +118,7 @@ pub(super) fn command(answer: &Value) -> Option<String> {
     Some(trim_line_ends(out))
 }
 
-/// Without the line breaks at its end.
+/// Removes trailing line breaks.
 pub(super) fn trim_line_ends(mut text: String) -> String {
     text.truncate(text.trim_end().len());
     text

@@ -1,15 +1,17 @@
-//! Aliases: the tool names of the Copilot language server and of its clients' models, as adapters of our tools.
+//! Aliases: the tool names of the Copilot language server and of its clients' models, as adapters
+//! of our tools.
 //!
-//! What lives here: [`all`] such names, what each does to the server's own list ([`AliasClass`]), which of them are registered
-//! unless somebody chose otherwise ([`choice`]), and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
-//! [`terminal`], [`web`], [`test_files`], [`changed_files`] and [`run_tests`]; [`adapter`] is what one of
-//! them consists of, [`context`] how it gets to the tools, [`answer`] what a call comes to, [`mod@format`] what is made of their answers. May use: `runtime`, `tools`,
-//! `policy`, `workspace`, `text`. Knows nothing of protocols: the door registers what [`AliasName::registration`] says, and
-//! makes its own reply of an [`AliasAnswer`].
+//! Contents: [`all`] aliases, the effect of each on the server's own list ([`AliasClass`]), the
+//! default [`choice`], and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
+//! [`terminal`], [`web`], [`test_files`], [`changed_files`] and [`run_tests`]. [`adapter`] defines
+//! an alias, [`context`] calls our tools, [`answer`] is the result of a call, and [`mod@format`]
+//! formats it. May use: `runtime`, `tools`, `policy`, `workspace`, `text`. Does not depend on
+//! protocols: the door registers [`AliasName::registration`], and converts an [`AliasAnswer`] to
+//! its own response.
 //!
-//! How data passes: the arguments that the server sends are checked against the name's schema, put into the words of a tool of
-//! ours, and go the way of every call ([`Runtime::call`]), so that rules, hooks, undo and the record hold; what comes back is
-//! text.
+//! Data flow: the server's arguments are validated against the alias's schema and converted to
+//! those of one of our tools. The call is a regular one ([`Runtime::call`]), so that rules, hooks,
+//! undo and the audit log apply. The result is text.
 
 mod adapter;
 mod answer;
@@ -38,7 +40,7 @@ pub(crate) use self::adapter::AliasName;
 pub use self::answer::AliasAnswer;
 pub use self::context::AliasCallOptions;
 
-/// All of them, in the order in which the server's documentation names them.
+/// Returns all aliases, in the order of the server's documentation.
 pub fn all() -> &'static [AliasName] {
     static ALL: LazyLock<Vec<AliasName>> = LazyLock::new(|| {
         vec![
@@ -65,24 +67,24 @@ pub fn all() -> &'static [AliasName] {
     &ALL
 }
 
-/// The one called `name`.
+/// Finds the alias called `name`.
 pub(crate) fn find(name: &str) -> Option<&'static AliasName> {
     all().iter().find(|known| known.name() == name)
 }
 
-/// A name, and whether it is registered.
+/// An alias, with the decision to register it.
 #[derive(Debug, Clone)]
 pub struct AliasChoice {
-    /// The name.
+    /// The alias.
     pub name: &'static AliasName,
-    /// Whether it is registered.
+    /// True if it is registered.
     pub registered: bool,
-    /// Why, in one sentence without a full stop.
+    /// The reason, in one sentence without a full stop.
     pub why: String,
 }
 
-/// What is registered for `caller` where nobody chose: what takes no better tool away from the server, as far as the rules
-/// let the caller have it.
+/// Returns the default choice for `caller`: aliases that do not replace a better tool of the
+/// server, as far as the rules permit them.
 pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
     let chosen = |name: &'static AliasName| {
         if !name.by_default() {
@@ -99,7 +101,7 @@ pub fn choice(runtime: &Runtime, caller: &Caller) -> Vec<AliasChoice> {
     all().iter().map(chosen).collect()
 }
 
-/// Calls the tool that the server knows as `name`. Every failure is an answer as well.
+/// Calls the alias `name`. Failures are returned as answers as well.
 pub async fn call(
     runtime: &Runtime,
     name: &str,

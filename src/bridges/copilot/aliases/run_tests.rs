@@ -1,4 +1,4 @@
-//! `run_tests`: our tool of that name, its answer as text.
+//! `run_tests`: our tool of that name, with its answer as text.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::terminal::command_answer;
 use crate::policy::request::Effect;
 use crate::tools::run_tests::RunTestsArgs;
 
-/// The name.
+/// The alias `run_tests`.
 pub(super) struct RunTests;
 
 impl AliasAdapter for RunTests {

@@ -1,4 +1,4 @@
-//! `run_in_terminal` and `get_terminal_output`: commands, to their end or in the background.
+//! `run_in_terminal` and `get_terminal_output`: commands, in the foreground or background.
 
 use std::path::PathBuf;
 
@@ -30,13 +30,14 @@ pub(super) struct RunInTerminalArgs {
     timeout: Option<u64>,
 }
 
-/// A command.
+/// The alias that runs a command.
 pub(super) struct RunInTerminal;
 
 impl AliasAdapter for RunInTerminal {
     type Args = RunInTerminalArgs;
 
-    // `Shell: sh` is read by the server, which tells its model what to write commands for; it is what ours are run by.
+    // The server parses `Shell: sh` and tells its model which shell to write commands for; `sh` is
+    // the shell that runs ours.
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "run_in_terminal",
         title: "Run a command",
@@ -65,7 +66,7 @@ impl AliasAdapter for RunInTerminal {
     }
 }
 
-/// A command that has ended: also one whose time was up has an output.
+/// The answer for a finished command. A command that timed out has an output as well.
 pub(super) fn command_answer(
     context: &AliasContext<'_>,
     result: &ToolResult,
@@ -93,7 +94,7 @@ pub(super) struct GetTerminalOutputArgs {
     timeout: Option<u64>,
 }
 
-/// What a command in the background wrote.
+/// The alias that returns the output of a background command.
 pub(super) struct GetTerminalOutput;
 
 impl AliasAdapter for GetTerminalOutput {

@@ -1,4 +1,4 @@
-//! `find_test_files`: our tool of that name, its answer as text.
+//! `find_test_files`: our tool of that name, with its answer as text.
 
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use super::format;
 use crate::policy::request::Effect;
 use crate::tools::find_test_files::{FindTestFilesArgs, FindTestFilesOutput, RelatedTestFiles, TestRelation};
 
-/// The name.
+/// The alias `find_test_files`.
 pub(super) struct FindTestFiles;
 
 impl AliasAdapter for FindTestFiles {
@@ -68,7 +68,7 @@ fn format_file(context: &AliasContext<'_>, file: &RelatedTestFiles, out: &mut St
     }
 }
 
-/// The names that were looked for, a few of them.
+/// The first few of the searched names.
 fn format_names(names: &[String]) -> String {
     let some: Vec<&str> = names.iter().take(4).map(String::as_str).collect();
     let more = if names.len() > some.len() { ", …" } else { "" };

@@ -1,4 +1,4 @@
-//! The list of names, and their schemas against what the server accepts.
+//! Tests of the list of aliases, and of their schemas against the server's limits.
 
 use super::*;
 

@@ -23,7 +23,7 @@ pub(super) struct FetchWebpageArgs {
     offset: Option<usize>,
 }
 
-/// Pages.
+/// The alias `fetch_webpage`.
 pub(super) struct FetchWebpage;
 
 impl AliasAdapter for FetchWebpage {
@@ -67,7 +67,7 @@ pub(super) struct FetchWebPageArgs {
     offset: Option<usize>,
 }
 
-/// A page.
+/// The alias `fetch_web_page`.
 pub(super) struct WebPageAdapter;
 
 impl AliasAdapter for WebPageAdapter {

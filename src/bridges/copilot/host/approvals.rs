@@ -1,5 +1,7 @@
-//! Approvals given before a call of the host, so that the call does not ask again. Only the very same question has the same
-//! answer: what a hook asks on top of it is another one.
+//! Approvals recorded before a call of the host, so that the call does not ask again.
+//!
+//! Only an identical request has the same answer: a further approval that a hook demands is another
+//! request.
 
 use std::collections::HashMap;
 
@@ -8,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 
-/// Yeses that wait for their calls, by the call's id.
+/// Approved requests of expected calls, by the call's id.
 #[derive(Debug, Default)]
 pub(super) struct HostApprovals(Mutex<HashMap<String, Vec<ApprovalRequest>>>);
 
@@ -22,7 +24,7 @@ impl HostApprovals {
     }
 }
 
-/// Asks, and keeps each yes for the call.
+/// Asks the approver, and records each approval for the call.
 pub(super) struct RecordingApprover<'a> {
     pub(crate) approver: &'a dyn Approver,
     pub(crate) agreed: &'a HostApprovals,
@@ -41,14 +43,14 @@ impl Approver for RecordingApprover<'_> {
     }
 }
 
-/// Asks what was not asked before.
+/// Asks the approver only for requests that were not approved before.
 pub(super) struct ReplayingApprover<'a> {
     approver: &'a dyn Approver,
     approved: Vec<ApprovalRequest>,
 }
 
 impl<'a> ReplayingApprover<'a> {
-    /// For one call; what was agreed to counts once.
+    /// Creates the approver for one call. Each recorded approval is used once.
     pub(super) fn for_call(approver: &'a dyn Approver, agreed: &HostApprovals, call: &str) -> Self {
         Self { approver, approved: agreed.take(call) }
     }

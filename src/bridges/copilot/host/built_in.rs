@@ -1,14 +1,14 @@
 //! The Copilot command line's own tools: the effect of each, and our equivalent.
 //!
-//! Where ours is offered, theirs is not: an edit that passes us by has no diagnostics, no undo and no rules of ours. A tool that is
-//! not in this table is taken for one that runs programs.
+//! If ours is offered, theirs is not, since an edit by their tool has no diagnostics, no undo and
+//! no rules. A tool missing in this table counts as one that runs programs.
 
 use crate::policy::request::Effect;
 
 struct BuiltIn {
     name: &'static str,
     effect: Effect,
-    /// The tool of ours that takes its place.
+    /// Our tool that replaces it.
     replacement: Option<&'static str>,
 }
 
@@ -39,35 +39,37 @@ const ALL: &[BuiltIn] = &[
     kept_tool("read_agent", Effect::Read),
     kept_tool("list_agents", Effect::Read),
     kept_tool("write_agent", Effect::Read),
-    // A table of the session's own, which no file holds.
+    // A table of the session itself, stored in no file.
     kept_tool("sql", Effect::Read),
     kept_tool("report_intent", Effect::Read),
 ];
 
-/// Our tools that are not offered, because the command line's own do more in it: theirs start the session's agents.
+/// Our tools that are not offered, because the command line's own do more: theirs start the
+/// session's agents.
 pub(super) const LEFT_TO_THEM: [&str; 1] = ["task"];
 
-/// In the list of an agent's tools these words mean tools of the command line's own, so ours bear other names in its sessions.
+/// Names that mean the command line's own tools in an agent's list, so ours have other names in its
+/// sessions.
 const TAKEN: [&str; 3] = ["read", "write", "todowrite"];
 const PREFIX: &str = "lsp_tools_";
 
-/// What an exported tool of ours is called in a session.
+/// Returns the name of an exported tool in a session.
 pub(super) fn session_name(exported: &str) -> String {
     if TAKEN.contains(&exported) { format!("{PREFIX}{exported}") } else { exported.to_owned() }
 }
 
-/// What a tool of a session is called in the exported list.
+/// Returns the exported name of a session's tool.
 pub(super) fn exported_name(name: &str) -> &str {
     name.strip_prefix(PREFIX).filter(|name| TAKEN.contains(name)).unwrap_or(name)
 }
 
-/// What a tool of the command line does to the world.
+/// Returns the effect of a command line's tool on the outside world.
 pub(super) fn effect_of(name: &str) -> Effect {
     ALL.iter().find(|tool| tool.name == name).map_or(Effect::Execute, |tool| tool.effect)
 }
 
-/// The names of the command line's tools that are offered: `listed` are those it told of, `offers` the rules, `ours` whether a tool
-/// of ours is offered.
+/// Returns the names of the command line's tools to offer. `listed` are those it reported, `offers`
+/// applies the rules, `ours` returns true if a tool of ours is offered.
 pub(super) fn offered_names(
     listed: &[&str],
     offers: impl Fn(&str, Effect) -> bool,

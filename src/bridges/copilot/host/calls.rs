@@ -1,4 +1,4 @@
-//! `external_tool.requested`: calls of our tools, and their results as the command line takes them.
+//! `external_tool.requested`: calls of our tools, and their results in the command line's form.
 
 use std::sync::Arc;
 
@@ -10,10 +10,11 @@ use super::turn_state::HostTurnState;
 use crate::runtime::call::CallRequest;
 use crate::tools::result::{ResultType, ToolResult};
 
-/// The command line puts longer texts, in bytes, into a file and shows the model their beginning; it does so from 20,480 on.
+/// The size limit of a result's text, in bytes. From 20,480 bytes on, the command line stores the
+/// text in a file and shows the model its beginning.
 const MAX_HOST_TEXT_BYTES: usize = 20_000;
 
-/// Runs one call and answers it.
+/// Runs one call and sends its result.
 pub(super) async fn run_call(
     shared: Arc<HostTurnState>,
     data: Value,
@@ -36,7 +37,7 @@ pub(super) async fn run_call(
             shared.backend.call(request).await
         }
     };
-    // Nobody waits for what was given up.
+    // A cancelled call needs no result.
     if cancelled.is_cancelled() {
         return;
     }
@@ -45,8 +46,8 @@ pub(super) async fn run_call(
     shared.reply("session.tools.handlePendingToolCall", params).await;
 }
 
-/// A result in the form whose every word reaches the model: text, and how it ended. `error` would hide the text, and `rejected` end
-/// the turn, so neither is ever sent.
+/// Converts a result into a form whose whole text reaches the model. The kind is never `error`,
+/// which would hide the text, or `rejected`, which would end the turn.
 pub(super) fn to_host_result(result: &ToolResult) -> Value {
     let text = result.model_text();
     let kind = match result.kind {

@@ -1,4 +1,4 @@
-//! Errors between us and the Copilot command line.
+//! Errors of the Copilot command line and of the connection to it.
 
 use std::time::Duration;
 
@@ -6,83 +6,83 @@ use crate::lsp::install::InstallError;
 use crate::process::SpawnError;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// A session that did not come to its end.
+/// Reasons for a session's failure.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum HostError {
-    /// There is no command line.
+    /// The command line was not found.
     #[error("the Copilot command line is {searched}")]
     Missing {
-        /// Where it was looked for.
+        /// The searched places.
         searched: String,
     },
-    /// It could not be installed.
+    /// The installation failed.
     #[error(transparent)]
     Install(#[from] InstallError),
-    /// It could not be started.
+    /// The start failed.
     #[error(transparent)]
     Start(#[from] SpawnError),
-    /// It speaks another protocol.
+    /// The command line uses another protocol version.
     #[error("the Copilot command line {version} speaks protocol {}, and 3 is needed", protocol.map_or_else(|| "unknown".to_owned(), |protocol| protocol.to_string()))]
     Protocol {
-        /// Its version.
+        /// The command line's version.
         version: String,
-        /// What it says.
+        /// The reported protocol version.
         protocol: Option<u64>,
     },
-    /// It wrote what is no message.
+    /// The command line sent an invalid message.
     #[error("the Copilot command line wrote what is no message: {0}")]
     Garbage(String),
-    /// It ended.
+    /// The command line exited.
     #[error("the Copilot command line ended in the middle of a session{}", last_words_text(last))]
     Ended {
         /// The last lines of its standard error.
         last: Vec<String>,
     },
-    /// It refused a request.
+    /// The command line refused a request.
     #[error("the Copilot command line refused {method} ({code}): {message}")]
     Refused {
-        /// What was asked.
+        /// The request's method.
         method: &'static str,
-        /// Its code.
+        /// The error code.
         code: i64,
-        /// Its words.
+        /// The error message.
         message: String,
     },
-    /// Its answer lacks what it must hold.
+    /// The response lacks a required value.
     #[error("the answer of the Copilot command line to {method} lacks what it must hold")]
     Answer {
-        /// What was asked.
+        /// The request's method.
         method: &'static str,
     },
-    /// It did not answer.
+    /// The command line did not respond in time.
     #[error("the Copilot command line did not answer {method} within {} s", within.as_secs())]
     Silent {
-        /// What was asked.
+        /// The request's method.
         method: &'static str,
-        /// How long it had.
+        /// The time limit.
         within: Duration,
     },
-    /// The session says that it failed.
+    /// The session reported a failure.
     #[error("the session failed ({kind}): {message}")]
     Session {
-        /// What kind, in the command line's word.
+        /// The kind of failure, by the command line's name.
         kind: String,
-        /// Its words.
+        /// The error message.
         message: String,
     },
-    /// The time for the whole is up.
+    /// The time limit for the whole session has passed.
     #[error("the session was ended because it took longer than {} s", limit.as_secs())]
     TooLong {
-        /// What it had.
+        /// The time limit.
         limit: Duration,
     },
-    /// It was stopped before it had begun.
+    /// The session was stopped before its start.
     #[error("the session was stopped before it began")]
     Stopped,
-    /// The environment names a provider that cannot be used.
+    /// The environment names an invalid provider.
     #[error("{0}")]
     Provider(String),
-    /// A wish that cannot be fulfilled.
+    /// A requested option cannot be satisfied.
     #[error("{0}")]
     Wish(String),
     /// The tools cannot be offered.
@@ -95,7 +95,7 @@ fn last_words_text(last: &[String]) -> String {
 }
 
 impl HostError {
-    /// The same with what the command line said last, where that explains it.
+    /// Adds the last lines of the standard error if they explain the failure.
     pub(super) fn with_stderr_tail(self, tail: Vec<String>) -> Self {
         match self {
             Self::Ended { .. } => Self::Ended { last: tail },

@@ -1,5 +1,7 @@
-//! `hooks.invoke`: the hooks of the user and of the trusted repository, around the command line's own tools. Around ours they run
-//! where every call of ours runs.
+//! `hooks.invoke`: the hooks of the user and of the trusted repository, around the command line's
+//! own tools.
+//!
+//! Around our tools they run as in every other call.
 
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use super::turn_state::{HostTurnState, text_of};
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::call_hooks::ForeignToolCall;
 
-/// What the hooks say.
+/// Runs the hooks and sends their output.
 pub(super) async fn on_hook(shared: Arc<HostTurnState>, answer: QuestionAnswer, params: Value) {
     let output = output(&shared, &params).await;
     answer.send(json!({"output": output}));

@@ -1,21 +1,25 @@
-//! A host of the Copilot command line's headless mode: its SDK protocol (version 3), with our tools, rules and hooks.
+//! A host of the Copilot command line's headless mode: its SDK protocol (version 3), with our
+//! tools, rules and hooks.
 //!
-//! - [`options`]: what is wanted of a session, what happens in it, and what came of it
-//! - [`program`]: where the command line is, how it is started and ends
-//! - [`rpc`]: the conversation with it, taken in its order
-//! - [`provider`]: whose model answers, from the user's environment
-//! - [`offer`]: what a session is made with: tools, lists, agents, MCP servers; [`built_in`]: the command line's own tools
-//! - [`turn`]: one prompt to its end: events in, decisions and results out; [`turn_state`]: what all its tasks work with
-//! - [`permission`], [`calls`], [`hooks`]: who may do what, our tools' calls and results, hooks around its own tools;
-//!   [`approvals`]: what nobody is asked twice
-//! - [`error`]: what can go wrong
+//! - [`options`]: the options, the events and the outcome of a session
+//! - [`program`]: the location, start and end of the command line
+//! - [`rpc`]: the connection, with messages in order
+//! - [`provider`]: the model provider, from the user's environment
+//! - [`offer`]: the parameters of a session: tools, lists, agents, MCP servers; [`built_in`]: the
+//!   command line's own tools
+//! - [`turn`]: one prompt to its end: events in, decisions and results out; [`turn_state`]: the
+//!   state shared by its tasks
+//! - [`permission`], [`calls`], [`hooks`]: permissions, calls of our tools and their results, hooks
+//!   around its own tools; [`approvals`]: recorded approvals
+//! - [`error`]: the errors
 //!
-//! How data passes: [`run`] starts the command line, opens a session with what [`offer`] made, and sends the prompt. From then on
-//! `session.event` says everything. An event that asks for something starts a task, whose answer goes back as a request; so nobody
-//! waits for another. Every event is also handed to whoever shows the session. May use what every bridge may; prints nothing.
+//! Data flow: [`run`] starts the command line, opens a session with the request from [`offer`], and
+//! sends the prompt. All further data arrives as `session.event`. An event that requests something
+//! starts a task, whose answer goes back as a request, so that no task blocks another. Every event
+//! is also passed to the session's observer. May use the same as every bridge; prints nothing.
 //!
-//! What a repository brings is left to us: the command line would run hooks of `.github/hooks` in a folder that nobody trusted,
-//! so it is told not to, and the hooks run here, once their owner has trusted them.
+//! Hooks of a repository are left to us. The command line would run hooks of `.github/hooks` in an
+//! untrusted folder, so that is disabled, and the hooks run here once their owner has trusted them.
 
 mod approvals;
 mod built_in;
@@ -44,11 +48,11 @@ use crate::tools::tool::Caller;
 
 pub(crate) use self::options::{HostEvent, HostOptions, HostOutcome};
 
-/// The protocol that is spoken.
+/// The supported protocol version.
 const COPILOT_HOST_PROTOCOL_VERSION: u64 = 3;
-/// The command line unpacks itself at its first start.
+/// The time limit for the connection. The command line unpacks itself at its first start.
 const COPILOT_HOST_CONNECT_TIMEOUT: Duration = Duration::from_secs(120);
-/// MCP servers start with the session.
+/// The time limit for creating a session, which starts its MCP servers.
 const SESSION_CREATE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Runs one prompt to its end.
@@ -109,7 +113,7 @@ async fn converse(
     let caller = Caller { session: format!("copilot-{session}"), ..caller };
     let turn = HostTurn::new(live, options, caller, offer, &session, rpc.clone());
     let outcome = turn.run(&mut conversation, deadline).await;
-    // What hooks it has at the end are told; whether it answers is not waited for long.
+    // The session's final hooks are reported; the response is waited for only briefly.
     let closing = conversation.close("session.destroy", json!({"sessionId": session}), SESSION_CLOSE_TIMEOUT);
     if let Err(error) = closing.await {
         tracing::debug!("the session did not close: {error}");

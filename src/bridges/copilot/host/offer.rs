@@ -13,20 +13,21 @@ use crate::tools::export::{ExportedNames, ToolListFormat, export};
 use crate::tools::tool::{Caller, ToolDefinition};
 use crate::workspace::{ReadError, Workspace};
 
-/// A file of MCP servers is not larger, in bytes.
+/// The size limit of a file of MCP servers, in bytes.
 const MAX_MCP_CONFIG_BYTES: u64 = 1 << 20;
 
-/// A session as it is asked for.
+/// The request that creates a session.
 pub(super) struct HostSessionRequest {
     /// The parameters of `session.create`.
     pub(crate) session: Value,
-    /// Our tools' names in it.
+    /// The names of our tools in the session.
     pub(crate) names: ExportedNames,
-    /// What whoever looks on should know.
+    /// Notes for the session's observer.
     pub(crate) notes: Vec<String>,
 }
 
-/// What `session.create` is to be asked; `definitions` are our tools, `tools` is the answer to `tools.list`.
+/// Builds the parameters of `session.create`. `definitions` are our tools, `tools` is the response
+/// of `tools.list`.
 pub(super) fn build_session_request(
     runtime: &Runtime,
     definitions: &[ToolDefinition],
@@ -56,7 +57,8 @@ pub(super) fn build_session_request(
         "customAgentsLocalOnly": true,
         "envValueMode": "direct",
         "enableSessionTelemetry": false,
-        // What a repository says to run, waits for its owner's word: hooks are run by us, and git by nobody.
+        // Commands from the repository require the owner's trust: hooks are run by us, and git not
+        // at all.
         "enableFileHooks": false,
         "enableConfigDiscovery": false,
         "enableHostGitOperations": false,
@@ -84,14 +86,15 @@ pub(super) fn build_session_request(
         session["agent"] = json!(agent);
     }
     session["availableTools"] = json!(available);
-    // By these names a tool is out wherever it comes from, also from an MCP server.
+    // These names exclude a tool from any source, including MCP servers.
     session["excludedTools"] =
         json!(caller.access.excluded.iter().filter(|name| plain(name)).collect::<Vec<_>>());
     let note = format!("{} tools of lsp-tools, and of the command line: {}", ours.len(), theirs.join(", "));
     Ok(HostSessionRequest { session, names: exported.names, notes: vec![note] })
 }
 
-/// A tool as the command line takes it; its own of the same name makes way.
+/// Converts a tool to the command line's form. It replaces the command line's own tool of the same
+/// name.
 fn tool(exported: &Value) -> Value {
     json!({
         "name": built_in::session_name(exported["name"].as_str().unwrap_or_default()),
@@ -101,7 +104,7 @@ fn tool(exported: &Value) -> Value {
     })
 }
 
-/// The agents of the settings, each with the tools that the rules leave to it.
+/// Returns the agents of the settings, each with the tools that the rules permit.
 fn agents(
     runtime: &Runtime,
     caller: &Caller,
@@ -127,7 +130,8 @@ fn agents(
     runtime.policy().agents().iter().map(agent).collect()
 }
 
-/// `mcpServers` of a file, as its owner wrote them: the command line starts them, and fills in what they refer to.
+/// Reads `mcpServers` from a file unchanged. The command line starts these servers and expands
+/// their references.
 fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
     let said = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
     let text = Workspace::read_outside(file, MAX_MCP_CONFIG_BYTES).map_err(|error| match error {
@@ -163,7 +167,7 @@ fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
     Ok(servers)
 }
 
-/// Whether the command line takes this as a name.
+/// Returns true if the command line accepts this as a name.
 fn plain(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
 }

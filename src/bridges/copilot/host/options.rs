@@ -1,4 +1,4 @@
-//! What is wanted of a session of the Copilot command line, what happens in it, and what came of it.
+//! The options, events and outcome of a session of the Copilot command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,64 +12,64 @@ use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::tool_backend::ToolBackend;
 
-/// What is wanted.
+/// The options of a session.
 pub(crate) struct HostOptions {
-    /// What is asked of the model.
+    /// The prompt for the model.
     pub(crate) prompt: String,
-    /// The model's name; by default what `COPILOT_MODEL` says, or the account's own.
+    /// The model's name; by default the value of `COPILOT_MODEL`, or the account's default.
     pub(crate) model: Option<String>,
-    /// The command line; by default the one on PATH or in the private prefix.
+    /// The path of the command line; by default the one on PATH or in the private prefix.
     pub(crate) program: Option<PathBuf>,
     /// A file with `mcpServers` for the session.
     pub(crate) mcp_config: Option<PathBuf>,
-    /// The session that goes on, with the tools, agents and servers of now.
+    /// The session to resume, with the current tools, agents and servers.
     pub(crate) resume: Option<String>,
-    /// The agent of the settings as which the session begins.
+    /// The agent of the settings that the session starts with.
     pub(crate) agent: Option<String>,
-    /// Which tools there are; names of the command line's own tools count as well.
+    /// The choice of tools, which may include names of the command line's own tools.
     pub(crate) access: CallerAccess,
-    /// Whether the model's words come as they are made.
+    /// True if the model's reply is streamed.
     pub(crate) streaming: bool,
-    /// How long the whole may take.
+    /// The time limit for the whole session.
     pub(crate) limit: Duration,
-    /// Install the command line where it is missing.
+    /// Installs the command line if it is missing.
     pub(crate) install: bool,
     /// The backend whose tools are offered.
     pub(crate) backend: Arc<dyn ToolBackend>,
-    /// Who is asked where rules leave a call open.
+    /// Approves calls that the rules leave undecided.
     pub(crate) approver: Arc<dyn Approver>,
-    /// Who sees the session.
+    /// Receives the session's events.
     pub(crate) events: UnboundedSender<HostEvent>,
-    /// Ends it, in order.
+    /// Stops the session gracefully.
     pub(crate) stop: CancellationToken,
 }
 
 impl HostOptions {
-    /// Tells whoever sees the session.
+    /// Sends an event to the session's observer.
     pub(super) fn send_event(&self, told: HostEvent) {
-        // Whoever looked on may have gone.
+        // The receiver may be closed.
         let _unseen = self.events.send(told);
     }
 }
 
-/// What happens in a session.
+/// An event of a session.
 #[derive(Debug, Clone)]
 pub(crate) enum HostEvent {
-    /// Something that is done beside the session, in a sentence.
+    /// A note about an action beside the session, as a sentence.
     Note(String),
     /// An event as the command line sent it: `type`, `data`, `agentId`.
     Event(Value),
 }
 
-/// What came of it.
+/// The outcome of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostOutcome {
-    /// The model's last words.
+    /// The model's last message.
     pub(crate) answer: String,
-    /// The session; also the group under which its edits are undone.
+    /// The session's id, which is also the group for undoing its edits.
     pub(crate) session: String,
-    /// Calls of our tools.
+    /// The number of calls of our tools.
     pub(crate) calls: usize,
-    /// Whether it was stopped before its end.
+    /// True if the session was stopped early.
     pub(crate) stopped: bool,
 }

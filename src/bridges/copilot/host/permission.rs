@@ -1,7 +1,7 @@
 //! `permission.requested`: permissions for the command line, by the rules of our equivalent tools.
 //!
-//! A refusal goes back as `reject` with its reason, which the model reads; the turn goes on. Nobody being there to ask is such a
-//! reason as well.
+//! A refusal is sent as `reject` with its reason, which the model reads; the turn continues. A
+//! missing approver is such a reason as well.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,10 +18,10 @@ use crate::runtime::call::CallRequest;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
-/// How long whoever is asked may take to answer.
+/// The time limit for the approver's answer.
 const HOST_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Decides on one request, and answers it.
+/// Decides one request and sends the answer.
 pub(super) async fn decide(shared: Arc<HostTurnState>, data: Value, agent: Option<String>) {
     let caller = shared.caller(agent.as_deref());
     let request = &data["permissionRequest"];
@@ -72,7 +72,7 @@ async fn check_permission(shared: &HostTurnState, caller: &Caller, request: &Val
             )
         }
         "mcp" => {
-            // What a server says of its own tool does not decide what the tool may do.
+            // A server's own description of its tool does not determine the tool's effect.
             let tool = format!("{}/{}", word("serverName"), word("toolName"));
             intent(&tool, "Tool of an MCP server", Effect::Execute, CallSubjects::default())
         }
@@ -86,7 +86,8 @@ async fn check_permission(shared: &HostTurnState, caller: &Caller, request: &Val
     runtime.authorize(caller, shared.approver.as_ref(), &intent).await
 }
 
-/// A tool of ours. What is agreed to here is not asked about again when the call comes, if it is the same call.
+/// Checks a call of our tools. An approval given here is not requested again when the same call
+/// arrives.
 async fn check_own_tool(shared: &HostTurnState, caller: &Caller, request: &Value) -> Result<(), ToolError> {
     let theirs = request.get("toolName").and_then(Value::as_str).unwrap_or_default();
     let name = shared.internal_name(theirs)?;
@@ -95,13 +96,13 @@ async fn check_own_tool(shared: &HostTurnState, caller: &Caller, request: &Value
     let noting = RecordingApprover { approver: shared.approver.as_ref(), agreed: &shared.agreed, call: id };
     let call = CallRequest::new(name, arguments, caller).approved_by(&noting);
     match shared.backend.authorize_tool_call(call).await {
-        // What is wrong with the arguments is told by the call itself, in full.
+        // The call itself reports invalid arguments in full.
         Err(error) if error.code == ErrorCode::Denied => Err(error),
         _ => Ok(()),
     }
 }
 
-/// What no rule speaks of.
+/// Requests approval for an action that no rule covers.
 async fn ask_approver(
     shared: &HostTurnState,
     tool: &str,

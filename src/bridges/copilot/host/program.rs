@@ -1,7 +1,8 @@
 //! The program of the Copilot command line: its location, its start and its end.
 //!
-//! It is looked for on PATH, then in the private prefix (`<data>/servers/copilot-cli`), where it can be installed from npm. It gets
-//! all of the user's variables: it is the user's own program, with an account of its own, and none of that passes through us.
+//! It is searched on PATH, then in the private prefix (`<data>/servers/copilot-cli`), where it can
+//! be installed from npm. It inherits all of the user's variables: it is the user's own program
+//! with its own account, and none of these values pass through us.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,18 +20,19 @@ use crate::runtime::Runtime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
-/// Its name in the private prefix.
+/// The name in the private prefix.
 pub(crate) const KEY: &str = "copilot-cli";
-/// How it is installed: the version that this protocol was measured with.
+/// The installation recipe, with the version that this protocol was tested with.
 const RECIPE: &str = include_str!("recipe.toml");
-/// Speaks the SDK's protocol on its standard streams.
+/// The arguments for the SDK's protocol on the standard streams.
 const ARGUMENTS: [&str; 3] = ["--headless", "--no-auto-update", "--stdio"];
-/// Would have it ask for nothing, and run what a repository brings. It is all that is not handed on.
+/// The variable that would disable all permission requests and run a repository's hooks. It is the
+/// only variable that is not passed on.
 pub(super) const ALLOW_ALL: &str = "COPILOT_ALLOW_ALL";
-/// How long it has to leave by itself when its input has ended.
+/// The time to exit after the end of the input.
 const HOST_EXIT_GRACE_PERIOD: Duration = Duration::from_secs(3);
 
-/// The command line, installed where that was asked for.
+/// Finds the command line, and installs it if requested.
 pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<PathBuf, HostError> {
     if let Some(program) = &options.program {
         let searched = || HostError::Missing { searched: format!("not a program at {}", program.display()) };
@@ -60,13 +62,13 @@ pub(super) async fn find(runtime: &Runtime, options: &HostOptions) -> Result<Pat
     Ok(installer.install(KEY, &server, &tell).await?.program)
 }
 
-/// A command line that runs.
+/// A running command line.
 #[derive(Debug)]
 pub(super) struct HostProcess {
     process: ServerProcess,
 }
 
-/// Starts it in the root of `workspace`.
+/// Starts the command line in the root of `workspace`.
 pub(super) async fn start(program: &Path, workspace: &Workspace) -> Result<HostProcess, HostError> {
     let inherited = std::env::vars_os().filter(|(name, _)| *name != *ALLOW_ALL);
     let spawn = Spawn {
@@ -81,13 +83,13 @@ pub(super) async fn start(program: &Path, workspace: &Workspace) -> Result<HostP
 }
 
 impl HostProcess {
-    /// Its streams; once.
+    /// Takes the standard streams, once.
     pub(super) fn pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
         Some((self.process.take_stdin()?, self.process.take_stdout()?))
     }
 
-    /// Has it end, with all it started; its input has ended before. The last lines that it wrote to its standard error come
-    /// back.
+    /// Ends the command line and all its children, after the end of its input. Returns the last
+    /// lines of its standard error.
     pub(super) async fn end(self) -> Vec<String> {
         self.process.terminate(HOST_EXIT_GRACE_PERIOD).await;
         self.process.stderr_tail()

@@ -1,13 +1,14 @@
-//! The model provider, from the command line's environment variables. Its headless mode leaves them to its host.
+//! The model provider, from the command line's environment variables, which its headless mode
+//! leaves to the host.
 //!
-//! Keys are no matter of ours: they are neither read nor handed on. Where one is set, and a provider of the user's own with it, we say
-//! so instead of asking that provider without it.
+//! Keys are neither read nor passed on. If a key is set together with a provider of the user's own,
+//! the result is an error, since a request without the key would fail.
 
 use serde_json::{Map, Value, json};
 
 use super::error::HostError;
 
-/// Variables that hold what only the command line itself may read.
+/// Variables with secrets that only the command line itself may read.
 const SECRETS: [&str; 4] = [
     "COPILOT_PROVIDER_API_KEY",
     "COPILOT_PROVIDER_API_KEY_COMMAND",
@@ -15,16 +16,16 @@ const SECRETS: [&str; 4] = [
     "COPILOT_PROVIDER_HEADERS",
 ];
 
-/// Whose model, and which.
+/// The provider and the model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Provider {
     /// The session's `model`.
     pub(crate) model: Option<String>,
-    /// The session's `provider`; without it the account that the command line is signed in with.
+    /// The session's `provider`; if absent, the account that the command line is signed in with.
     pub(crate) provider: Option<Value>,
 }
 
-/// What `variable` says; `model` goes before what it says of a model.
+/// Reads the provider through `variable`. `model` takes precedence over the model in the variables.
 pub(super) fn from_environment(
     variable: impl Fn(&str) -> Option<String>,
     model: Option<&str>,
@@ -121,7 +122,7 @@ mod tests {
             let error = from(&pairs, None).unwrap_err();
             assert!(error.contains(wanted) && !error.contains("placeholder"), "{error}");
         }
-        // Without a provider of the user's own, the key is none of our business.
+        // Without a provider of the user's own, the key is not used.
         assert!(from(&[("COPILOT_PROVIDER_API_KEY", "placeholder")], None).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! The conversation with the Copilot command line, with messages in their order.
+//! The connection to the Copilot command line, with messages in order.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,59 +15,59 @@ use super::error::HostError;
 use super::program::HostProcess;
 use crate::rpc::{OUTPUT_CLOSED, Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
 
-/// For traces.
+/// The peer's name in traces.
 const NAME: &str = "copilot-cli";
-/// What needs no other program is answered at once.
+/// The time limit for requests that involve no other program.
 pub(super) const HOST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long the end of a session may take.
+/// The time limit for closing a session.
 pub(super) const SESSION_CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
-/// Messages that may wait to be looked at; a session's first ones come while its opening is waited for.
+/// The number of queued messages. A session's first ones arrive while its creation is awaited.
 const MAX_WAITING_MESSAGES: usize = 10_000;
 
-/// The way to the command line. Cheap to clone.
+/// Sends to the command line. Clones are cheap.
 #[derive(Debug, Clone)]
 pub(super) struct Rpc(Arc<Peer>);
 
-/// What comes unasked.
+/// An incoming message.
 #[derive(Debug)]
 pub(super) enum HostMessage {
     /// A notification.
     Told { method: String, params: Value },
-    /// A question, and where its answer goes.
+    /// A request, and the channel for its response.
     Asked { method: String, params: Value, answer: QuestionAnswer },
-    /// It is over, and why.
+    /// The connection has ended, with the reason.
     Ended(HostError),
 }
 
-/// Where the answer to a question of the command line goes. Dropped, it refuses.
+/// The channel for the response to a request of the command line. Dropping it refuses the request.
 #[derive(Debug)]
 pub(super) struct QuestionAnswer(oneshot::Sender<Value>);
 
 impl QuestionAnswer {
     pub(super) fn send(self, result: Value) {
-        // Who has ended waits for no answer.
+        // The peer may have disconnected.
         let _unheard = self.0.send(result);
     }
 }
 
-/// A conversation, which ends with this.
+/// A connection, closed when this is dropped.
 #[derive(Debug)]
 pub(super) struct HostConversation {
     rpc: Rpc,
     incoming: mpsc::Receiver<HostMessage>,
-    /// It said more than anybody reads.
+    /// True if the command line sent more messages than the queue holds.
     is_overrun: Arc<AtomicBool>,
 }
 
 impl HostConversation {
-    /// With a command line that was started.
+    /// Opens the connection to a started command line.
     pub(super) fn open(running: &mut HostProcess) -> Result<Self, HostError> {
         let ended = || HostError::Ended { last: Vec::new() };
         let (stdin, stdout) = running.pipes().ok_or_else(ended)?;
         Ok(Self::from_streams(stdout, stdin))
     }
 
-    /// Over any two streams.
+    /// Opens a connection over any two streams.
     pub(super) fn from_streams(
         from: impl AsyncRead + Unpin + Send + 'static,
         to: impl AsyncWrite + Unpin + Send + 'static,
@@ -79,12 +79,12 @@ impl HostConversation {
         Self { rpc: Rpc(Arc::new(peer)), incoming, is_overrun }
     }
 
-    /// The way to the other side.
+    /// Returns the sender for this connection.
     pub(super) fn rpc(&self) -> Rpc {
         self.rpc.clone()
     }
 
-    /// What comes next. Cancel safe.
+    /// Returns the next message. Cancel safe.
     pub(super) async fn next(&mut self) -> HostMessage {
         match self.incoming.recv().await {
             Some(next) => next,
@@ -99,7 +99,7 @@ impl HostConversation {
         }
     }
 
-    /// Asks for an end; questions that come meanwhile get no answer of weight.
+    /// Sends the closing request. Requests that arrive meanwhile get an empty response.
     pub(super) async fn close(
         &mut self,
         method: &'static str,
@@ -123,7 +123,7 @@ impl HostConversation {
 }
 
 impl Rpc {
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for its response.
     pub(super) async fn ask(
         &self,
         method: &'static str,
@@ -139,7 +139,7 @@ impl Rpc {
         })
     }
 
-    /// Why it is over.
+    /// Returns the reason for the end of the connection.
     fn end_error(&self) -> HostError {
         match self.0.close_reason() {
             Some(reason) if reason != OUTPUT_CLOSED => HostError::Garbage(reason),
@@ -148,9 +148,9 @@ impl Rpc {
     }
 }
 
-/// Queues what the command line says for the turn.
+/// Queues the command line's messages for the turn.
 struct MessageQueue {
-    /// `None` once it said more than anybody reads.
+    /// `None` after the queue was full.
     sender: Option<mpsc::Sender<HostMessage>>,
     is_overrun: Arc<AtomicBool>,
 }

@@ -24,9 +24,9 @@ use crate::tools::tool::Caller;
 pub(super) struct HostTurn<'a> {
     shared: Arc<HostTurnState>,
     options: &'a HostOptions,
-    /// Decisions, calls and hooks that are under way; they end with the turn.
+    /// Running decisions, calls and hooks, which end with the turn.
     tasks: JoinSet<()>,
-    /// Calls that are under way, by their request.
+    /// Running calls, by their request id.
     running: HashMap<String, CancellationToken>,
     answer: String,
     stopped: bool,
@@ -65,7 +65,8 @@ impl<'a> HostTurn<'a> {
         }
     }
 
-    /// Sends the prompt, and does what is asked until the session is idle, fails, is stopped, or `deadline` comes.
+    /// Sends the prompt, and handles messages until the session is idle, fails, is stopped, or
+    /// `deadline` passes.
     pub(super) async fn run(
         mut self,
         conversation: &mut HostConversation,
@@ -111,7 +112,7 @@ impl<'a> HostTurn<'a> {
         })
     }
 
-    /// Whether the turn is over.
+    /// Handles a message. Returns true at the end of the turn.
     fn handle_message(&mut self, next: HostMessage) -> Result<bool, HostError> {
         match next {
             HostMessage::Ended(error) => Err(error),
@@ -124,7 +125,7 @@ impl<'a> HostTurn<'a> {
                 self.tasks.spawn(hooks::on_hook(Arc::clone(&self.shared), answer, params));
                 Ok(false)
             }
-            // Without an answer it is refused.
+            // Dropping the channel refuses the request.
             HostMessage::Asked { method, .. } => {
                 tracing::debug!(method, "not served");
                 Ok(false)
@@ -148,7 +149,7 @@ impl<'a> HostTurn<'a> {
             }
             "external_tool.requested" if !self.stopped => {
                 let cancelled = CancellationToken::new();
-                // A request that comes twice is one call.
+                // A repeated request is a single call.
                 if self.running.insert(request, cancelled.clone()).is_none() {
                     self.shared.calls.fetch_add(1, Ordering::Relaxed);
                     self.tasks.spawn(calls::run_call(Arc::clone(&self.shared), data, agent, cancelled));
@@ -175,7 +176,8 @@ impl<'a> HostTurn<'a> {
         Ok(false)
     }
 
-    /// An agent that the settings know may do what they leave to it; another one is the command line's own.
+    /// Registers an agent of the settings, which has the permissions set there. Other agents belong
+    /// to the command line.
     fn on_agent_began(&self, id: Option<String>, name: Option<String>) {
         if let (Some(id), Some(name)) = (id, name)
             && self.shared.runtime().policy().agents().contains_key(&name)
@@ -184,7 +186,7 @@ impl<'a> HostTurn<'a> {
         }
     }
 
-    /// Ends what runs, and asks the session to come to its end.
+    /// Cancels running calls, and requests the end of the session.
     fn stop(&mut self) {
         self.stopped = true;
         self.running.values().for_each(CancellationToken::cancel);

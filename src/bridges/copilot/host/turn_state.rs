@@ -1,4 +1,5 @@
-//! What all tasks of a turn work with: the session, its callers and the names of its tools, and the way back for answers.
+//! The state shared by all tasks of a turn: the session, its callers, the names of its tools, and
+//! the sender for answers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::export::ExportedNames;
 use crate::tools::tool::Caller;
 
-/// What all tasks of a turn work with.
+/// The state shared by all tasks of a turn.
 pub(super) struct HostTurnState {
     pub(super) live: LiveRuntime,
     pub(super) backend: Arc<dyn ToolBackend>,
@@ -30,27 +31,28 @@ pub(super) struct HostTurnState {
     pub(super) caller: Caller,
     pub(super) names: ExportedNames,
     pub(super) events: UnboundedSender<HostEvent>,
-    /// The agents that run: their id → the name in the settings.
+    /// The running agents: id → name in the settings.
     pub(super) agents: Mutex<HashMap<String, String>>,
-    /// What was agreed to before the call came.
+    /// Approvals recorded before their calls.
     pub(super) agreed: HostApprovals,
     pub(super) calls: AtomicUsize,
 }
 
 impl HostTurnState {
-    /// The runtime for what begins now.
+    /// The runtime for work that begins now.
     pub(super) fn runtime(&self) -> Runtime {
         self.live.current()
     }
 
-    /// Who calls: the session, or an agent of the settings on its behalf. Agents of the command line's own making are the session.
+    /// Returns the caller: the session, or one of its agents from the settings. Agents created by
+    /// the command line count as the session.
     pub(super) fn caller(&self, agent: Option<&str>) -> Caller {
         let agents = self.agents.lock();
         let agent = agent.and_then(|id| agents.get(id)).cloned();
         Caller { agent: agent.or_else(|| self.caller.agent.clone()), ..self.caller.clone() }
     }
 
-    /// Our name of a tool that was offered.
+    /// Returns our name of an offered tool.
     pub(super) fn internal_name(&self, theirs: &str) -> Result<&str, ToolError> {
         self.names.internal_name(built_in::exported_name(theirs)).ok_or_else(|| {
             let what = format!("unknown tool: {}", theirs.escape_debug());
@@ -58,7 +60,8 @@ impl HostTurnState {
         })
     }
 
-    /// Sends a decision or a result. One that is not wanted any more is told and otherwise no matter.
+    /// Sends a decision or a result. If it comes too late, a note is sent to the observer and it is
+    /// ignored otherwise.
     pub(super) async fn reply(&self, method: &'static str, params: Value) {
         match self.rpc.ask(method, params, HOST_REQUEST_TIMEOUT).await {
             Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
@@ -70,12 +73,12 @@ impl HostTurnState {
     }
 
     fn send_note(&self, what: &str) {
-        // Whoever looked on may have gone.
+        // The receiver may be closed.
         let _unseen = self.events.send(HostEvent::Note(what.to_owned()));
     }
 }
 
-/// An error in the words that a model reads.
+/// The text of an error for a model.
 pub(super) fn text_of(error: &ToolError) -> String {
     match &error.hint {
         Some(hint) => format!("{} ({hint})", error.error),

@@ -1,4 +1,4 @@
-//! Results of tools as MCP has them, in the form that suits the client.
+//! Results of tools in MCP's form, adapted to the client.
 
 use std::path::PathBuf;
 
@@ -7,17 +7,18 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use super::links;
 use crate::tools::result::{BinaryContent, ToolResult};
 
-/// How the answers of a conversation are put.
+/// The form of a session's answers.
 #[derive(Debug, Clone)]
 pub(super) struct AnswerForm {
     /// The root of the workspace.
     pub root: PathBuf,
-    /// Without the structured form.
+    /// Leaves out the structured form.
     pub text_only: bool,
 }
 
 impl AnswerForm {
-    /// A result as MCP has it: text, links to the files of its places, and the structured form.
+    /// Converts a result to MCP's form: text, links to the files of its places, and the structured
+    /// form.
     pub(super) fn to_call_result(&self, result: ToolResult) -> CallToolResult {
         let ok = result.ok();
         let mut content = vec![ContentBlock::text(result.model_text())];
@@ -37,7 +38,7 @@ fn to_content_block(binary: BinaryContent) -> Option<ContentBlock> {
     match kind.split('/').next() {
         Some("image") => Some(ContentBlock::image(data, kind)),
         Some("audio") => Some(ContentBlock::audio(data, kind)),
-        // MCP has no block for other data without an address.
+        // MCP has no block for other data without a URI.
         _ => None,
     }
 }

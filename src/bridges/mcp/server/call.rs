@@ -22,7 +22,7 @@ use crate::tools::error::ErrorCode;
 use crate::tools::result::ToolResult;
 use crate::tools::trace::with_trace;
 
-/// Calls a tool, and asks for approval where that is needed.
+/// Calls a tool, and requests approval if necessary.
 pub(super) async fn call(
     conversation: &McpConversation,
     mut params: CallToolRequestParams,
@@ -69,7 +69,8 @@ pub(super) async fn call(
     Ok(conversation.answer_form().to_call_result(result).into())
 }
 
-/// Calls a tool for a client that may go away, and tells it of slow work if it wants to hear of it.
+/// Calls a tool for a client that may disconnect, and reports progress of slow work if the client
+/// requested it.
 pub(super) async fn run(
     conversation: &McpConversation,
     asked: McpToolCall<'_>,
@@ -108,7 +109,7 @@ pub(super) async fn run(
         if let (Some(token), Some(events)) = (token, events) {
             tokio::select! {
                 () = progress::forward(context.peer.clone(), token, events, answered.clone()) => {}
-                // Who has gone need not be told, and must not hold up the end.
+                // A client that has disconnected needs no progress, and must not delay the end.
                 () = context.ct.cancelled() => {}
                 () = conversation.gone().cancelled() => {}
             }

@@ -9,17 +9,17 @@ use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::tools::tool::Caller;
 
-/// MCP allows no more values.
+/// MCP's limit on values.
 const MAX_COMPLETION_VALUES: usize = 100;
-/// Who types waits no longer.
+/// The time limit of a completion, since the user is typing.
 const ARGUMENT_COMPLETION_TIMEOUT: Duration = Duration::from_secs(2);
-/// So many files are looked through for a path.
+/// The number of files searched for a path.
 const MAX_COMPLETION_FILES: usize = 5000;
 
-/// What could stand for an argument.
+/// Completes an argument.
 ///
 /// # Errors
-/// -32602 for a prompt or template that is not there.
+/// -32602 for a prompt or template that does not exist.
 pub(super) async fn complete(
     runtime: Runtime,
     caller: &Caller,
@@ -87,7 +87,7 @@ async fn symbols(runtime: &Runtime, caller: &Caller, typed: &str, path: Option<&
     rank_matches(found, typed)
 }
 
-/// The names of symbols, members below their owners as `Owner.member`.
+/// Collects the names of symbols, members below their owners as `Owner.member`.
 fn collect_names(symbols: &Value, owner: &str, found: &mut Vec<String>) {
     for symbol in symbols.as_array().into_iter().flatten() {
         let Some(name) = symbol["name"].as_str() else { continue };
@@ -97,8 +97,8 @@ fn collect_names(symbols: &Value, owner: &str, found: &mut Vec<String>) {
     }
 }
 
-/// Those of `values` that have what was typed in them: first those that begin with it, then those whose last part does, then
-/// the others, shorter ones first.
+/// Returns those of `values` that contain the typed text. First come those that begin with it, then
+/// those whose last part does, then the others; shorter ones first.
 fn rank_matches(mut values: Vec<String>, typed: &str) -> Vec<String> {
     let wanted = typed.to_lowercase();
     let rank = |value: &str| {

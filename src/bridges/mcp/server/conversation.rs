@@ -1,4 +1,4 @@
-//! One conversation with an MCP client, and what all conversations of one door share.
+//! One session with an MCP client, and the state shared by all sessions of one door.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::tools::tool::Caller;
 
-/// What all conversations of one door share.
+/// The state shared by all sessions of one door.
 #[derive(Clone)]
 pub(super) struct McpServerState {
     pub(super) options: ServerOptions,
@@ -25,14 +25,16 @@ pub(super) struct McpServerState {
     seal: Arc<RequestStateCodec>,
     watch: Arc<SubscriptionHub>,
     tasks: TaskManager,
-    /// Names of tools that were told in the log.
+    /// Names of tools that were logged.
     pub(super) registered: Arc<Mutex<BTreeSet<String>>>,
 }
 
 impl McpServerState {
-    /// Answers until `gone` is cancelled; states of calls that wait for an answer are sealed with `key`.
+    /// Creates the state. Serves until `gone` is cancelled; the states of calls that wait for an
+    /// answer are sealed with `key`.
     pub(super) fn new(mut options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
-        // Hosts start us anywhere and name the workspace: from a folder elsewhere no relative path would lead into it.
+        // Hosts start us in any folder and name the workspace. A folder outside of it could not be
+        // the base of relative paths.
         let runtime = options.live.current();
         let workspace = runtime.workspace();
         options.client.cwd.take_if(|cwd| workspace.workspace_path(cwd).is_none());
@@ -48,21 +50,21 @@ impl McpServerState {
     }
 }
 
-/// One conversation, or one request of a client that has none.
+/// One session, or one request of a client without a session.
 pub struct McpConversation {
     pub(super) shared: McpServerState,
-    /// The session's name in the era that has sessions.
+    /// The session's id in the protocol era with sessions.
     session: String,
-    /// Its client is the only one of its door.
+    /// True if its client is the only one of its door.
     alone: bool,
-    /// What a client of that era is told unasked, by the URI it subscribed to.
+    /// The active subscriptions of a client of that era, by URI.
     pub(super) subscriptions: Mutex<BTreeMap<String, AbortOnDropHandle<()>>>,
-    /// Where a client of that era wants its relative paths to begin.
+    /// The folder for relative paths of a client of that era.
     pub(super) roots: ClientRoots,
 }
 
 impl McpConversation {
-    /// The only conversation of its pipe.
+    /// Creates the only session of a pipe.
     pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
         let session = options.caller.session.clone();
         let mut conversation = Self::for_session(McpServerState::new(options, gone, key), session);
@@ -70,20 +72,20 @@ impl McpConversation {
         conversation
     }
 
-    /// One of several conversations.
+    /// Creates one of several sessions.
     pub(super) fn for_session(shared: McpServerState, session: String) -> Self {
         Self { shared, session, alone: false, subscriptions: Mutex::default(), roots: ClientRoots::default() }
     }
 
-    /// The runtime that is open now.
+    /// Returns the current runtime.
     pub(super) fn runtime(&self) -> Runtime {
         self.live().current()
     }
 
-    /// Has the servers of the project's languages started before the first question to them.
+    /// Starts the servers of the project's languages before the first question to them.
     pub(super) fn start_servers(&self) {
         let runtime = self.runtime();
-        // The client does not wait for the look at the workspace.
+        // The client does not wait for the detection of languages.
         drop(tokio::task::spawn_blocking(move || runtime.start_servers()));
     }
 
@@ -91,12 +93,12 @@ impl McpConversation {
         &self.shared.options.live
     }
 
-    /// Cancelled when the client has gone.
+    /// Cancelled when the client disconnects.
     pub(super) fn gone(&self) -> &CancellationToken {
         &self.shared.disconnected
     }
 
-    /// What seals the states of calls that wait for an answer.
+    /// The codec that seals the states of calls that wait for an answer.
     pub(super) fn seal(&self) -> &RequestStateCodec {
         &self.shared.seal
     }
@@ -105,18 +107,18 @@ impl McpConversation {
         &self.shared.watch
     }
 
-    /// The calls that go on without their request.
+    /// The calls that continue without their request.
     pub(super) fn tasks(&self) -> &TaskManager {
         &self.shared.tasks
     }
 
-    /// Folder and deadlines of the client.
+    /// The client's folder and deadlines.
     pub(super) fn client(&self) -> Client {
         let client = self.shared.options.client.clone();
         Client { cwd: self.roots.folder().or(client.cwd), ..client }
     }
 
-    /// Who calls. Requests of the era without sessions all come from the door's own caller.
+    /// Returns the caller. Requests of the era without sessions all have the door's own caller.
     pub(super) fn caller(&self, modern: bool) -> Caller {
         let mut caller = self.shared.options.caller.clone();
         if !modern {
@@ -125,12 +127,13 @@ impl McpConversation {
         caller
     }
 
-    /// Whether several clients call by one session: those of the era without sessions, over a door that they share.
+    /// Returns true if several clients use one session, which is the case for clients of the era
+    /// without sessions on a shared door.
     pub(super) fn is_shared(&self, modern: bool) -> bool {
         modern && !self.alone
     }
 
-    /// How this client's answers are put.
+    /// Returns the form of this client's answers.
     pub(super) fn answer_form(&self) -> AnswerForm {
         let root = self.live().root();
         AnswerForm { root, text_only: self.shared.options.text_answers }
@@ -139,7 +142,7 @@ impl McpConversation {
 
 impl Drop for McpConversation {
     fn drop(&mut self) {
-        // What was agreed to for this conversation ends with it.
+        // The approvals of this session end with it.
         self.runtime().end_session(&self.session);
     }
 }

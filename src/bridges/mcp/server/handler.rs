@@ -1,5 +1,6 @@
-//! The handler of MCP requests, which delegates each to the file of its method. Each request is answered, also when our own
-//! code panics.
+//! The handler of MCP requests, which delegates each to the file of its method.
+//!
+//! Each request is answered, even if our own code panics.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
@@ -25,11 +26,11 @@ use super::subscriptions::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChan
 use super::{call, complete, list, prompts, resources, server_info, skills};
 use crate::tools::error::panic_text;
 
-/// What is told to a legacy client under this name is the list of tools.
+/// The key of the tool list among a legacy client's subscriptions.
 const TOOLS: &str = "";
 
 impl McpConversation {
-    /// One page of the list of tools.
+    /// Returns one page of the list of tools.
     fn page(&self, cursor: Option<&str>) -> Result<ListToolsResult, ErrorData> {
         let mut definitions = self.runtime().definitions(&self.shared.options.caller);
         let mut registered = self.shared.registered.lock();
@@ -44,7 +45,8 @@ impl McpConversation {
         list::page(definitions, cursor)
     }
 
-    /// Tells a legacy client what `subscription` hears, until it unsubscribes or goes.
+    /// Sends notifications of `subscription` to a legacy client until it unsubscribes or
+    /// disconnects.
     fn forward_subscription(&self, name: &str, peer: Peer<RoleServer>, mut subscription: Subscription) {
         let task = tokio::spawn(async move {
             loop {
@@ -64,7 +66,7 @@ impl McpConversation {
     }
 }
 
-/// The answer of `work`, also where it panics.
+/// Awaits `work` and converts a panic to an error.
 async fn catch_panic<T>(work: impl Future<Output = Result<T, ErrorData>> + Send) -> Result<T, ErrorData> {
     AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| Err(panic_error(panic.as_ref())))
 }
@@ -75,7 +77,7 @@ fn panic_error(panic: &(dyn Any + Send)) -> ErrorData {
     ErrorData::internal_error("this failed by a fault of the server's own; it is in its log", None)
 }
 
-/// A list that fits on one page has no second one.
+/// Refuses a cursor for a list with a single page.
 fn check_no_cursor(params: Option<&PaginatedRequestParams>) -> Result<(), ErrorData> {
     match params.and_then(|params| params.cursor.as_deref()) {
         None => Ok(()),
@@ -195,7 +197,7 @@ impl ServerHandler for McpConversation {
         if many {
             return Err(refused("too many resources are subscribed to; unsubscribe from one first"));
         }
-        // Known ones are told apart from those that only do not change.
+        // Reports unknown resources differently from known ones without subscriptions.
         resources::parse_target(&self.runtime(), &params.uri)?;
         let receiver = self.watch().watch_resource(&params.uri).ok_or_else(|| {
             refused("only diagnostics can be subscribed to: lsp-tools://diagnostics/{+path}")
@@ -285,7 +287,7 @@ impl ServerHandler for McpConversation {
         self.tasks().cancel_task(&params.task_id)
     }
 
-    /// What rmcp could not read as a request that it knows ends here.
+    /// Handles requests that rmcp could not parse as a known one.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -307,7 +309,7 @@ impl ServerHandler for McpConversation {
     }
 }
 
-/// Methods that we answer if their parameters can be read.
+/// Methods that are supported if their parameters are valid.
 const KNOWN: [&str; 11] = [
     "tools/list",
     "tools/call",
@@ -321,5 +323,5 @@ const KNOWN: [&str; 11] = [
     "skills/get",
     "skills/list",
 ];
-/// The same, up to 2025-11-25 only.
+/// Such methods that exist only up to 2025-11-25.
 const EARLIER: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];

@@ -1,10 +1,12 @@
-//! Handles that outlive a call: a group of edits, an overlay of unsaved texts. Each call that one concerns names it: `undo`
-//! takes back the edits of a group together; an overlay is made by `lsp_overlay`. Clients without a conversation have no other
-//! way to say that calls belong together.
+//! Handles that outlive a call: a group of edits, an overlay of unsaved texts.
 //!
-//! A host says it in `_meta`, with any tool: `lsp-tools/group` and `lsp-tools/overlay`, and with the tools of todo lists `lsp-tools/session`. A model says it in the arguments `group` and
-//! `overlay`, which lists that have `lsp_overlay` in them declare; the short list of who chose no profile does not, to stay
-//! short. The tools themselves know neither.
+//! Each call that uses a handle names it: `undo` undoes the edits of a group together; an overlay
+//! is created by `lsp_overlay`. Clients without a session have no other way to connect calls.
+//!
+//! A host passes handles in `_meta`, with any tool: `lsp-tools/group` and `lsp-tools/overlay`, and
+//! with the tools of todo lists `lsp-tools/session`. A model passes them in the arguments `group`
+//! and `overlay`. Lists of tools with `lsp_overlay` declare these; the default list does not, to
+//! stay short. The tools themselves know neither.
 
 use std::sync::Arc;
 
@@ -18,30 +20,31 @@ use crate::tools::tool::Card;
 
 const GROUP: &str = "group";
 const OVERLAY: &str = "overlay";
-/// Before either name in `_meta`.
+/// The prefix of both names in `_meta`.
 const PREFIX: &str = "lsp-tools/";
-/// The longest name of a group.
+/// The length limit of a group's name.
 const MAX_GROUP_NAME_CHARS: usize = 64;
 
-/// The tools of todo lists, and their argument that names one.
+/// The tools of todo lists, and their argument for the list's name.
 const LISTING: [&str; 2] = ["todoread", "todowrite"];
 const LIST: &str = "session_id";
-/// The tool that makes overlays.
+/// The tool that creates overlays.
 const MAKER: &str = "lsp_overlay";
-/// What one call belongs to.
+/// The handles of one call.
 #[derive(Debug, Clone, Default)]
 pub(super) struct McpCallHandles {
-    /// Its edits are taken back with all others of this name.
+    /// The name of the group for undoing its edits.
     pub(super) group: Option<String>,
-    /// What it sees over the disk.
+    /// The overlay over the disk.
     pub(super) view: View,
 }
 
 impl McpCallHandles {
-    /// Reads what a call of `tool` brings along, and takes out of its arguments what is not the tool's own.
+    /// Reads the handles of a call of `tool`, and removes them from its arguments.
     ///
     /// # Errors
-    /// `invalid_args` for what is no name, `not_found` for an overlay that is not there (any more).
+    /// `invalid_args` for an invalid name, `not_found` for an overlay that does not exist (any
+    /// more).
     pub(super) fn take_from(
         runtime: &Runtime,
         tool: &str,
@@ -63,10 +66,11 @@ impl McpCallHandles {
     }
 }
 
-/// Names the todo list that a call is about, where the host names one and the model does not.
+/// Sets the todo list of a call to the one named by the host, unless the model names one.
 ///
 /// # Errors
-/// `invalid_args` where nobody does and the list would be everybody's, since several clients call by one session.
+/// `invalid_args` if neither names a list and several clients share the session, so that the list
+/// would be shared as well.
 pub(super) fn name_list(
     tool: &str,
     arguments: &mut Value,
@@ -95,7 +99,7 @@ pub(super) fn name_list(
     }
 }
 
-/// The argument `name`, where the tool has none of that name itself and takes no others than its own.
+/// Takes the argument `name` if the tool does not have it and accepts no additional arguments.
 fn take_argument(runtime: &Runtime, tool: &str, arguments: &mut Value, name: &str) -> Option<Value> {
     let given = arguments.as_object_mut()?;
     if !given.contains_key(name) {
@@ -122,7 +126,8 @@ fn invalid_argument(what: &str) -> ToolError {
     ToolError::new(ErrorCode::InvalidArgs, what)
 }
 
-/// Adds the arguments to the schemas of `tools` that heed them, where a model is told how to get a handle.
+/// Adds the handle arguments to the schemas of the `tools` that use them, if the list also has the
+/// tool that creates handles.
 pub(super) fn add_handle_arguments<'a>(tools: &mut [Tool], cards: impl Iterator<Item = &'a Card>) {
     if !tools.iter().any(|tool| tool.name == MAKER) {
         return;

@@ -1,4 +1,4 @@
-//! Resource links to the files that an answer points at.
+//! Resource links to the files named in an answer.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::lsp::uri;
 use crate::tools::place::file_places;
 
-/// More links than this help nobody; the answer has all places.
+/// The limit on links. The answer itself has all places.
 const MAX_RESOURCE_LINKS: usize = 5;
 
-/// Links to the files of the places in `answer` about the workspace `root`, in their order, each once. Findings are no places to
-/// read on from.
+/// Returns links to the files of the places in `answer` about the workspace `root`, in order and
+/// without duplicates. Diagnostics get no links.
 pub(super) fn resource_links(answer: &Value, root: &Path) -> Vec<ContentBlock> {
     let mut found = ResourceLinkCollector { root, seen: BTreeSet::new(), links: Vec::new() };
     found.collect(answer);
@@ -35,8 +35,8 @@ impl ResourceLinkCollector<'_> {
             Value::Object(map) => {
                 let has_place = map.contains_key("at") && !map.contains_key("severity");
                 let single = map.get("path").and_then(Value::as_str).filter(|_| has_place);
-                // A file outside the workspace could not be read through the link, what has a scheme is no file, and a name
-                // that answers show escaped is not the file's own.
+                // A file outside the workspace could not be read through the link, a path with a
+                // scheme is not a file, and an escaped name in an answer is not the file's own.
                 if let Some(path) = single.or(file_places(value).map(|(path, _)| path))
                     && !path.starts_with('/')
                     && !path.contains("://")

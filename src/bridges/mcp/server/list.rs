@@ -1,4 +1,4 @@
-//! `tools/list`: the tools that a caller is offered, most used first, in pages.
+//! `tools/list`: the tools offered to a caller, most used first, in pages.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use crate::policy::request::Effect;
 use crate::tools::listed_schema::listed_schema;
 use crate::tools::tool::ToolDefinition;
 
-/// So many tools are on one page: the built-in ones fit on one.
+/// The number of tools on one page. The built-in ones fit on one.
 const MAX_TOOLS_PER_PAGE: usize = 64;
-/// How long a client may keep a page, in milliseconds: it is told of changes, if it listens.
+/// The time that a client may cache a page, in milliseconds. Subscribed clients are notified of
+/// changes.
 const TOOL_LIST_TTL_MS: u64 = 60_000;
 
-/// A page of `definitions`, from `cursor` on.
+/// Returns the page of `definitions` after `cursor`.
 ///
 /// # Errors
-/// -32602 for a cursor that is none of ours.
+/// -32602 for an invalid cursor.
 pub(super) fn page(
     definitions: Vec<ToolDefinition>,
     cursor: Option<&str>,
@@ -41,7 +42,8 @@ pub(super) fn page(
     Ok(result.with_ttl_ms(TOOL_LIST_TTL_MS).with_cache_scope(CacheScope::Private))
 }
 
-/// Where a tool stands in the list, whatever else is in it: a stable order keeps prompts in the caches of models.
+/// The position of a tool in the list, independent of the other tools: a stable order keeps prompts
+/// in models' caches.
 fn sort_key(definition: &ToolDefinition) -> (u8, String) {
     let card = &definition.card;
     (card.rank.unwrap_or(u8::MAX), card.name.clone().into_owned())
@@ -63,12 +65,13 @@ fn decode_cursor(cursor: &str) -> Result<(u8, String), ErrorData> {
     })
 }
 
-/// Our name in the letters that MCP has for names, which `/` is none of: no name of ours has a dot.
+/// Converts our name to MCP's allowed characters, which exclude `/`. No name of ours contains a
+/// dot.
 fn to_mcp_name(name: &str) -> String {
     name.replacen('/', ".", 1)
 }
 
-/// The name of ours that a client means: as it is listed here, or as it is called everywhere else.
+/// Converts a client's name to ours: the listed form, or the form used everywhere else.
 pub(super) fn from_mcp_name(name: &str) -> Cow<'_, str> {
     match name.contains('/') {
         true => Cow::Borrowed(name),
@@ -78,7 +81,7 @@ pub(super) fn from_mcp_name(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A tool as MCP describes it.
+/// Converts a definition to MCP's description of a tool.
 pub(super) fn tool(definition: &ToolDefinition) -> Tool {
     let card = &definition.card;
     let reads = card.effect == Effect::Read;
@@ -103,8 +106,8 @@ fn object(schema: &Value) -> JsonObject {
     schema.as_object().cloned().unwrap_or_default()
 }
 
-/// The schema of every answer of a tool, successes and failures, as small as it can be: types and names without descriptions.
-/// Only `ok` is required, because a failure has nothing else in common with a success.
+/// The minimal schema of a tool's answers, successes and failures: types and names without
+/// descriptions. Only `ok` is required, because failures and successes share no other field.
 fn answer_schema(output: &Value) -> JsonObject {
     let mut properties = match compact_schema(output, output, Depth::Answer) {
         Value::Object(mut schema) => match schema.remove("properties") {
@@ -118,7 +121,7 @@ fn answer_schema(output: &Value) -> JsonObject {
         properties
             .entry(field)
             .and_modify(|own| {
-                // A field that means something else in a success is left open.
+                // A field with another meaning in a success accepts any value.
                 if own.get("type") != Some(&json!("string")) {
                     *own = json!({});
                 }
@@ -129,10 +132,10 @@ fn answer_schema(output: &Value) -> JsonObject {
     object(&schema)
 }
 
-/// How much of a schema is kept.
+/// The depth to which a schema is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
-    /// The fields, and what is in those that are lists.
+    /// The fields, and the item types of lists.
     Answer,
     /// The fields.
     Item,
@@ -140,7 +143,8 @@ enum Depth {
     Leaf,
 }
 
-/// `schema` without words and references, and without what lies deeper than `depth`: that is data.
+/// Returns `schema` without descriptions and references, and without parts deeper than `depth`,
+/// which accept any value.
 fn compact_schema(schema: &Value, whole: &Value, depth: Depth) -> Value {
     let Some(schema) = schema.as_object() else { return json!({}) };
     if let Some(name) = schema.get("$ref").and_then(Value::as_str) {
@@ -152,7 +156,7 @@ fn compact_schema(schema: &Value, whole: &Value, depth: Depth) -> Value {
         if let Some(words) = words {
             return json!({"type": "string", "enum": words});
         }
-        // A field of an answer that may be missing is left out where it is, never null.
+        // A missing field of an answer is left out and never null.
         let mut real = ways.iter().filter(|way| way.get("type") != Some(&json!("null")));
         return match (real.next(), real.next()) {
             (Some(only), None) => compact_schema(only, whole, depth),

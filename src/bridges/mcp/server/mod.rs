@@ -1,18 +1,24 @@
-//! The MCP server: one conversation over any pair of byte streams, and the same over HTTP.
+//! The MCP server: one session over any pair of byte streams, and the same over HTTP.
 //!
-//! What lives here: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself ([`pipe`]), [`http`], and what a
-//! client can ask, one file each: [`server_info`] (who we are), [`list`] (the tools), [`call`] (one call, with [`ask`] for approval in
-//! both eras, [`tool_call`], [`handles`] and [`trace_context`] for what it belongs to, [`progress`], [`tasks`] where it takes long, [`links`] for what comes back), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
-//! (what clients are told of unasked). A call works with its [`conversation`]; [`handler`] joins all for rmcp.
+//! Contents: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself
+//! ([`pipe`]), [`http`], and one file per request: [`server_info`] (our description), [`list`] (the
+//! tools), [`call`] (one call, with [`ask`] for approval in both eras, [`tool_call`], [`handles`]
+//! and [`trace_context`] for its context, [`progress`], [`tasks`] for long ones, [`links`] for its
+//! result), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
+//! (notifications of changes). A call uses its [`conversation`]; [`handler`] connects everything to
+//! rmcp.
 //!
-//! May use: `runtime`, `tools`, `policy`, `workspace`. Names rmcp; nothing outside `bridges/mcp` does.
+//! May use: `runtime`, `tools`, `policy`, `workspace`. Uses rmcp; nothing outside `bridges/mcp`
+//! does.
 //!
-//! Both eras of the protocol are served on the same pipe: clients that open with `initialize` (up to 2025-11-25), and clients of
-//! 2026-07-28, whose every request brings along who asks. Nothing is kept for the latter between two requests: what outlives a
-//! call is a handle that travels in arguments and answers (undo ids and groups, overlays, ids of commands in the background).
+//! Both eras of the protocol are served on the same pipe: clients that open with `initialize` (up
+//! to 2025-11-25), and clients of 2026-07-28, which identify themselves in every request. For the
+//! latter no state is kept between two requests: state that outlives a call has a handle in
+//! arguments and answers (undo ids and groups, overlays, ids of background commands).
 //!
-//! How data passes: a line → [`pipe`] → rmcp → [`handler`] → [`Runtime::call`](crate::runtime::Runtime::call) → a result as JSON
-//! that conforms to the tool's schema, and as text that is short to read.
+//! Data flow: a line → [`pipe`] → rmcp → [`handler`] →
+//! [`Runtime::call`](crate::runtime::Runtime::call) → a result as JSON that conforms to the tool's
+//! schema, and as short text.
 
 mod answer_form;
 mod ask;
@@ -50,36 +56,36 @@ use self::pipe::Pipe;
 pub use self::conversation::McpConversation;
 pub use self::options::ServerOptions;
 
-/// After the client has gone, answers that are still being written get so long.
+/// The time for writing remaining answers after the client has disconnected.
 const FINAL_ANSWER_GRACE_PERIOD: Duration = Duration::from_millis(500);
-/// And rmcp gets so long to take its leave.
+/// The time for rmcp to close afterwards.
 const MCP_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
-/// Why a conversation could not be served to its end.
+/// Reasons for the failure of a session.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// It did not begin as MCP says.
+    /// The session did not begin as MCP requires.
     #[error(
         "the MCP client did not begin as the protocol says: {0}; it opens with `initialize`, or with a request of 2026-07-28"
     )]
     Opening(Box<ServerInitializeError>),
-    /// A fault of ours.
+    /// An internal error.
     #[error("the MCP server ended by a fault of its own: {0}; details are in the log")]
     Broken(#[from] tokio::task::JoinError),
-    /// The system gave no random bytes.
+    /// The system provided no random bytes.
     #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
     NoRandom(#[from] getrandom::Error),
 }
 
-/// A key that nobody else knows.
+/// Returns a random secret key.
 fn random_key() -> Result<[u8; 32], getrandom::Error> {
     let mut key = [0; 32];
     getrandom::fill(&mut key)?;
     Ok(key)
 }
 
-/// Serves one conversation; returns when `read` has ended, when nothing can be written any more, or soon after `ended` is
-/// cancelled. Calls that are running then are cancelled.
+/// Serves one session. Returns when `read` has ended, when writing fails, or soon after `ended` is
+/// cancelled. Running calls are cancelled.
 pub(crate) async fn serve(
     options: ServerOptions,
     read: impl AsyncRead + Unpin + Send + 'static,
@@ -89,7 +95,7 @@ pub(crate) async fn serve(
     serve_wrapped(options, |conversation| conversation, read, write, ended).await
 }
 
-/// As [`serve`], by the handler that `wrap` makes of the conversation.
+/// Like [`serve`], with the handler that `wrap` creates from the session.
 pub async fn serve_wrapped<H: ServerHandler>(
     options: ServerOptions,
     wrap: impl FnOnce(McpConversation) -> H,
@@ -122,7 +128,7 @@ where
     let running = match serve_server_with_ct(handler, pipe, ended).await {
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-        // Whoever is gone before the answer was written needs no error.
+        // A client that disconnected before the answer was written needs no error.
         Err(ServerInitializeError::TransportError { .. }) if gone.is_cancelled() => return Ok(()),
         Err(error) => return Err(ServeError::Opening(Box::new(error))),
     };

@@ -1,20 +1,22 @@
-//! What one conversation of the MCP server is served with.
+//! The options of one session of the MCP server.
 
 use crate::runtime::Client;
 use crate::runtime::live::LiveRuntime;
 use crate::tools::tool::Caller;
 
-/// What one conversation is served with.
+/// Options of one session.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// The runtime that is asked.
+    /// The runtime that serves the requests.
     pub live: LiveRuntime,
-    /// Who calls. The session's name must be this conversation's own: what was agreed to for a session is forgotten when it ends.
+    /// The caller. The session id must be unique to this session: its approvals are dropped when it
+    /// ends.
     pub caller: Caller,
-    /// Folder and deadlines of this client; its progress is told per call instead.
+    /// The client's folder and deadlines. Its progress is reported per call.
     pub client: Client,
-    /// Answers are text alone: some hosts give their models both forms of an answer, or the longer one.
+    /// Limits answers to text, since some hosts give their models both forms of an answer, or the
+    /// longer one.
     pub text_answers: bool,
-    /// Lists have the schemas of answers, which are longer than everything else in them.
+    /// Adds output schemas to lists, which are longer than the rest of them.
     pub output_schemas: bool,
 }

@@ -1,4 +1,5 @@
-//! `notifications/progress`: progress of slow work, only for a call that brought a token, and never after its answer.
+//! `notifications/progress`: progress of slow work, only for calls with a token, and never after
+//! their answer.
 
 use std::time::Duration;
 
@@ -11,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::lsp::progress::ProgressEvent;
 
-/// So much time lies between two notifications; what comes faster is told by the last of it.
+/// The minimum interval between two notifications. Of faster events only the last one is sent.
 const PROGRESS_NOTIFICATION_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Tells `peer` of `events` until `answered` is cancelled; what is being told then is told to its end.
+/// Sends `events` to `peer` until `answered` is cancelled. A notification in progress is completed.
 pub(super) async fn forward(
     peer: Peer<RoleServer>,
     token: ProgressToken,
@@ -30,7 +31,7 @@ pub(super) async fn forward(
             event = events.recv() => event,
         };
         let Some(mut event) = event else {
-            // Nobody can tell anything any more; the answer is on its way.
+            // The channel is closed; the answer is on its way.
             return;
         };
         tokio::select! {
@@ -51,19 +52,22 @@ pub(super) async fn forward(
     }
 }
 
-/// The one counting of a call, which only grows: files checked or lines of output, and between two of them a growing fraction for events
-/// that count nothing. Percentages of servers are part of the message, since they go up and down.
+/// The progress counter of a call, which only increases.
+///
+/// It counts checked files or lines of output. Events without a count add a growing fraction
+/// between two counts. Servers' percentages are part of the message, since they can decrease.
 #[derive(Debug, Default)]
 struct ProgressCounter {
     done: usize,
     total: Option<usize>,
-    /// Events since `done` grew.
+    /// The number of events since `done` increased.
     steps: usize,
     last: Option<ProgressEvent>,
 }
 
 impl ProgressCounter {
-    /// The progress at `event`, and its total if known; `None` for an event that repeats the last one.
+    /// Returns the progress at `event`, with its total if known. Returns `None` for a repeated
+    /// event.
     fn count(&mut self, event: &ProgressEvent) -> Option<(f64, Option<f64>)> {
         if self.last.as_ref() == Some(event) {
             return None;

@@ -1,4 +1,4 @@
-//! Prompts for common tasks, in the words of our tools.
+//! Prompts for common tasks with our tools.
 
 use rmcp::model::{
     CacheScope, ErrorData, GetPromptRequestParams, GetPromptResult, ListPromptsResult, Prompt,
@@ -6,15 +6,16 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-/// How long a client may keep the list, in milliseconds: it changes only with the program.
+/// The time that a client may cache the list, in milliseconds. It changes only with the program.
 const PROMPT_LIST_TTL_MS: u64 = 3_600_000;
-/// An argument has at most so many characters: names and paths have fewer.
+/// The length limit of an argument. Names and paths are shorter.
 const MAX_PROMPT_ARGUMENT_CHARS: usize = 4096;
 
-/// What was given for an argument, if anything was.
+/// Returns the given value of an argument, if any.
 type PromptArgumentLookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
-/// One prompt: its name, what it is, its arguments (name, what it is, needed), and its text.
+/// One prompt: its name, title and description, its arguments (name, description, required), and
+/// its text.
 struct Template {
     name: &'static str,
     title: &'static str,
@@ -86,7 +87,7 @@ const TEMPLATES: [Template; 3] = [
     },
 ];
 
-/// `prompts/list`
+/// `prompts/list`.
 pub(super) fn list() -> ListPromptsResult {
     let prompts = TEMPLATES.iter().map(|template| {
         let arguments = template.arguments.iter().map(|(name, description, required)| {
@@ -100,10 +101,10 @@ pub(super) fn list() -> ListPromptsResult {
         .with_cache_scope(CacheScope::Private)
 }
 
-/// `prompts/get`
+/// `prompts/get`.
 ///
 /// # Errors
-/// -32602 for a prompt that is not there, an argument that is missing, or one that cannot be used.
+/// -32602 for a prompt that does not exist, or an argument that is missing or invalid.
 pub(super) fn get(params: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     let refused = |what: String| ErrorData::invalid_params(what, Some(json!({"name": params.name})));
     let template = TEMPLATES.iter().find(|template| template.name == params.name).ok_or_else(|| {
@@ -124,7 +125,7 @@ pub(super) fn get(params: &GetPromptRequestParams) -> Result<GetPromptResult, Er
             Some(_) => return Err(refused(format!("`{name}` must be a text"))),
         }
     }
-    // A name or a path stays within its backticks.
+    // Keeps a name or path within its backticks.
     let argument = |name: &str| {
         let text = given(name)?.as_str()?.trim();
         (!text.is_empty())
@@ -134,7 +135,7 @@ pub(super) fn get(params: &GetPromptRequestParams) -> Result<GetPromptResult, Er
     Ok(GetPromptResult::new(vec![message]).with_description(template.description))
 }
 
-/// Whether there is such a prompt.
+/// Returns true if the prompt exists.
 pub(super) fn has(name: &str) -> bool {
     TEMPLATES.iter().any(|template| template.name == name)
 }

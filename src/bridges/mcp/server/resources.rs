@@ -1,15 +1,15 @@
 //! Resources: diagnostics of a file or the workspace, servers' logs, and files of the workspace.
 //!
-//! | URI | what it is |
+//! | URI | content |
 //! |---|---|
-//! | `lsp-tools://diagnostics` | the diagnostics of the whole workspace, as `lsp_diagnostics` answers them |
-//! | `lsp-tools://diagnostics/{path}` | of one file or folder; can be subscribed to |
-//! | `lsp-tools://logs` | the last words of every server that was asked for |
-//! | `lsp-tools://logs/{server}` | of one server |
+//! | `lsp-tools://diagnostics` | the diagnostics of the whole workspace, as in the answer of `lsp_diagnostics` |
+//! | `lsp-tools://diagnostics/{path}` | those of one file or folder; supports subscriptions |
+//! | `lsp-tools://logs` | the latest log lines of every requested server |
+//! | `lsp-tools://logs/{server}` | those of one server |
 //! | `file:///…` | a text of the workspace, if its rules allow `read` |
-//! | `skill://NAME/PATH` | a file of a skill; told by the skills extension alone |
+//! | `skill://NAME/PATH` | a file of a skill; listed by the skills extension alone |
 //!
-//! Reading goes through the same rules as the tools; where someone would have to be asked, it is refused.
+//! Reading applies the same rules as the tools. If it would need approval, it is refused.
 
 use std::path::Path;
 
@@ -31,20 +31,21 @@ use crate::tools::tool::Caller;
 use crate::workspace::WorkspacePath;
 
 const SCHEME: &str = "lsp-tools";
-/// How long a client may keep a list, in milliseconds: it changes only with the program.
+/// The time that a client may cache a list, in milliseconds. It changes only with the program.
 const RESOURCE_LIST_TTL_MS: u64 = 3_600_000;
-/// The same for a text or for findings: files change at any moment.
+/// The time that a client may cache a text or diagnostics, in milliseconds. Files change at any
+/// moment.
 const RESOURCE_CONTENT_TTL_MS: u64 = 0;
 
-/// A text with more bytes than this is no resource; it can be read in pages by the tool `read`.
+/// The size limit of a text, in bytes. The tool `read` returns larger ones in pages.
 const MAX_RESOURCE_BYTES: u64 = 4 << 20;
 
-/// What a URI names.
+/// The target of a URI.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ResourceTarget {
-    /// What is wrong in a file or folder; the root is the whole workspace.
+    /// The diagnostics of a file or folder; the root means the whole workspace.
     Diagnostics(WorkspacePath),
-    /// The last words of one server, or of all.
+    /// The latest log lines of one server, or of all.
     Logs(Option<String>),
     /// A file of the workspace.
     File(WorkspacePath),
@@ -52,10 +53,10 @@ pub(super) enum ResourceTarget {
     Skill(String, String),
 }
 
-/// What `uri` names.
+/// Parses the target of `uri`.
 ///
 /// # Errors
-/// -32602 where it names nothing of ours, or something outside the workspace.
+/// -32602 for an unknown URI, or a target outside the workspace.
 pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarget, ErrorData> {
     let missing =
         || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
@@ -77,7 +78,7 @@ pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarge
     match (parsed.host_str(), rest.as_str()) {
         (Some("diagnostics"), path) => {
             let path = if path.is_empty() { "." } else { path };
-            // Relative to the root, whatever folder the client stands in.
+            // Relative to the root, independent of the client's folder.
             let path = runtime
                 .workspace()
                 .path(Path::new(path))
@@ -90,7 +91,7 @@ pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarge
     }
 }
 
-/// The error for a URI that names nothing. Its code is the one of both eras: -32602 with the URI.
+/// The error for an unknown URI. Its code is that of both eras: -32602 with the URI.
 fn not_found(uri: &str, why: &str) -> ErrorData {
     ErrorData::invalid_params(format!("resource not found: {why}"), Some(json!({"uri": uri})))
 }
@@ -99,7 +100,7 @@ fn for_the_user() -> Annotations {
     Annotations::default().with_audience(vec![Role::User])
 }
 
-/// `resources/list`
+/// `resources/list`.
 pub(super) fn list() -> ListResourcesResult {
     let diagnostics = Resource::new("lsp-tools://diagnostics", "diagnostics")
         .with_title("Diagnostics of the workspace")
@@ -115,7 +116,7 @@ pub(super) fn list() -> ListResourcesResult {
         .with_cache_scope(CacheScope::Private)
 }
 
-/// `resources/templates/list`
+/// `resources/templates/list`.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let diagnostics = ResourceTemplate::new("lsp-tools://diagnostics/{+path}", "file-diagnostics")
         .with_title("Diagnostics of a file")
@@ -135,12 +136,12 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
         .with_cache_scope(CacheScope::Private)
 }
 
-/// Whether there is a template with this URI.
+/// Returns true if a template with this URI exists.
 pub(super) fn has_template(uri: &str) -> bool {
     templates().resource_templates.iter().any(|template| template.uri_template == uri)
 }
 
-/// `resources/read`
+/// `resources/read`.
 pub(super) async fn read(
     runtime: Runtime,
     caller: &Caller,
@@ -174,7 +175,7 @@ pub(super) async fn read(
         .with_cache_scope(CacheScope::Private))
 }
 
-/// The diagnostics of `path` as JSON, the same text for the same findings.
+/// Returns the diagnostics of `path` as JSON, with equal text for equal findings.
 pub(super) async fn diagnostics(
     runtime: &Runtime,
     caller: &Caller,
@@ -189,7 +190,7 @@ pub(super) async fn diagnostics(
     answer.to_string()
 }
 
-/// How long was waited differs each time, and says nothing about the file.
+/// Removes waiting times, which differ each time and do not concern the file.
 fn without_times(answer: &mut Value) {
     let Value::Object(map) = answer else { return };
     map.remove("waited_ms");

@@ -1,7 +1,9 @@
-//! Roots of clients with a handshake, which 2026-07-28 deprecates. They are a convenience that never widens anything.
+//! Roots of clients with a handshake, which 2026-07-28 deprecates. They never extend the accessible
+//! files.
 //!
-//! The workspace is what it is from the start. Where the client names a folder inside of it, its relative paths begin there;
-//! folders elsewhere are passed over, and that is in the log. Until it has answered, they begin where the server was started.
+//! The workspace is fixed from the start. If the client names a folder inside of it, the client's
+//! relative paths start there; other folders are ignored with a log message. Until the client has
+//! answered, they start in the folder where the server was started.
 
 #![expect(
     deprecated,
@@ -19,12 +21,12 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::runtime::Runtime;
 
-/// How long the client may take to tell them.
+/// The time limit for the client's list of roots.
 const LIST_ROOTS_TIMEOUT: Duration = Duration::from_secs(10);
-/// So many are looked at.
+/// The number of roots that are examined.
 const MAX_CLIENT_ROOTS: usize = 64;
 
-/// What one client says of its folders.
+/// The folders of one client.
 #[derive(Default)]
 pub(super) struct ClientRoots {
     folder: Arc<Mutex<Option<PathBuf>>>,
@@ -32,7 +34,7 @@ pub(super) struct ClientRoots {
 }
 
 impl ClientRoots {
-    /// Asks the client, if it has declared that it can tell; what it says counts from then on.
+    /// Requests the client's roots if it declared the capability. The answer applies from then on.
     pub(super) fn ask(&self, runtime: Runtime, peer: Peer<RoleServer>) {
         if peer.peer_info().is_none_or(|info| info.capabilities.roots.is_none()) {
             return;
@@ -48,17 +50,17 @@ impl ClientRoots {
             let uris = roots.iter().take(MAX_CLIENT_ROOTS).map(|root| root.uri.as_str());
             *folder.lock() = first_inside(&runtime, uris);
         });
-        // Of two questions the later counts.
+        // The later one of two requests counts.
         *self.asking.lock() = Some(AbortOnDropHandle::new(task));
     }
 
-    /// Where the client's relative paths begin, if it has said so.
+    /// The folder for the client's relative paths, if it named one.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         self.folder.lock().clone()
     }
 }
 
-/// The first of the folders that lies in the workspace.
+/// Returns the first folder inside the workspace.
 fn first_inside<'a>(runtime: &Runtime, uris: impl Iterator<Item = &'a str>) -> Option<PathBuf> {
     let mut inside = uris.filter_map(|uri| {
         let folder = runtime.path_of_uri(uri).ok().map(|path| runtime.workspace().absolute(&path));

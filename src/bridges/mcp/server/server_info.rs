@@ -5,16 +5,17 @@ use rmcp::model::{
     ServerConfig, TASKS_EXTENSION_ID, ToolsCapability,
 };
 
-/// How long a client may believe what we say of ourselves, in milliseconds: it changes only with the program.
+/// The time that a client may cache our description, in milliseconds. It changes only with the
+/// program.
 pub(super) const SERVER_INFO_TTL_MS: u64 = 3_600_000;
 
-/// For the model, with every request: as short as can be, and true.
+/// The instructions, which the model receives with every request, so they must be short.
 const INSTRUCTIONS: &str = "Real language servers and safe file tools for one workspace. Paths are relative to its root. \
 Positions are 0-based; instead of counting columns give `symbol` with `line`. Every answer of an `lsp_` tool has a `verdict`: \
 only `complete` is the whole truth, `hints` is text search, and `no_data` never means clean. Edits answer with the errors they \
 added and removed, and can be taken back with `undo`. `tools` lists and calls what is not listed.";
 
-/// Name, version, capabilities, instructions.
+/// Returns the name, version, capabilities and instructions.
 pub(super) fn config() -> ServerConfig {
     let mut capabilities = ServerCapabilities::default();
     let mut tools = ToolsCapability::default();
@@ -24,9 +25,9 @@ pub(super) fn config() -> ServerConfig {
     capabilities.tools = Some(tools);
     capabilities.resources = Some(resources);
     capabilities.prompts = Some(PromptsCapability::default());
-    // Only clients that declare it as well are answered with tasks.
+    // Only clients that declare the extension as well receive tasks.
     let tasks = (TASKS_EXTENSION_ID.to_owned(), serde_json::Map::new());
-    // Shows only to those who ask by its methods.
+    // Visible only through its own methods.
     let skills = (SKILLS_EXTENSION_ID.to_owned(), serde_json::Map::new());
     capabilities.extensions = Some([tasks, skills].into_iter().collect());
     capabilities.completions = Some(serde_json::Map::new());

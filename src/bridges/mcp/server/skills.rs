@@ -1,8 +1,10 @@
-//! The skills extension (`io.modelcontextprotocol/skills`, SEP-2640): `skills/list`, `skills/get`, and their files as resources.
+//! The skills extension (`io.modelcontextprotocol/skills`, SEP-2640): `skills/list`, `skills/get`,
+//! and their files as resources.
 //!
-//! It shows nowhere but in the answers to its own methods: lists of tools and resources are the same for clients that do not
-//! know it. What a client gets is what the tool `skill` would load for it, under the same rules; where someone would have to
-//! be asked, there is nothing. A skill without a `SKILL.md` is none to the extension.
+//! It is visible only through its own methods: lists of tools and resources are the same for
+//! clients that do not support it. A client receives the skills that the tool `skill` would load
+//! for it, under the same rules. Skills that need approval are left out. A skill without a
+//! `SKILL.md` does not exist for the extension.
 
 use rmcp::model::{
     CacheScope, ErrorData, GetSkillResult, ListSkillsResult, ResourceContents, Skill, SkillFrontmatter,
@@ -15,17 +17,17 @@ use crate::runtime::skills::WholeSkill;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
-/// The scheme of the addresses of skills: `skill://NAME/PATH`.
+/// The scheme of skill URIs: `skill://NAME/PATH`.
 pub(super) const SCHEME: &str = "skill";
-/// How long a client may keep what it was told, in milliseconds: files change at any moment.
+/// The time that a client may cache skills, in milliseconds. Files change at any moment.
 const SKILL_TTL_MS: u64 = 0;
 
-/// `skills/list`
+/// `skills/list`.
 pub(super) async fn list(runtime: Runtime, caller: Caller) -> Result<ListSkillsResult, ErrorData> {
     let found = read_off_thread(runtime, move |runtime| runtime.whole_skills(&caller)).await?;
     let skills = match found {
         Ok(skills) => skills.iter().map(entry).collect(),
-        // For whom the tool is not there, there are no skills.
+        // If the caller may not use the tool, the list is empty.
         Err(error) if error.code == ErrorCode::Denied => Vec::new(),
         Err(error) => return Err(ErrorData::internal_error(error.error, None)),
     };
@@ -34,7 +36,7 @@ pub(super) async fn list(runtime: Runtime, caller: Caller) -> Result<ListSkillsR
         .with_cache_scope(CacheScope::Private))
 }
 
-/// `skills/get`
+/// `skills/get`.
 pub(super) async fn get(runtime: Runtime, caller: Caller, uri: &str) -> Result<GetSkillResult, ErrorData> {
     let missing =
         |why: &str| ErrorData::invalid_params(format!("skill not found: {why}"), Some(json!({"uri": uri})));
@@ -48,7 +50,7 @@ pub(super) async fn get(runtime: Runtime, caller: Caller, uri: &str) -> Result<G
     Ok(GetSkillResult::new(skill).with_ttl_ms(SKILL_TTL_MS).with_cache_scope(CacheScope::Private))
 }
 
-/// One file of a skill, as a resource.
+/// Reads one file of a skill as a resource.
 pub(super) async fn read(
     runtime: Runtime,
     caller: &Caller,
@@ -61,7 +63,7 @@ pub(super) async fn read(
     Ok(text.map(|text| ResourceContents::text(text, uri).with_mime_type(kind)))
 }
 
-/// What `read` finds, off the async threads.
+/// Runs `read` on a blocking thread.
 async fn read_off_thread<T: Send + 'static>(
     runtime: Runtime,
     read: impl FnOnce(&Runtime) -> Result<T, ToolError> + Send + 'static,
@@ -80,7 +82,7 @@ fn entry(skill: &WholeSkill) -> Skill {
     Skill::new(skill_uri(&skill.name, "SKILL.md"), head, SkillResources::Files(files))
 }
 
-/// The address of a file of a skill; what a path may have and an address may not is written as `%` and its bytes (RFC 3986).
+/// Builds the URI of a file of a skill. Bytes not allowed in a URI are percent-encoded (RFC 3986).
 fn skill_uri(name: &str, file: &str) -> String {
     let mut address = format!("{SCHEME}://{name}/");
     for byte in file.bytes() {

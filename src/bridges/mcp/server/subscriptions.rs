@@ -1,7 +1,8 @@
 //! Subscriptions of clients: changes of the tool list and of resources.
 //!
-//! A subscriber is a receiver that was made *before* its client hears that it is subscribed. What changes from then on is seen by
-//! it, however late anyone looks at it, so that no change is lost between the acknowledgement and the first look.
+//! A subscriber is a receiver created *before* its client's subscription is acknowledged. It sees
+//! every later change whenever it is read, so no change is lost between the acknowledgement and the
+//! first read.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,15 +20,16 @@ use super::resources::{self, ResourceTarget};
 use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
 use crate::workspace::WorkspacePath;
 
-/// Folders and files are looked at this often while somebody wants to hear of them; servers ring by themselves.
+/// The polling interval for folders and files with subscribers. Servers report changes by
+/// themselves.
 const RESOURCE_POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// A server that speaks often is heard this much later, all at once.
+/// The delay that merges frequent messages of a server into one.
 const SERVER_CHANGE_DEBOUNCE_DELAY: Duration = Duration::from_millis(150);
-/// So many subscriptions may be on their way between their acceptance and their first look.
+/// The number of accepted subscriptions that have not been picked up yet.
 const MAX_PENDING_SUBSCRIPTIONS: usize = 64;
-/// So many resources are remembered as they were last read.
+/// The number of resources whose last read content is remembered.
 const MAX_REMEMBERED_RESOURCES: usize = 1024;
-/// More resources than this are not watched for one client.
+/// The limit on watched resources per client.
 pub(super) const MAX_WATCHED_RESOURCES: usize = 256;
 
 /// The list of tools at one time.
@@ -37,7 +39,7 @@ struct ToolList {
     print: u64,
 }
 
-/// What is watched for all clients that share it.
+/// Watches tools and resources for all clients that share it.
 pub(super) struct SubscriptionHub {
     options: ServerOptions,
     disconnected: CancellationToken,
@@ -46,29 +48,29 @@ pub(super) struct SubscriptionHub {
 
 #[derive(Default)]
 struct SubscriptionHubInner {
-    /// Counts changes of the list of tools; `None` while nobody listens.
+    /// Counts changes of the list of tools; `None` without subscribers.
     tools: Option<watch::Sender<u64>>,
-    /// Counts changes of resources that somebody listens to.
+    /// Counts changes of resources with subscribers.
     resources: HashMap<String, watch::Sender<u64>>,
-    /// How each resource was when somebody last read it.
+    /// The fingerprint of each resource when it was last read.
     read: HashMap<String, u64>,
-    /// Subscriptions that were accepted and have not been looked at yet.
+    /// Accepted subscriptions that have not been picked up yet.
     noted: VecDeque<(SubscriptionFilter, Subscription)>,
 }
 
 /// The receivers of one subscription.
 #[derive(Clone, Default)]
 pub(super) struct Subscription {
-    /// For the list of tools.
+    /// The receiver for the list of tools.
     pub(super) tools: Option<watch::Receiver<u64>>,
-    /// For each resource.
+    /// The receiver for each resource.
     pub(super) resources: Vec<(String, watch::Receiver<u64>)>,
 }
 
-/// Something a subscription tells.
+/// A change reported by a subscription.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SubscriptionChange {
-    /// The list of tools is another one.
+    /// The list of tools has changed.
     Tools,
     /// The resource with this URI has changed.
     Resource(String),
@@ -80,11 +82,12 @@ impl SubscriptionHub {
     }
 
     fn lock_inner(&self) -> MutexGuard<'_, SubscriptionHubInner> {
-        // Nothing is left half done under this lock.
+        // No panic under this lock leaves the state incomplete.
         self.inner.lock()
     }
 
-    /// What can be honoured of `wanted`; from now on it is watched, until [`begin`](Self::begin) hands it to its subscriber.
+    /// Accepts the supported part of `wanted`. It is watched from now on, until
+    /// [`begin`](Self::begin) passes it to its subscriber.
     pub(super) fn accept(self: &Arc<Self>, wanted: &SubscriptionFilter) -> SubscriptionFilter {
         let mut accepted = SubscriptionFilter::default();
         let mut subscription = Subscription::default();
@@ -109,11 +112,12 @@ impl SubscriptionHub {
         accepted
     }
 
-    /// What was accepted for `wanted`, with all that happened since.
+    /// Returns the subscription accepted for `wanted`, with all changes since.
     pub(super) fn begin(self: &Arc<Self>, wanted: &SubscriptionFilter) -> Subscription {
         let mut inner = self.lock_inner();
         let place = inner.noted.iter().position(|(noted, _)| noted == wanted);
-        // Where two clients want the same at once, the one that comes first may get what the other noted a little later.
+        // If two clients request the same at once, the first one may get the slightly later
+        // subscription of the other.
         match place.and_then(|place| inner.noted.remove(place)) {
             Some((_, subscription)) => subscription,
             None => {
@@ -124,7 +128,7 @@ impl SubscriptionHub {
         }
     }
 
-    /// A receiver that wakes when the list of tools is another one.
+    /// Returns a receiver that wakes when the list of tools changes.
     pub(super) fn tools(self: &Arc<Self>) -> watch::Receiver<u64> {
         let mut inner = self.lock_inner();
         if let Some(sender) = &inner.tools {
@@ -164,7 +168,7 @@ impl SubscriptionHub {
         }
     }
 
-    /// The list as it is now; `known` again where nothing can have changed since.
+    /// Returns the current list, or `known` if nothing can have changed since.
     fn list_of_tools(&self, known: Option<ToolList>) -> ToolList {
         let runtime = self.options.live.current();
         let tools = runtime.offered_tools();
@@ -180,7 +184,8 @@ impl SubscriptionHub {
         ToolList { tools, print: hasher.finish() }
     }
 
-    /// A receiver that wakes when the resource `uri` has changed; `None` for one that cannot be watched.
+    /// Returns a receiver that wakes when the resource `uri` changes. Returns `None` if it cannot
+    /// be watched.
     pub(super) fn watch_resource(self: &Arc<Self>, uri: &str) -> Option<watch::Receiver<u64>> {
         let mut inner = self.lock_inner();
         if let Some(sender) = inner.resources.get(uri) {
@@ -189,14 +194,14 @@ impl SubscriptionHub {
         let path = self.watchable_path(uri)?;
         let (sender, receiver) = watch::channel(0);
         inner.resources.insert(uri.to_owned(), sender.clone());
-        // What any client reads from now on may be news to this one.
+        // Content that any client reads from now on may be a change for this one.
         let known = inner.read.get(uri).copied();
         drop(inner);
         tokio::spawn(Arc::clone(self).watch_diagnostics(uri.to_owned(), path, sender, known));
         Some(receiver)
     }
 
-    /// The file or folder whose diagnostics the resource `uri` is; others cannot be watched.
+    /// Returns the file or folder of a diagnostics resource. Other resources cannot be watched.
     fn watchable_path(&self, uri: &str) -> Option<WorkspacePath> {
         match resources::parse_target(&self.options.live.current(), uri) {
             Ok(ResourceTarget::Diagnostics(path)) => Some(path),
@@ -204,7 +209,8 @@ impl SubscriptionHub {
         }
     }
 
-    /// Notes how a resource is that somebody reads, if it can be watched: what differs from it later is news.
+    /// Records the content of a watchable resource that a client has read, so that later
+    /// differences count as changes.
     pub(super) fn was_read(&self, uri: &str, text: &str) {
         if self.watchable_path(uri).is_none() {
             return;
@@ -235,8 +241,8 @@ impl SubscriptionHub {
                     () = sender.closed() => continue,
                 };
                 let print = fingerprint(&text);
-                // The text may be that of the moment when the look began: what changed since is looked at again. Asking may itself
-                // have made servers speak, which counts once.
+                // The text may date from the start of the check, so later changes are checked
+                // again. The check itself may cause one server report, which counts once.
                 let later = runtime.diagnostics_mark(&path).await;
                 let is_settled = told == Some(print) && later.only_repeats(now);
                 mark = Some(if is_settled { later } else { now });
@@ -255,7 +261,7 @@ impl SubscriptionHub {
         }
     }
 
-    /// Whether anybody still listens to `sender`; where not, it is forgotten.
+    /// Returns true if `sender` has receivers; otherwise removes it.
     fn is_wanted(&self, uri: &str, sender: &watch::Sender<u64>) -> bool {
         let mut inner = self.lock_inner();
         let wanted = !self.disconnected.is_cancelled() && sender.receiver_count() > 0;
@@ -267,7 +273,7 @@ impl SubscriptionHub {
 }
 
 impl Subscription {
-    /// The next thing to tell; never returns where nothing is subscribed to any more.
+    /// Returns the next change. Never returns if no subscription remains.
     pub(super) async fn next(&mut self) -> SubscriptionChange {
         let tools = wait_for_change(&mut self.tools, SubscriptionChange::Tools);
         let resources = async {
@@ -304,7 +310,7 @@ async fn wait_for_any(mut bells: Vec<watch::Receiver<u64>>) {
     if bells.is_empty() {
         return pending().await;
     }
-    // A bell whose server is gone counts as rung: that, too, may change what is known.
+    // The end of a server counts as a change, since it can affect the diagnostics.
     let _ended = select_all(bells.iter_mut().map(|bell| Box::pin(bell.changed()))).await;
 }
 

@@ -1,5 +1,7 @@
-//! Tasks for long calls (`io.modelcontextprotocol/tasks`, SEP-2663), for clients that declared the extension. After a moment
-//! the call is answered with a task, which the client asks about and may cancel.
+//! Tasks for long calls (`io.modelcontextprotocol/tasks`, SEP-2663), for clients that declared the
+//! extension.
+//!
+//! After a short time the call is answered with a task, which the client polls and may cancel.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,21 +21,21 @@ use crate::runtime::call::{CallOptions, CallRequest};
 use crate::tools::result::ToolResult;
 use crate::tools::trace::with_trace;
 
-/// What is done by then is answered at once.
+/// Calls that finish within this time are answered directly.
 const IMMEDIATE_ANSWER_WINDOW: Duration = Duration::from_secs(2);
 
-/// A task is remembered this long, in milliseconds: longer than any tool may run.
+/// The lifetime of a task, in milliseconds: longer than any tool may run.
 const TASK_TTL_MS: u64 = 3_600_000;
 
-/// How a call went on.
+/// The outcome of a call.
 pub(super) enum McpCallOutcome {
-    /// It is done.
+    /// The call has finished.
     Done(ToolResult),
-    /// It goes on as a task.
+    /// The call continues as a task.
     Goes(CreateTaskResult),
 }
 
-/// Whether a call of `tool` may become a task of this client.
+/// Returns true if a call of `tool` may become a task of this client.
 pub(super) fn can_become_task(
     conversation: &McpConversation,
     tool: &str,
@@ -44,10 +46,10 @@ pub(super) fn can_become_task(
     is_modern(context) && declared() && is_long()
 }
 
-/// Calls a tool, and goes on without the request where it takes long.
+/// Calls a tool, and turns the call into a task if it takes long.
 ///
 /// # Errors
-/// Where the call ended by a fault of ours.
+/// The call failed with an internal error.
 pub(super) async fn call(
     conversation: &McpConversation,
     asked: McpToolCall<'_>,
@@ -96,7 +98,7 @@ async fn run_as_task(
         result = &mut running => result,
         () = task.cancelled() => {
             cancelled.cancel();
-            // It ends by itself now; nobody wants its answer.
+            // The call ends by itself now; its answer is not needed.
             let _ended = running.await;
             return Err(TaskExit::Cancelled);
         }

@@ -1,4 +1,4 @@
-//! One call of a tool by an MCP client on its way, with what it belongs to.
+//! One tool call of an MCP client, with its context.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::runtime::Client;
 use crate::tools::tool::Caller;
 use crate::tools::trace::TraceContext;
 
-/// A call on its way.
+/// A tool call.
 pub(super) struct McpToolCall<'a> {
     pub(super) caller: &'a Caller,
     pub(super) name: &'a str,
@@ -18,7 +18,7 @@ pub(super) struct McpToolCall<'a> {
 }
 
 impl McpToolCall<'_> {
-    /// The client, with what it sees in this call.
+    /// The client, with its view in this call.
     pub(super) fn client(&self, conversation: &McpConversation) -> Client {
         let client = conversation.client();
         let view = self.handles.view.layered_on(&client.view);

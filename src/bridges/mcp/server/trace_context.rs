@@ -1,5 +1,7 @@
-//! The trace context of a client's call (SEP-414). It stands as `traceparent`, `tracestate` and `baggage` in `_meta`, or else
-//! in the headers of an HTTP request.
+//! The trace context of a client's call (SEP-414).
+//!
+//! It is given as `traceparent`, `tracestate` and `baggage` in `_meta`, or in the headers of an
+//! HTTP request.
 
 use http::request::Parts;
 use rmcp::RoleServer;
@@ -7,7 +9,7 @@ use rmcp::service::RequestContext;
 
 use crate::tools::trace::TraceContext;
 
-/// The place of the request in `context`, where it names one.
+/// Returns the trace context of the request, if it has one.
 pub(super) fn trace_context(context: &RequestContext<RoleServer>) -> Option<TraceContext> {
     let meta = &context.meta;
     if let Some(parent) = meta.get_traceparent() {

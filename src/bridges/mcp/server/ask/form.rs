@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::policy::approval::{Approval, ApprovalRequest, FormAnswer, FormRequest};
 use crate::tools::hidden::approval_text;
 
-/// More of what a call would touch is not read by anybody.
+/// The limit on shown items; users do not read longer lists.
 const SHOWN_ITEMS: usize = 20;
 
-/// Anything but a clear yes is a no.
+/// Converts a response to a decision. Every response except a clear approval is a refusal.
 pub(super) fn to_approval(result: &ElicitResult) -> Approval {
     let decision =
         result.content.as_ref().and_then(|content| content.get("decision")).and_then(Value::as_str);
@@ -26,18 +26,18 @@ pub(super) fn to_approval(result: &ElicitResult) -> Approval {
     }
 }
 
-/// What the client says to a mounted server's form.
+/// Converts the client's response to a mounted server's form.
 pub(super) fn to_form_answer(result: ElicitResult) -> FormAnswer {
     match (result.action, result.content) {
         (ElicitationAction::Accept, Some(Value::Object(content))) => FormAnswer::Filled(content),
-        // A form without fields is answered by agreeing to it.
+        // Accepting a form without fields answers it.
         (ElicitationAction::Accept, None) => FormAnswer::Filled(serde_json::Map::new()),
         (ElicitationAction::Accept | ElicitationAction::Decline, _) => FormAnswer::Declined,
         _ => FormAnswer::Dismissed,
     }
 }
 
-/// A mounted server's form, with who asks before its own words.
+/// Creates the form of a mounted server, with the server's name before its message.
 pub(super) fn mounted_form(form: &FormRequest) -> Result<ElicitRequestParams, serde_json::Error> {
     let (from, tool) = (approval_text(&form.from), approval_text(&form.tool));
     Ok(ElicitRequestParams::FormElicitationParams {
@@ -47,7 +47,7 @@ pub(super) fn mounted_form(form: &FormRequest) -> Result<ElicitRequestParams, se
     })
 }
 
-/// The question whether a call may run, as a form with one choice.
+/// Creates the approval request of a call as a form with one choice.
 pub(super) fn approval_form(
     request: &ApprovalRequest,
     sessions: bool,
@@ -69,7 +69,7 @@ pub(super) fn approval_form(
     })
 }
 
-/// Everything that the call would touch, one line each.
+/// Lists everything that the call would touch, one line each.
 fn message(request: &ApprovalRequest) -> String {
     let mut text = format!("{}: {}", approval_text(&request.title), approval_text(&request.why));
     let lists =

@@ -1,9 +1,11 @@
-//! Questions to the user of a client, by MCP's elicitation in both eras: permission for a call, and forms of a mounted server.
+//! Questions to the user of a client, by MCP's elicitation in both eras: permission for a call, and
+//! forms of a mounted server.
 //!
-//! Up to 2025-11-25 the question is a request to the client, and the call waits for its answer. From 2026-07-28 on the call ends
-//! with the question, and the client calls again with the answer and a sealed state; the state says what was asked, for which
-//! call, and for how long it counts, and nobody but us can make one. Only clients that declared elicitation are asked, and over
-//! HTTP only those whose process is known to be none that we have started ([`peer`](crate::rpc::http_entry::peer)).
+//! Up to 2025-11-25 the question is a request to the client, and the call waits for the response.
+//! From 2026-07-28 on the call ends with the question, and the client repeats the call with the
+//! answer and a sealed state. The state contains the question, its call and its expiry, and only we
+//! can create one. Only clients that declared elicitation are asked, and over HTTP only those whose
+//! process is known not to be started by us ([`peer`](crate::rpc::http_entry::peer)).
 
 mod form;
 mod peer;
@@ -27,75 +29,76 @@ use self::peer::may_approve;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 use crate::text::hex;
 
-/// The answer's name among the responses of a client, to whether a call may run.
+/// The key of the approval among the responses of a client.
 const APPROVAL: &str = "approval";
-/// And to what a mounted server wants to know.
+/// The key of a mounted server's form among the responses.
 const INPUT: &str = "input";
-/// How long a client of 2026-07-28 has to come back with the answer.
+/// The time limit for a client of 2026-07-28 to repeat the call with the answer.
 const SEALED_STATE_TTL: Duration = Duration::from_secs(300);
-/// How long a client of an earlier revision has to answer; a little less than the runtime itself waits.
+/// The time limit for a client of an earlier revision, a little less than the runtime's own.
 const ELICITATION_TIMEOUT: Duration = Duration::from_secs(295);
 
-/// Whether the request is of the era without a handshake.
+/// Returns true if the request is of the era without a handshake.
 pub(super) fn is_modern(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 fn can_ask(capabilities: Option<ClientCapabilities>) -> bool {
-    // A client that names no mode means forms.
+    // A client that names no mode supports forms.
     let declared = capabilities.and_then(|capabilities| capabilities.elicitation);
     declared.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
 }
 
-/// What was agreed to, and what was asked: the sealed state of a call that waits for an answer.
+/// The sealed state of a call that waits for an answer: the approvals so far, and the open
+/// question.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SealedCallState {
-    /// Digests of the questions that were answered with yes.
+    /// Digests of the approved questions.
     agreed: Vec<String>,
-    /// Digests of the forms that were answered, and how.
+    /// Digests of the answered forms, with the answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     filled: Vec<(String, ElicitResult)>,
-    /// The digest of the question that is open.
+    /// The digest of the open question.
     asked: String,
 }
 
-/// What a client of 2026-07-28 is to be asked.
+/// A question for a client of 2026-07-28.
 #[derive(Debug, Clone, PartialEq)]
 enum OpenClientQuestion {
-    /// Whether the call may run.
+    /// The approval of the call.
     Approval(ApprovalRequest),
-    /// What a mounted server wants to know.
+    /// A form of a mounted server.
     Form(FormRequest),
 }
 
-/// Whoever can be asked about one call.
+/// The respondent for questions about one call.
 pub(super) enum CallRespondent {
-    /// A client of an earlier revision; it is asked while the call waits.
+    /// A client of an earlier revision, asked while the call waits.
     Waiting(Peer<RoleServer>),
-    /// A client of 2026-07-28; it is asked by the call's result.
+    /// A client of 2026-07-28, asked by the call's result.
     Returning(Box<ReturningCall>),
-    /// Nobody.
+    /// No respondent.
     Nobody,
 }
 
-/// What a client of 2026-07-28 has brought along, and what it is to be asked.
+/// The answers that a client of 2026-07-28 sent, and its open question.
 #[derive(Debug, Default)]
 pub(super) struct ReturningCall {
-    /// Digests of the questions that have been answered with yes.
+    /// Digests of the approved questions.
     agreed: Vec<String>,
-    /// Digests of the forms that have been answered, and how.
+    /// Digests of the answered forms, with the answers.
     filled: Vec<(String, ElicitResult)>,
-    /// What was said to the question that was open.
+    /// The answer to the former open question.
     answered: Option<(String, ElicitResult)>,
-    /// The question that is open now.
+    /// The currently open question.
     open: Mutex<Option<OpenClientQuestion>>,
 }
 
 impl CallRespondent {
-    /// Who can be asked about the call `params` of the client in `context`.
+    /// Returns the respondent for the call `params` of the client in `context`.
     ///
     /// # Errors
-    /// -32602 where the state that came along is none of ours, too old, or another call's.
+    /// -32602 for a state that is not ours, has expired, or belongs to another call.
     pub(super) fn for_call(
         params: &mut CallToolRequestParams,
         context: &RequestContext<RoleServer>,
@@ -124,7 +127,7 @@ impl CallRespondent {
         Ok(Self::Returning(Box::new(returning)))
     }
 
-    /// The result that puts the question, where one is open.
+    /// Returns the result that asks the open question, if any.
     pub(super) fn open_question(
         &self,
         params: &CallToolRequestParams,
@@ -204,7 +207,8 @@ impl ReturningCall {
         Approval::Nobody
     }
 
-    /// A form that can only be answered while the call runs is answered by nobody here.
+    /// Answers a form from earlier answers. A form that cannot wait for a repeated call has no
+    /// respondent here.
     fn answer_form(&self, request: &FormRequest) -> FormAnswer {
         let digest = digest(request);
         let before = self.filled.iter().find(|(asked, _)| *asked == digest).map(|(_, answer)| answer);
@@ -226,7 +230,7 @@ impl ReturningCall {
     }
 }
 
-/// What a client that is asked while its call waits says; `None` where it says nothing.
+/// Asks a client while its call waits. Returns `None` without a response.
 async fn elicit(
     peer: &Peer<RoleServer>,
     form: Result<ElicitRequestParams, serde_json::Error>,
@@ -247,7 +251,7 @@ async fn elicit(
     }
 }
 
-/// What the responses of a client say to the question.
+/// Returns the client's response to the question.
 fn response_in(responses: &InputResponses) -> Option<ElicitResult> {
     let response = responses.get(APPROVAL).or_else(|| responses.get(INPUT))?;
     let read = serde_json::from_value(response.clone());
@@ -257,7 +261,7 @@ fn response_in(responses: &InputResponses) -> Option<ElicitResult> {
     }))
 }
 
-/// What a sealed state counts for: one caller's call of one tool with just these arguments.
+/// The binding of a sealed state: one caller's call of one tool with exactly these arguments.
 fn bound_to(params: &CallToolRequestParams, principal: &str) -> Vec<u8> {
     let whole = json!([principal, "tools/call", params.name, params.arguments]);
     Sha256::digest(whole.to_string()).to_vec()

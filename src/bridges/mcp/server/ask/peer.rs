@@ -1,11 +1,13 @@
-//! What the process at the other end of a connection may do over MCP: whoever is not seen to be the user's approves nothing.
+//! The permissions of the process at the other end of an MCP connection: an unidentified process
+//! cannot approve calls.
 
 use http::request::Parts;
 use rmcp::model::Extensions;
 
 use crate::rpc::http_entry::peer::HttpPeer;
 
-/// Whether the client of a request with these extensions may approve calls. On a pipe there is only one that could.
+/// Returns true if the client of a request with these extensions may approve calls. On a pipe there
+/// is only one possible client.
 pub(super) fn may_approve(extensions: &Extensions) -> bool {
     match extensions.get::<Parts>() {
         Some(parts) => parts.extensions.get::<HttpPeer>().is_some_and(|peer| peer.may_approve()),

@@ -80,7 +80,7 @@ fn form_answer_applies_only_to_the_form_it_answers() {
     assert!(returning.open.lock().is_none(), "the call cannot be made again");
     assert_eq!(returning.answer_form(&form_of("three?", true)), FormAnswer::Nobody);
     assert_eq!(*returning.open.lock(), Some(OpenClientQuestion::Form(form_of("three?", true))));
-    // A yes to a call is no answer to a form, and no form's answer is a yes.
+    // An approval does not answer a form, and a form's answer is not an approval.
     assert_eq!(returning.answer_approval(&request("ls")), Approval::Nobody);
 }
 

@@ -1,8 +1,9 @@
-//! Answers to questions of ours among the messages of HTTP clients, which only those may give who may approve calls.
+//! Detection of answers to our questions in messages of HTTP clients: only clients that may approve
+//! calls may send them.
 
-/// Whether `body` answers a question of ours, whatever else it is.
+/// Returns true if `body` answers one of our questions, even if it is invalid otherwise.
 pub(super) fn answers_a_question(body: &[u8]) -> bool {
-    /// Whether a message holds the answer to an elicitation, in any of several members of one name.
+    /// Detects an answer to an elicitation in a message, even in repeated members of one name.
     struct ElicitationAnswerProbe(bool);
 
     impl<'de> serde::Deserialize<'de> for ElicitationAnswerProbe {

@@ -1,4 +1,5 @@
-//! JSON-RPC batches over HTTP, which sessions of MCP 2025-03-26 have: each message takes its own way, and the answers share one stream.
+//! JSON-RPC batches over HTTP, a feature of sessions of MCP 2025-03-26: messages run independently,
+//! and the answers share one stream.
 
 use futures::stream::select_all;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
@@ -15,11 +16,11 @@ use super::{McpHttpEndpoint, McpHttpResponse, plain};
 use crate::bridges::mcp::server::pipe::batch;
 use crate::rpc::http_entry::peer::HttpPeer;
 
-/// A batch has no more messages.
+/// The limit on messages in a batch.
 const MAX_BATCH_MESSAGES: usize = 128;
 const INVALID_REQUEST: i32 = -32600;
 
-/// The message that begins a session.
+/// The message that opens a session.
 #[derive(Debug, Deserialize)]
 pub(super) struct SessionGreeting {
     method: String,
@@ -33,14 +34,15 @@ struct GreetingParams {
 }
 
 impl SessionGreeting {
-    /// Returns true if the session is of the revision that has batches. It is served in the revision that it asks for.
+    /// Returns true if the session is of the revision with batches. It is served in the requested
+    /// revision.
     pub(super) fn has_batches(&self) -> bool {
         let version = self.params.as_ref().and_then(|params| params.protocol_version.as_deref());
         version == Some(ProtocolVersion::V_2025_03_26.as_str())
     }
 }
 
-/// `body` as the message that begins a session, if it is that.
+/// Parses `body` as the message that opens a session.
 pub(super) fn greeting(body: &[u8]) -> Option<SessionGreeting> {
     let greeting: SessionGreeting = serde_json::from_slice(body).ok()?;
     (greeting.method == "initialize").then_some(greeting)
@@ -52,7 +54,7 @@ pub(super) fn is_batch(body: &[u8]) -> bool {
 }
 
 impl<H: ServerHandler> McpHttpEndpoint<H> {
-    /// Answers a batch by one stream with the answers to its requests; by 202 if there are none.
+    /// Answers a batch by one stream with the answers to its requests, or by 202 if there are none.
     pub(super) async fn answer_batch(&self, head: &Parts, body: &[u8], peer: HttpPeer) -> McpHttpResponse {
         let items = match batch(body, MAX_BATCH_MESSAGES) {
             Ok(items) => items,
@@ -71,7 +73,8 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
             match answer.status() {
                 StatusCode::ACCEPTED => {}
                 StatusCode::OK => answers.push(BodyStream::new(answer.into_body())),
-                // Who may not send one of them, or to this session, may send none.
+                // If one message is forbidden, or the session is unknown, the whole batch is
+                // refused.
                 StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => return answer,
                 _ => answers.push(event(&item, "this is no JSON-RPC 2.0 message of MCP")),
             }

@@ -8,19 +8,19 @@ use http::{HeaderMap, StatusCode, Uri};
 use crate::rpc::http_entry::guard::{HttpOriginGuard, HttpOriginRefusal, bearer_token};
 use crate::rpc::http_entry::token::BearerToken;
 
-/// Where MCP is served.
+/// The path of the endpoint.
 pub(crate) const ENDPOINT: &str = "/mcp";
 
-/// Why a request is not read.
+/// Reasons for refusing a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum McpHttpRefusal {
-    /// It was sent to another name.
+    /// The request was sent to another host name.
     Host,
-    /// It comes from a page that is none of ours.
+    /// The request comes from a foreign page.
     Origin,
-    /// It brought no token, or another.
+    /// The token is missing or wrong.
     Token,
-    /// It asks for something else than the endpoint.
+    /// The path is not the endpoint.
     Path,
 }
 
@@ -52,7 +52,7 @@ impl From<HttpOriginRefusal> for McpHttpRefusal {
     }
 }
 
-/// Who is let in.
+/// The access checks.
 #[derive(Debug)]
 pub(super) struct HttpAccessGuard {
     origins: HttpOriginGuard,
@@ -60,7 +60,8 @@ pub(super) struct HttpAccessGuard {
 }
 
 impl HttpAccessGuard {
-    /// Lets in who was sent to `address`, or to one of `hosts` (a name, or a name with a port).
+    /// Creates the checks. Requests must be sent to `address`, or to one of `hosts` (a name, or a
+    /// name with a port).
     pub(super) fn new(address: SocketAddr, hosts: Vec<String>, token: Option<BearerToken>) -> Self {
         Self { origins: HttpOriginGuard::new(address, hosts), token }
     }

@@ -1,10 +1,12 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
-//! What lives here: the listener ([`Listener`], [`serve`]), what is checked before anything of a request is read ([`guard`]),
-//! which messages only those may send who may approve calls ([`approval`]), batches ([`batches`]), and how many sessions are open at a time ([`sessions`]). What every door over HTTP does is in
-//! [`http_entry`](crate::rpc::http_entry). The transport itself, with its sessions for the era that has them, is rmcp's.
+//! Contents: the listener ([`Listener`], [`serve`]), the checks before the body of a request is
+//! read ([`guard`]), the messages reserved for clients that may approve calls ([`approval`]),
+//! batches ([`batches`]), and the limit on open sessions ([`sessions`]). The parts common to all
+//! doors over HTTP are in [`http_entry`](crate::rpc::http_entry). The transport itself, with its
+//! sessions for the era that has them, is rmcp's.
 //!
-//! Only plain HTTP is spoken, on loopback unless said otherwise: TLS belongs to a proxy in front.
+//! Only plain HTTP is supported, by default on loopback: TLS belongs to a proxy in front.
 
 mod approval;
 mod batches;
@@ -44,15 +46,16 @@ use crate::rpc::http_entry::connection_slots::{ConnectionPlace, ConnectionPlaces
 use crate::rpc::http_entry::peer::HttpPeer;
 use crate::rpc::http_entry::token::BearerToken;
 
-/// A request's body has no more bytes.
+/// The size limit of a request's body, in bytes.
 const MAX_REQUEST_BODY_BYTES: usize = 4 << 20;
-/// And is there within this time.
+/// The time limit for receiving the body.
 const REQUEST_BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The head of the next request is there within this time. (For the first one there is less: [`connection_slots`](crate::rpc::http_entry::connection_slots).)
+/// The time limit for the head of the next request. The first one has less:
+/// [`connection_slots`](crate::rpc::http_entry::connection_slots).
 const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
-/// Connections get so long to end.
+/// The time for connections to end.
 const CONNECTION_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
-/// After a failed `accept` (too many open files) it is tried again this much later.
+/// The delay before `accept` is tried again after a failure (too many open files).
 const HTTP_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 const SUPERVISED: &str = "what a tool or server of lsp-tools has started cannot use its MCP server";
@@ -63,20 +66,23 @@ const NO_SESSION: &str =
     "too many sessions are open, and calls run in all of them; end one, or try again later";
 const NOT_ASKED: &str = "calls are approved by clients of this machine alone whose process is seen";
 
-/// How MCP is served over HTTP.
+/// Options for MCP over HTTP.
 #[derive(Debug)]
 pub struct HttpOptions {
-    /// What every conversation is served with.
+    /// Options of every session.
     pub server: ServerOptions,
-    /// What every request must bring; `None` lets everybody in, which the command line never does.
+    /// The token that every request must have; `None` admits every client, which the command line
+    /// never does.
     pub token: Option<BearerToken>,
-    /// Names, beside the address itself, under which a proxy may reach us: `Host` and `Origin` must be one of them.
+    /// The names, beside the address itself, under which a proxy may reach us: `Host` and `Origin`
+    /// must be one of them.
     pub hosts: Vec<String>,
-    /// Whether processes of this machine that cannot be made out are let in. A command of ours can be one.
+    /// Admits local processes that cannot be identified. One of our own commands can be such a
+    /// process.
     pub allow_unseen: bool,
 }
 
-/// Why nothing is served.
+/// Reasons why serving fails.
 #[derive(Debug, Error)]
 pub enum HttpError {
     /// The address cannot be listened on.
@@ -84,15 +90,15 @@ pub enum HttpError {
     Address {
         /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
-    /// The system gave no random bytes.
+    /// The system provided no random bytes.
     #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
     NoRandom(#[from] getrandom::Error),
 }
 
-/// A socket that listens; nobody is answered yet.
+/// A listening socket that does not serve yet.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -100,7 +106,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens on `address`; port 0 takes any that is free.
+    /// Listens on `address`; port 0 chooses a free one.
     ///
     /// # Errors
     /// [`HttpError::Address`].
@@ -111,7 +117,7 @@ impl Listener {
         Ok(Self { socket, address })
     }
 
-    /// The address, with the port that was taken.
+    /// The address, with the chosen port.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -119,7 +125,7 @@ impl Listener {
 
 type McpHttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
-/// What every connection needs.
+/// The state shared by all connections.
 struct McpHttpEndpoint<H> {
     guard: HttpAccessGuard,
     service: StreamableHttpService<H, LocalSessionManager>,
@@ -130,14 +136,14 @@ struct McpHttpEndpoint<H> {
 /// One connection.
 struct McpHttpConnection<H> {
     endpoint: Arc<McpHttpEndpoint<H>>,
-    /// Both ends: the client's and ours.
+    /// The addresses of both ends: the client's and ours.
     ends: (SocketAddr, SocketAddr),
     place: Arc<ConnectionPlace>,
-    /// The process at its other end, once a request with the token has come.
+    /// The process at the other end, set after a request with the token.
     peer: OnceCell<HttpPeer>,
 }
 
-/// Serves until `ended` is cancelled; calls that are running then are cancelled.
+/// Serves until `ended` is cancelled; running calls are then cancelled.
 ///
 /// # Errors
 /// [`HttpError::NoRandom`].
@@ -149,10 +155,10 @@ pub(crate) async fn serve(
     serve_wrapped(listener, options, |conversation| conversation, ended).await
 }
 
-/// As [`serve`], by the handler that `wrap` makes of each conversation.
+/// Like [`serve`], with the handler that `wrap` creates from each session.
 ///
 /// # Errors
-/// As [`serve`].
+/// Those of [`serve`].
 pub async fn serve_wrapped<H: ServerHandler>(
     listener: Listener,
     options: HttpOptions,
@@ -192,7 +198,7 @@ fn door<H: ServerHandler>(
     ended: &CancellationToken,
 ) -> Result<McpHttpEndpoint<H>, HttpError> {
     let HttpOptions { server, token, hosts, allow_unseen } = options;
-    // States of calls that wait for an answer outlive a restart where the token does.
+    // States of calls that wait for an answer survive a restart if the token does.
     let key = match &token {
         Some(token) => token.key("request state"),
         None => random_key()?,
@@ -206,7 +212,8 @@ fn door<H: ServerHandler>(
         Ok(wrap(McpConversation::for_session(shared.clone(), format!("{session}-{number}"))))
     };
     let sessions = Arc::new(HttpSessions::default());
-    // Host and Origin have been checked before, against all names that count; rmcp knows only some of them.
+    // Host and Origin have been checked before, against all valid names; rmcp knows only some of
+    // them.
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_max_request_body_bytes(MAX_REQUEST_BODY_BYTES)
@@ -221,7 +228,7 @@ async fn connection<H: ServerHandler>(
     door: Arc<McpHttpEndpoint<H>>,
     place: ConnectionPlace,
 ) {
-    // Answers are small, and whoever waits for one should not wait for a second segment.
+    // Answers are small, and must not wait for a second segment.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!("TCP_NODELAY cannot be set: {error}");
     }
@@ -276,7 +283,7 @@ impl<H: ServerHandler> McpHttpConnection<H> {
         self.endpoint.answer(request, peer).await
     }
 
-    /// The process at its other end; the search runs once, off the workers.
+    /// Finds the process at the other end. The search runs once, on a blocking thread.
     async fn peer(&self) -> HttpPeer {
         let (peer, own) = self.ends;
         let find = || async move {
@@ -296,7 +303,8 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
         if content_length(&head.headers).is_some_and(|length| length > MAX_REQUEST_BODY_BYTES) {
             return plain(StatusCode::PAYLOAD_TOO_LARGE, "a message may have at most 4 MiB");
         }
-        // The body has its own end in time: whoever sends a byte a minute holds a place that others need.
+        // The body has its own time limit: a client that sends one byte a minute would occupy a
+        // slot that others need.
         let body = match tokio::time::timeout(
             REQUEST_BODY_TIMEOUT,
             Limited::new(body, MAX_REQUEST_BODY_BYTES).collect(),
@@ -337,11 +345,11 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
         if let Some((opening, greeting)) = opening {
             opening.record_session(answer.headers(), greeting.has_batches());
         }
-        // Nothing of the session is left to be done, and clients take 202 for a failure.
+        // The session is complete, and clients interpret 202 as a failure.
         if ends_session && answer.status() == StatusCode::ACCEPTED {
             *answer.status_mut() = StatusCode::NO_CONTENT;
         }
-        // The call runs until its answer has been sent.
+        // The call counts as running until its answer has been sent.
         answer.map(|body| {
             let keep = move |frame| {
                 let _until_the_end = &running;
@@ -365,7 +373,7 @@ fn refusal(refused: guard::McpHttpRefusal) -> McpHttpResponse {
     answer
 }
 
-/// The connection ends with this answer.
+/// Marks the answer as the last one of its connection.
 fn closing(mut answer: McpHttpResponse) -> McpHttpResponse {
     answer.headers_mut().insert(CONNECTION, http::HeaderValue::from_static("close"));
     answer

@@ -1,5 +1,7 @@
-//! The limit on open sessions of clients with a handshake. A session beyond the limit ends the one that was unused for longest.
-//! The client of that session learns by 404 that it must begin anew, as the protocol has it.
+//! The limit on open sessions of clients with a handshake.
+//!
+//! A session beyond the limit ends the least recently used one. That session's client receives 404
+//! and must open a new session, as the protocol specifies.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,12 +12,12 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
 use tokio::time::Instant;
 
-/// The most sessions that are open at a time.
+/// The limit on open sessions.
 const MAX_HTTP_SESSIONS: usize = 256;
-/// The header that names one.
+/// The header with the session id.
 const HEADER: &str = "mcp-session-id";
 
-/// All sessions, and when they were used.
+/// All sessions, with their usage.
 #[derive(Debug, Default)]
 pub(super) struct HttpSessions {
     pub(super) manager: Arc<LocalSessionManager>,
@@ -24,34 +26,34 @@ pub(super) struct HttpSessions {
 
 #[derive(Debug, Default)]
 struct HttpSessionTable {
-    /// By the session's name.
+    /// The usage, by session id.
     of: HashMap<SessionId, HttpSessionUsage>,
-    /// HttpSessions that are being opened.
+    /// The number of sessions being opened.
     opening: usize,
 }
 
 #[derive(Debug)]
 struct HttpSessionUsage {
-    /// Calls that run.
+    /// The number of running calls.
     running: usize,
     last: Instant,
-    /// True for the revision that has batches.
+    /// True for the revision with batches.
     takes_batches: bool,
 }
 
-/// A call of a session that is answered. Until it is dropped the session is not ended for another one.
+/// A running call of a session. Until it is dropped, the session is not ended for another one.
 #[derive(Debug)]
 pub(super) struct RunningCall {
     sessions: Arc<HttpSessions>,
     session: SessionId,
 }
 
-/// A session that is being opened.
+/// A session being opened.
 #[derive(Debug)]
 pub(super) struct HttpSessionOpening(Arc<HttpSessions>);
 
 impl HttpSessions {
-    /// Notes a message for the session that `headers` name, if they name one.
+    /// Records a message for the session in `headers`, if they name one.
     pub(super) fn note_use(self: &Arc<Self>, headers: &HeaderMap) -> Option<RunningCall> {
         let session: SessionId = headers.get(HEADER)?.to_str().ok()?.into();
         let mut uses = self.uses.lock();
@@ -61,13 +63,13 @@ impl HttpSessions {
         Some(RunningCall { sessions: Arc::clone(self), session })
     }
 
-    /// Returns true if the session that `headers` name takes batches.
+    /// Returns true if the session in `headers` accepts batches.
     pub(super) fn takes_batches(&self, headers: &HeaderMap) -> bool {
         let session = headers.get(HEADER).and_then(|session| session.to_str().ok());
         session.is_some_and(|session| self.uses.lock().of.get(session).is_some_and(|used| used.takes_batches))
     }
 
-    /// Makes room for a session; `None` where all that are open are being used.
+    /// Makes room for a session. Returns `None` if all open ones are in use.
     pub(super) async fn open(self: &Arc<Self>) -> Option<HttpSessionOpening> {
         let open: Vec<SessionId> = self.manager.sessions.read().await.keys().cloned().collect();
         let ended = {
@@ -95,7 +97,7 @@ impl HttpSessions {
 }
 
 impl HttpSessionOpening {
-    /// Notes the session that `headers` of the answer name.
+    /// Records the session named in the answer's `headers`.
     pub(super) fn record_session(self, headers: &HeaderMap, takes_batches: bool) {
         if let Some(session) = headers.get(HEADER).and_then(|session| session.to_str().ok()) {
             let used = HttpSessionUsage { running: 0, last: Instant::now(), takes_batches };

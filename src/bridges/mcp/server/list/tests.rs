@@ -6,7 +6,7 @@ fn definitions() -> Vec<ToolDefinition> {
     built_in::registry().unwrap().definitions(|_| true).into_iter().cloned().collect()
 }
 
-/// `count` more tools.
+/// Returns the definitions plus `count` more.
 fn many(count: usize) -> Vec<ToolDefinition> {
     let mut all = definitions();
     let model = all[0].clone();

@@ -1,11 +1,12 @@
-//! JSON-RPC batches, which a server of MCP 2025-03-26 must take: the answers to the requests of one go out together.
+//! JSON-RPC batches, which a server of MCP 2025-03-26 must accept: the answers to the requests of
+//! one are sent together.
 
 use std::collections::HashSet;
 
 use rmcp::model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use serde::Serialize;
 
-/// What is written as one line.
+/// The content of one output line.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub(super) enum PipeOutput {
@@ -15,7 +16,7 @@ pub(super) enum PipeOutput {
     Batch(Vec<ServerJsonRpcMessage>),
 }
 
-/// The batches whose answers are not complete.
+/// The batches with incomplete answers.
 #[derive(Debug, Default)]
 pub(super) struct OpenBatches(Vec<OpenBatch>);
 
@@ -26,7 +27,7 @@ struct OpenBatch {
 }
 
 impl OpenBatches {
-    /// Adds a batch with the requests that wait for an answer and the answers that are there already; returns its output if it is
+    /// Adds a batch with its pending requests and existing answers. Returns its output if it is
     /// complete.
     pub(super) fn open(
         &mut self,
@@ -40,7 +41,8 @@ impl OpenBatches {
         None
     }
 
-    /// The output for `message`: itself, or all answers of its batch if it is the last one of them.
+    /// Returns the output for `message`: the message itself, or all answers of its batch if it
+    /// completes the batch.
     pub(super) fn output_for(&mut self, message: ServerJsonRpcMessage) -> Option<PipeOutput> {
         let id = match &message {
             JsonRpcMessage::Response(response) => Some(response.id.clone()),
@@ -53,7 +55,8 @@ impl OpenBatches {
         }
     }
 
-    /// The output of the batch that waits for `id`, if nothing else of it is waited for: the request was cancelled.
+    /// Removes the cancelled request `id` from its batch. Returns the batch's output if that
+    /// completes it.
     pub(super) fn cancel(&mut self, id: &RequestId) -> Option<PipeOutput> {
         self.settle(id, None)
     }

@@ -1,22 +1,22 @@
-//! Bounded lines from the byte stream of an MCP conversation.
+//! Bounded lines from the byte stream of an MCP session.
 
 use std::io;
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
 
-/// A longer line is no message. As much as rmcp's own clients take.
+/// The size limit of a line, in bytes, equal to that of rmcp's own clients.
 pub(super) const MAX_PIPE_LINE_BYTES: usize = 16 << 20;
-/// So much of both ends of a line that is too long is kept, to find out whose it is.
+/// The number of bytes kept of both ends of an overlong line, to find its request id.
 const OVERLONG_LINE_SAMPLE_BYTES: usize = 4096;
-/// A buffer that has grown beyond this is given back.
+/// The size above which a buffer is released, in bytes.
 const MAX_REUSED_BUFFER_BYTES: usize = 1 << 20;
 
 /// One line, without its end.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PipeInputLine {
-    /// All of it.
+    /// The complete line.
     Whole(Vec<u8>),
-    /// It was longer than [`MAX_PIPE_LINE_BYTES`]; its first and its last bytes.
+    /// A line longer than [`MAX_PIPE_LINE_BYTES`], with its first and last bytes.
     TooLong {
         /// The first bytes.
         head: Vec<u8>,
@@ -29,7 +29,7 @@ pub(super) enum PipeInputLine {
 pub(super) struct PipeLineReader<R> {
     read: BufReader<R>,
     line: Vec<u8>,
-    /// The head of a line that is too long, while its rest is skipped.
+    /// The head of an overlong line while its rest is skipped.
     skipping: Option<Vec<u8>>,
 }
 
@@ -38,8 +38,8 @@ impl<R: AsyncRead + Unpin> PipeLineReader<R> {
         Self { read: BufReader::with_capacity(64 << 10, read), line: Vec::new(), skipping: None }
     }
 
-    /// The next line that is not blank; `None` at the end, where bytes without a line's end are no message. May be dropped and
-    /// called again: what was read is kept.
+    /// Returns the next line that is not blank. Returns `None` at the end; an incomplete last line
+    /// is ignored. Cancel safe: read bytes are kept.
     pub(super) async fn next(&mut self) -> io::Result<Option<PipeInputLine>> {
         loop {
             let available = self.read.fill_buf().await?;

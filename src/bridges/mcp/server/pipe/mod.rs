@@ -1,11 +1,12 @@
-//! The pipe that one conversation runs over: a JSON-RPC message per line, in both directions.
+//! The pipe of one session: a JSON-RPC message per line, in both directions.
 //!
-//! What lives here: [`Pipe`], rmcp's transport over any pair of byte streams, with [`lines`] (lines of bounded length),
-//! [`batches`] (which MCP 2025-03-26 has) and [`unreadable`] (what is answered to what is no message). Knows no tool.
+//! Contents: [`Pipe`], rmcp's transport over any pair of byte streams, with [`lines`] (lines of
+//! bounded length), [`batches`] (of MCP 2025-03-26) and [`unreadable`] (answers to invalid
+//! messages). Knows no tool.
 //!
-//! Promises: every request with an id that can be read gets an answer, also one that makes no sense; nobody makes this process
-//! keep more than a bounded amount, neither by sending without reading nor by lines without an end; when input ends, what runs
-//! for this client is cancelled.
+//! Guarantees: every request with a readable id is answered, even an invalid one. Memory is
+//! bounded, even if the client sends without reading or sends lines without an end. When input
+//! ends, running calls of this client are cancelled.
 
 mod batches;
 mod lines;
@@ -39,37 +40,39 @@ use self::outlet::Outlet;
 use self::unreadable::UnreadableMessageError;
 pub(super) use self::unreadable::batch;
 
-/// So many requests of one client are worked on at a time; the next ones wait.
+/// The number of concurrent requests of one client. Further ones wait.
 const AT_ONCE: usize = 128;
-/// So many requests may wait for their turn; then input is not read until one has been taken.
+/// The number of waiting requests above which input is not read.
 const HELD: usize = 1024;
-/// So many bytes of requests may wait for their turn.
+/// The total size of waiting requests above which input is not read, in bytes.
 const HELD_BYTES: usize = 32 << 20;
-/// So many `subscriptions/listen` may be open at a time.
+/// The limit on open `subscriptions/listen` requests.
 const LISTENING: usize = 64;
 
-/// One client's two streams, as rmcp wants to see them.
+/// One client's two streams, as rmcp's transport.
 pub(super) struct Pipe<R, W> {
     lines: PipeLineReader<R>,
     outlet: Arc<Outlet<W>>,
     in_flight: Arc<InFlightRequests>,
-    /// Requests that wait until fewer are worked on, with their sizes.
+    /// Waiting requests, with their sizes.
     queued: VecDeque<(ClientJsonRpcMessage, usize)>,
     held_bytes: usize,
-    /// Answers of the pipe's own that are being written. They are kept here because `receive` may be dropped at any await.
+    /// The pipe's own answers being written. They are kept here because `receive` may be dropped at
+    /// any await.
     replies: VecDeque<BoxFuture<'static, io::Result<()>>>,
-    /// Messages of a batch that can be handed on at once.
+    /// Messages of a batch that are ready to be passed on.
     ready: VecDeque<ClientJsonRpcMessage>,
     batches: OpenBatches,
-    /// The conversation is one of MCP 2025-03-26.
+    /// True if the session is one of MCP 2025-03-26.
     takes_batches: bool,
-    /// A message that opens the conversation has come. Before that rmcp gives up at anything that is no request.
+    /// True after a message that opens the session. Before it, rmcp fails on anything but a
+    /// request.
     opened: bool,
-    /// Cancelled when input has ended.
+    /// Cancelled at the end of the input.
     input_ended: CancellationToken,
 }
 
-/// The requests that were handed on and are not answered yet.
+/// The requests passed on and not answered yet.
 #[derive(Debug, Default)]
 struct InFlightRequests {
     ids: Mutex<HashSet<RequestId>>,
@@ -107,7 +110,8 @@ where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    /// A pipe that reads `read` and writes `write`. Cancels `gone` when input ends; stops writing when `closed` is cancelled.
+    /// Creates a pipe that reads `read` and writes `write`. Cancels `gone` when input ends; stops
+    /// writing when `closed` is cancelled.
     pub(super) fn new(read: R, write: W, gone: CancellationToken, closed: CancellationToken) -> Self {
         Self {
             lines: PipeLineReader::new(read),
@@ -124,7 +128,7 @@ where
         }
     }
 
-    /// Answers by itself, before anything else is read.
+    /// Queues an answer of the pipe itself, which is written before further input is read.
     fn reply(&mut self, output: PipeOutput) {
         let outlet = Arc::clone(&self.outlet);
         self.replies.push_back(Box::pin(async move { outlet.write(&output).await }));
@@ -135,7 +139,7 @@ where
         self.reply(PipeOutput::One(Box::new(refused.into_message())));
     }
 
-    /// The next request that has waited for its turn, if it is its turn.
+    /// Returns the next waiting request, if the limit on concurrent ones permits it.
     fn next_held(&mut self) -> Option<ClientJsonRpcMessage> {
         if self.in_flight.count() >= AT_ONCE {
             return None;
@@ -148,7 +152,8 @@ where
         Some(message)
     }
 
-    /// What becomes of one line: a message to hand on, or nothing (it waits, was answered, or needs no answer).
+    /// Handles one line. Returns a message to pass on, or `None` if it waits, was answered, or
+    /// needs no answer.
     fn handle_line(&mut self, line: PipeInputLine) -> Option<ClientJsonRpcMessage> {
         let bytes = match line {
             PipeInputLine::Whole(bytes) => bytes,
@@ -172,7 +177,7 @@ where
         })
     }
 
-    /// Takes the messages of a batch, and answers at once for those that are none.
+    /// Handles the messages of a batch, and answers invalid ones at once.
     fn handle_batch(&mut self, bytes: &[u8]) {
         let items: Vec<Value> = match batch(bytes, HELD) {
             Ok(items) => items,
@@ -202,7 +207,7 @@ where
         }
     }
 
-    /// Returns the message if it is to be handed on, and `None` if it waits or needs no answer.
+    /// Returns the message if it is to be passed on, and `None` if it waits or needs no answer.
     fn handle_message(
         &mut self,
         message: ClientJsonRpcMessage,
@@ -242,7 +247,7 @@ where
         }
     }
 
-    /// The client wants no answer any more.
+    /// Cancels a request.
     fn cancel(&mut self, id: &RequestId) {
         let waits = |(held, _): &(ClientJsonRpcMessage, usize)| matches!(held, JsonRpcMessage::Request(held) if held.id == *id);
         if let Some(place) = self.queued.iter().position(waits)
@@ -257,7 +262,8 @@ where
     }
 }
 
-/// Whether a request decides how the conversation goes on: `initialize`, or one that brings its own version along.
+/// Returns true if a request determines the protocol version: `initialize`, or a request with its
+/// own version.
 fn opens_conversation(request: &ClientRequest) -> bool {
     match request {
         ClientRequest::InitializeRequest(_) => true,
@@ -302,7 +308,8 @@ where
             drop(waiting);
             written
         });
-        // rmcp waits for this in a task of its own; what a reading client can take at once need not wait for that one's turn.
+        // rmcp awaits this in a task of its own. If the client can take the message at once, it is
+        // written without waiting for that task.
         let at_once = (&mut written).now_or_never();
         async move {
             match at_once {
@@ -312,7 +319,7 @@ where
         }
     }
 
-    /// May be dropped at any await: what was read is kept in `self`.
+    /// Cancel safe: read data is kept in `self`.
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             if let Some(reply) = self.replies.front_mut() {

@@ -1,4 +1,4 @@
-//! The writing end of the pipe: whole messages in order, with a limit on those that wait.
+//! The writing end of the pipe: whole messages in order, with a limit on queued ones.
 
 use std::io;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Mutex, Notify};
 use tokio_util::sync::CancellationToken;
 
-/// While more messages than this wait to be written, nothing is read: a client that does not read gets no more work done.
+/// The number of queued messages above which input is not read, so that a client that does not read
+/// gets no further work done.
 const MAX_UNWRITTEN_MESSAGES: usize = 64;
 
 /// The writing end of a pipe.
 pub(super) struct Outlet<W> {
-    /// `None` once it is closed.
+    /// `None` after closing.
     write: Mutex<Option<W>>,
     backlog: Arc<Backlog>,
-    /// Ends writes that nobody takes.
+    /// Aborts writes that the client does not read.
     closed: CancellationToken,
 }
 
@@ -27,7 +28,7 @@ struct Backlog {
     less: Notify,
 }
 
-/// The place in the backlog of a message that waits to be written.
+/// The slot of a queued message in the backlog.
 pub(super) struct BacklogSlot(Arc<Backlog>);
 
 impl Drop for BacklogSlot {
@@ -42,13 +43,13 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
         Self { write: Mutex::new(Some(write)), backlog: Arc::default(), closed }
     }
 
-    /// Counts a message until what is returned is dropped.
+    /// Counts a message until the returned slot is dropped.
     pub(super) fn count_waiting(&self) -> BacklogSlot {
         self.backlog.waiting.fetch_add(1, Ordering::AcqRel);
         BacklogSlot(Arc::clone(&self.backlog))
     }
 
-    /// Returns when few enough messages wait.
+    /// Waits until the number of queued messages is below the limit.
     pub(super) async fn wait_for_room(&self) {
         loop {
             let less = self.backlog.less.notified();
@@ -76,7 +77,7 @@ impl<W: AsyncWrite + Unpin> Outlet<W> {
         }
     }
 
-    /// Closes the stream when what is being written has been written, or cannot be.
+    /// Closes the stream after the current write has completed or failed.
     pub(super) async fn close(&self) -> io::Result<()> {
         tokio::select! {
             biased;

@@ -54,7 +54,7 @@ async fn pipe_stops_reading_from_client_that_reads_nothing() {
     let mut pipe = Pipe::new(read, write, CancellationToken::new(), CancellationToken::new());
     let (_unread, mut sends) = tokio::io::split(theirs);
     tokio::spawn(async move { while sends.write_all(b"this is no JSON\n").await.is_ok() {} });
-    // The answers fill what nobody reads; from then on nothing more is taken in.
+    // The answers fill the unread pipe; from then on no input is read.
     let taken = tokio::time::timeout(Duration::from_millis(300), pipe.receive()).await;
     assert!(taken.is_err(), "it waits");
     assert!(!pipe.replies.is_empty() && pipe.queued.is_empty());
@@ -77,14 +77,14 @@ async fn closing_pipe_cancels_pending_write() {
 }
 
 proptest! {
-    /// Whatever bytes come in a line, they are a message, are answered, or want no answer; nothing panics.
+    /// Any bytes in a line are a message, are answered, or need no answer; nothing panics.
     #[test]
     fn parse_of_random_json_rpc_line_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _meaning = unreadable::message(&bytes);
         let _refused = unreadable::too_long(&bytes, &bytes);
     }
 
-    /// A request that was cut off anywhere is refused, under its id where that had come.
+    /// A request truncated anywhere is refused, with its id if that is complete.
     #[test]
     fn truncated_json_rpc_request_is_refused_with_its_id(cut in 0_usize..60) {
         let whole = br#"{"jsonrpc":"2.0","id":12345,"method":"tools/list","params":{}}"#;

@@ -1,4 +1,4 @@
-//! Answers to lines that are no valid messages. Silence would let their sender wait for ever.
+//! Answers to invalid messages. Without them their sender would wait forever.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::lines::MAX_PIPE_LINE_BYTES;
 
-/// An error, and the request it answers, where that can be told.
+/// An error, with the id of its request if known.
 #[derive(Debug)]
 pub(crate) struct UnreadableMessageError {
     pub(super) error: ErrorData,
@@ -23,18 +23,18 @@ impl UnreadableMessageError {
         Box::new(Self { error, id })
     }
 
-    /// The answer.
+    /// Converts the error to a message.
     pub(crate) fn into_message(self) -> ServerJsonRpcMessage {
         ServerJsonRpcMessage::error(self.error, self.id)
     }
 }
 
-/// The refusal of a request that can be read.
+/// Creates the refusal of a valid request.
 pub(super) fn refused_request(what: String, id: RequestId) -> Box<UnreadableMessageError> {
     UnreadableMessageError::new(invalid(what), Some(id))
 }
 
-/// The messages of a batch in `line`, which are not looked at: one at least, `most` at most.
+/// Returns the messages of a batch in `line` without parsing them: at least one, at most `most`.
 pub(crate) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Box<UnreadableMessageError>> {
     let refused = |error| Err(UnreadableMessageError::new(error, None));
     match serde_json::from_slice::<Vec<Value>>(line) {
@@ -47,7 +47,7 @@ pub(crate) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Box<Unreadab
     }
 }
 
-/// Checks that a message may be part of a batch.
+/// Checks that a message is allowed in a batch.
 pub(super) fn check_batched(message: &ClientJsonRpcMessage) -> Result<(), Box<UnreadableMessageError>> {
     match message {
         ClientJsonRpcMessage::Request(request)
@@ -59,7 +59,7 @@ pub(super) fn check_batched(message: &ClientJsonRpcMessage) -> Result<(), Box<Un
     }
 }
 
-/// The message in `line`; `None` for what is no message and wants no answer.
+/// Parses the message in `line`. Returns `None` for an invalid message that needs no answer.
 pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<UnreadableMessageError>> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let fault = match serde_json::from_slice(line) {
@@ -84,7 +84,7 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<U
         }
     };
     match (head.get("id"), head.contains_key("method")) {
-        // An answer that cannot be understood is not answered, and neither is a notification that nobody knows.
+        // An invalid response is not answered, and neither is an unknown notification.
         (_, false) if head.contains_key("result") || head.contains_key("error") => Ok(None),
         (None, true) => Ok(None),
         _ => {
@@ -94,7 +94,7 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<U
     }
 }
 
-/// What is answered to a line that is too long.
+/// Creates the answer to an overlong line.
 pub(super) fn too_long(head: &[u8], tail: &[u8]) -> Box<UnreadableMessageError> {
     let error = invalid(format!("the message has more than {MAX_PIPE_LINE_BYTES} bytes"));
     UnreadableMessageError::new(error, id_in(head).or_else(|| last_id(tail)))
@@ -104,7 +104,7 @@ fn invalid(what: impl Into<std::borrow::Cow<'static, str>>) -> ErrorData {
     ErrorData::invalid_request(what, None)
 }
 
-/// The top-level `id` of an object that may be broken, cut off or nested without measure.
+/// Returns the top-level `id` of an object that may be invalid, truncated or deeply nested.
 fn id_in(line: &[u8]) -> Option<RequestId> {
     struct RequestIdVisitor<'a>(&'a mut Option<RequestId>);
     impl<'de> Visitor<'de> for RequestIdVisitor<'_> {
@@ -121,7 +121,7 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
                     map.next_key::<IgnoredAny>()?;
                     return Ok(());
                 }
-                // Skipped without recursion, however deep it is.
+                // Skipped without recursion at any depth.
                 map.next_value::<IgnoredAny>()?;
             }
             Ok(())
@@ -129,12 +129,13 @@ fn id_in(line: &[u8]) -> Option<RequestId> {
     }
     let mut id = None;
     let read = serde_json::Deserializer::from_slice(line).deserialize_map(RequestIdVisitor(&mut id));
-    // A number at the very end may be the beginning of another one.
+    // A number at the very end may be truncated.
     let cut = read.is_err_and(|fault| fault.is_eof()) && line.last().is_some_and(u8::is_ascii_digit);
     id.filter(|id| !cut || matches!(id, RequestId::String(_)))
 }
 
-/// The `id` that an object ends with: what stands before the last brace belongs to the object that it closes.
+/// Returns the `id` at the end of an object. A member directly before the last brace belongs to the
+/// object that it closes.
 fn last_id(tail: &[u8]) -> Option<RequestId> {
     let text = String::from_utf8_lossy(tail);
     let inner = text.trim_end().strip_suffix('}')?;
