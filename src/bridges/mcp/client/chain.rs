@@ -1,14 +1,15 @@
-//! The chain of mounts, which keeps a server from mounting itself. A mounted server can be this program, on a workspace that
-//! mounts it as well. Each process that is started for a mount is told for which mounts all those before it were started, and
-//! starts none of these again.
+//! The chain of mounts, which keeps a server from mounting itself.
+//!
+//! A mounted server can be this program, on a workspace that mounts it as well. Each process
+//! started for a mount receives the keys of the mounts above it, and starts none of them again.
 
 use sha2::{Digest, Sha256};
 
 use crate::config::{Mount, MountTransport};
 
-/// The variable that tells it: a key for each, with `:` between them.
+/// The variable with the keys of the chain, separated by `:`.
 pub(super) const VARIABLE: &str = "LSP_TOOLS_MOUNTED_BY";
-/// Nobody mounts so many in one another.
+/// The limit on the depth of nested mounts.
 const MAX_MOUNT_CHAIN_DEPTH: usize = 8;
 
 /// The mounts that led to this process.
@@ -16,7 +17,7 @@ const MAX_MOUNT_CHAIN_DEPTH: usize = 8;
 pub(super) struct Chain(Vec<String>);
 
 impl Chain {
-    /// As this process was told.
+    /// Reads the chain of this process.
     pub(super) fn from_environment() -> Self {
         std::env::var(VARIABLE).map_or_else(|_| Self::default(), |said| Self::read(&said))
     }
@@ -25,7 +26,8 @@ impl Chain {
         Self(said.split(':').filter(|key| !key.is_empty()).map(str::to_owned).collect())
     }
 
-    /// What a process for `mount` of the workspace `root` is told; `None` where it would be started by itself.
+    /// Returns the chain for a process of `mount` in the workspace `root`. Returns `None` if the
+    /// process would be started by itself.
     pub(super) fn with(&self, mount: &Mount, root: &std::path::Path) -> Option<String> {
         let key = mount_key(mount, root);
         if self.0.contains(&key) || self.0.len() >= MAX_MOUNT_CHAIN_DEPTH {
@@ -35,7 +37,7 @@ impl Chain {
     }
 }
 
-/// The same for the same program in the same workspace, whatever its name.
+/// The key of a mount: equal for the same program in the same workspace, independent of its name.
 fn mount_key(mount: &Mount, root: &std::path::Path) -> String {
     let mut hasher = Sha256::new();
     let mut part = |bytes: &[u8]| {

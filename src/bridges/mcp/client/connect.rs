@@ -1,4 +1,5 @@
-//! One connection to a mounted server: its process or address, the handshake of either era, and its list of tools.
+//! One connection to a mounted server: its process or address, the handshake of either era, and its
+//! list of tools.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -31,67 +32,68 @@ use crate::config::{FilePin, Mount, MountTransport, pins_among};
 use crate::process::{ProgramPath, ServerProcess, Spawn, is_program};
 use crate::tools::hidden::escape_hidden;
 
-/// The most that one line of a server may have.
+/// The size limit of a server's line, in bytes.
 const MAX_MOUNT_LINE_BYTES: usize = 8 << 20;
-/// As many tools as anybody has a use for, and more.
+/// The limit on tools of one server.
 const MAX_MOUNTED_TOOLS: usize = 500;
 const MAX_TOOL_LIST_PAGES: usize = 50;
-/// How long a server may be silent at first before it is taken for one of the first era.
+/// The time limit for the first response, after which the server counts as one of the first era.
 const MOUNT_PROBE_TIMEOUT: Duration = Duration::from_secs(9);
-/// How long a server may take to leave when its input has ended.
+/// The time for a server to exit after the end of its input.
 const MOUNT_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
 
-/// Why there is no connection.
+/// Reasons why no connection exists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoConnection {
-    /// Its program is not there.
+    /// The program does not exist.
     #[error("its program `{0}` is not to be found, or cannot be run")]
     NoProgram(String),
-    /// The settings cannot be followed.
+    /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
-    /// It would run what its project's owner did not agree to.
+    /// The program or one of its files is not trusted in its current state.
     #[error(
         "`{0}` belongs to the project, which is not trusted with it as it is now; `lsp-tools trust` shows it"
     )]
     Untrusted(String),
-    /// No process, or no beginning of a conversation.
+    /// The process did not start, or the handshake failed.
     #[error("{0}")]
     Failed(String),
-    /// It would be started by itself.
+    /// The server would be started by itself.
     #[error("it is mounted by itself, directly or by way of others, and would be started without end")]
     Loop,
-    /// It lets nobody in who does not say who it is.
+    /// The server requires authorization.
     #[error("it wants authorization that the `headers` of its settings do not give")]
     Unauthorized(Challenge),
-    /// All the time was up.
+    /// The time limit has passed.
     #[error("it did not answer within {} ms", .0.as_millis())]
     Silent(Duration),
 }
 
-/// A server that has begun to talk.
+/// A connection after its handshake.
 #[derive(Debug)]
 pub(super) struct MountConnection {
     service: RunningService<RoleClient, MountClientHandler>,
     process: Option<ServerProcess>,
     too_long: Arc<AtomicBool>,
-    /// Who hears of progress.
+    /// Routes progress to callers.
     pub(super) progress: ProgressRouter,
-    /// Who is asked.
+    /// Routes elicitations to approvers.
     pub(super) elicitations: ElicitationRouter,
-    /// How often it said that its tools are others now.
+    /// The number of change notifications for the list of tools.
     pub(super) changed: Arc<AtomicU64>,
     pub(super) era: Era,
-    /// What it calls itself.
+    /// The server's name for itself.
     pub(super) server: Option<String>,
     /// The revision of the protocol.
     pub(super) protocol: String,
-    /// From the start to the end of the beginning.
+    /// The duration from the start to the end of the handshake.
     pub(super) began_in: Duration,
 }
 
 impl MountConnection {
-    /// Starts or asks the server that `mount` means. What it takes is limited by whoever waits.
+    /// Connects to the server of `mount`, and starts it if it is a program. The caller limits the
+    /// time.
     pub(super) async fn open(
         mount: &Mount,
         context: &MountContext,
@@ -99,7 +101,8 @@ impl MountConnection {
     ) -> Result<Self, NoConnection> {
         let began = Instant::now();
         let opened = match era {
-            // One of the first era may never answer what it does not know, and it must still have the time to begin.
+            // A server of the first era may never answer an unknown request, and must still have
+            // time for its handshake.
             None => {
                 timeout(MOUNT_PROBE_TIMEOUT.min(mount.timeout / 3), Self::connect_once(mount, context, None))
                     .await
@@ -108,7 +111,8 @@ impl MountConnection {
         };
         let opened = opened.unwrap_or_else(|_| Err(NoConnection::Failed("it does not answer".to_owned())));
         let opened = match (opened, era) {
-            // Some servers of the first era end at a question they do not know, and some learn the second one.
+            // Some servers of the first era exit at an unknown request, and some are upgraded to
+            // the second era.
             (Err(NoConnection::Failed(_)), None) => {
                 Self::connect_once(mount, context, Some(Era::Legacy)).await
             }
@@ -187,32 +191,32 @@ impl MountConnection {
         })
     }
 
-    /// Whom requests go to.
+    /// Sends requests to the server.
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.service.peer()
     }
 
-    /// What it is told of the workspace.
+    /// The roots of the workspace for the server.
     pub(super) fn roots(&self) -> Value {
         serde_json::to_value(self.service.service().roots()).unwrap_or_default()
     }
 
-    /// Whether nothing can be asked any more.
+    /// Returns true if requests can no longer be sent.
     pub(super) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
 
-    /// Its process.
+    /// The server's process id.
     pub(super) fn pid(&self) -> Option<u32> {
         self.process.as_ref().and_then(ServerProcess::pid)
     }
 
-    /// How it ended, for whoever waited for it. Only where [`is_closed`](Self::is_closed).
+    /// Returns the reason for the server's end. Only if [`is_closed`](Self::is_closed).
     pub(super) async fn exit_report(&self) -> String {
         exit_report(self.process.as_ref(), &self.too_long).await
     }
 
-    /// Its tools by its own names, as they can be compared.
+    /// Lists the tools by the server's names, in comparable form.
     pub(super) async fn list(&self) -> Result<BTreeMap<String, Value>, ServiceError> {
         let (mut tools, mut cursor) = (BTreeMap::new(), None);
         for _ in 0..MAX_TOOL_LIST_PAGES {
@@ -236,7 +240,7 @@ impl MountConnection {
         Ok(tools)
     }
 
-    /// Ends the conversation and the process.
+    /// Closes the connection and ends the process.
     pub(super) async fn close(&self) {
         self.service.cancellation_token().cancel();
         if let Some(process) = &self.process {
@@ -258,7 +262,7 @@ async fn start_failure(
         return NoConnection::Unauthorized(challenge);
     }
     let said = match error {
-        // The name of the transport's type tells nobody anything.
+        // The name of the transport's type does not help the user.
         ClientInitializeError::TransportError { error, .. } => error_chain(error.error.as_ref()),
         error => error_chain(error),
     };
@@ -275,13 +279,13 @@ async fn start_failure(
     NoConnection::Failed(words)
 }
 
-/// An error with what caused it, fit to be shown.
+/// Formats an error with its causes for display.
 pub(super) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut next = Some(error);
     while let Some(cause) = next {
         next = match cause.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
-            // It says the same as what it holds, and does not name that as its source.
+            // Its text repeats the inner error, which is not its source.
             Some(StreamableHttpError::Client(inner)) => Some(inner),
             _ => {
                 let said = cause.to_string();
@@ -335,7 +339,7 @@ async fn start(mount: &Mount, context: &MountContext) -> Result<ServerProcess, N
     })
 }
 
-/// The folder that the server of `mount` runs in.
+/// Returns the working folder of the server of `mount`.
 pub(super) fn working_folder(mount: &Mount, context: &MountContext) -> Result<PathBuf, NoConnection> {
     let MountTransport::Stdio { cwd, .. } = &mount.transport else { return Ok(context.root().to_owned()) };
     let folder = cwd.as_ref().map_or_else(|| context.root().to_owned(), |cwd| context.root().join(cwd));
@@ -345,8 +349,8 @@ pub(super) fn working_folder(mount: &Mount, context: &MountContext) -> Result<Pa
     }
 }
 
-/// The program of `mount`, and what it and the files that it is given must be when it runs, where they belong to the project; unless one
-/// of them is not trusted as it is now.
+/// Returns the program of `mount`, with the pins of those of its files that belong to the project.
+/// Returns an error if one of them is not trusted in its current state.
 pub(super) fn program(
     mount: &Mount,
     context: &MountContext,
@@ -367,7 +371,7 @@ pub(super) fn program(
         if !is_program(&path) {
             return Err(missing());
         }
-        // Also where it was gone a moment ago.
+        // Even if the file did not exist a moment ago.
         if context.workspace().workspace_path(&path).is_some() {
             pins.push(pin(&path).ok_or_else(|| NoConnection::Untrusted(command.clone()))?);
         }

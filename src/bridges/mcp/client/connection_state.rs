@@ -9,28 +9,28 @@ use super::connect::MountConnection;
 use super::unauthorized::Challenge;
 use crate::process::restart::RestartBackoff;
 
-/// What is going on.
+/// The state of one mounted server.
 #[derive(Debug, Default)]
 pub(super) struct MountConnectionState {
     pub(super) connection: Option<Arc<MountConnection>>,
-    /// Its ends, and its failed starts.
+    /// The backoff after exits and failed starts.
     pub(super) backoff: RestartBackoff,
-    /// Why it is not running, where that is no choice.
+    /// The reason why the server is not running, unless it is stopped by design.
     pub(super) error: Option<String>,
-    /// What it wants of whoever it lets in, where that is why.
+    /// The server's challenge, if it requires authorization.
     pub(super) challenge: Option<Challenge>,
-    /// When that was found out.
+    /// The time of the failure.
     pub(super) failed_at: Option<Instant>,
-    /// The changes of its tools that have been looked at.
+    /// The number of handled change notifications.
     pub(super) followed: u64,
-    /// When it was asked for the last time.
+    /// The time of the last use.
     pub(super) used: Option<Instant>,
-    /// The task that stops it when nobody needs it.
+    /// The task that stops the idle server.
     pub(super) idle: Option<AbortHandle>,
 }
 
 impl MountConnectionState {
-    /// Notes why it is not running; `counts` where it was, or was to be.
+    /// Records a failure. `counts` adds it to the backoff.
     pub(super) fn record_failure(&mut self, error: String, counts: bool) {
         let now = Instant::now();
         self.error = Some(error);

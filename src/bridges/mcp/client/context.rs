@@ -56,7 +56,7 @@ impl MountContext {
         &self.trust
     }
 
-    /// Hosts that may be asked although they are private.
+    /// Private hosts that may be contacted.
     pub(super) fn allowed_hosts(&self) -> &[String] {
         &self.allowed_hosts
     }
@@ -66,17 +66,17 @@ impl MountContext {
         &self.folders
     }
 
-    /// For which mounts this process was started.
+    /// The chain of mounts of this process.
     pub(super) fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// How long a server is kept that nobody asks.
+    /// The time until an idle server is stopped.
     pub(super) fn idle_stop(&self) -> Duration {
         self.idle_stop
     }
 
-    /// The tools that are offered, or what is told of those that are not, are others now.
+    /// Notifies receivers that the offered tools, or the reasons for the others, have changed.
     pub(super) fn notify_changed(&self) {
         self.generation.send_modify(|generation| *generation += 1);
     }

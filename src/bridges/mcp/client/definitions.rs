@@ -14,15 +14,16 @@ use crate::tools::schema::Schema;
 use crate::tools::source::OmittedTool;
 use crate::tools::tool::{Card, ToolDefinition};
 
-/// A model reads a description with every question.
+/// The length limit of a description, which a model reads with every request.
 const MAX_MOUNTED_DESCRIPTION_CHARS: usize = 2_000;
 const MAX_MOUNTED_TITLE_CHARS: usize = 100;
-/// A definition that is larger costs more than any tool is worth.
+/// The size limit of a definition, in bytes.
 const MAX_MOUNTED_DEFINITION_BYTES: usize = 32 * 1024;
-/// As for all tools.
+/// The length limit of a name, as for all tools.
 const MAX_MOUNTED_NAME_CHARS: usize = 64;
 
-/// All that a model is told of a tool, and its annotations, with sorted keys: two definitions are the same where this is.
+/// Returns the parts of a tool that a model reads, and its annotations, with sorted keys. Equal
+/// results mean equal definitions.
 pub(super) fn comparable_definition(tool: &Tool) -> Value {
     let whole = serde_json::to_value(tool).unwrap_or(Value::Null);
     let keys = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
@@ -47,16 +48,17 @@ pub(super) fn hash(comparable: &Value) -> String {
     Sha256::digest(comparable.to_string()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A tool of a server as we offer it.
+/// A server's tool in our form.
 #[derive(Debug, Clone)]
 pub(super) struct MountedToolDefinition {
     pub(super) definition: ToolDefinition,
-    /// What its server calls it.
+    /// The server's name of the tool.
     pub(super) original_name: String,
     pub(super) hash: String,
 }
 
-/// Of the definitions of one server those that can be offered, and what is wrong with the others.
+/// Converts the definitions of one server. Returns the ones that can be offered, and the reasons
+/// for the others.
 pub(super) fn offered_definitions<'a>(
     server: &str,
     effect: Effect,
@@ -114,7 +116,7 @@ fn to_definition(
     let card = Card {
         destructive: hint("destructiveHint", true) && !hint("readOnlyHint", false),
         idempotent: hint("idempotentHint", false) || hint("readOnlyHint", false),
-        // What it says of itself (`readOnlyHint`) is no reason to ask less.
+        // The server's annotation `readOnlyHint` does not reduce approvals.
         ..Card::from_parts(name.into(), escape_hidden(&title).into_owned().into(), description.into(), effect)
     };
     let input = schema(definition.get("inputSchema").cloned().unwrap_or_else(|| json!({})))?;
@@ -125,7 +127,7 @@ fn to_definition(
     })
 }
 
-/// The part of our name after the `/`: what our names cannot have becomes `_`.
+/// Returns the part of our name after the `/`. Characters that our names cannot have become `_`.
 fn mounted_name(theirs: &str) -> Result<String, String> {
     if theirs.is_empty() {
         return Err("it has no name".to_owned());

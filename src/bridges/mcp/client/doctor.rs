@@ -1,5 +1,7 @@
-//! The examination of a mounted server for reasons why its tools cannot be called. They are tried one after the other: what the
-//! settings say, its program or address, its start, its tools, the filter, names, definitions that are held back, time.
+//! The examination of a mounted server for reasons why its tools cannot be called.
+//!
+//! The checks run in this order: settings, program or address, start, tools, filter, names,
+//! definitions held back, time.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,7 +13,7 @@ use crate::config::{MountTransport, MountedTools};
 use crate::text::suggestion;
 use crate::tools::source::{ToolSourceFinding, ToolSourceOutcome};
 
-/// Tries `server`; the first fault that makes the rest pointless is the last finding.
+/// Examines `server`. The first failure that prevents all further checks is the last finding.
 pub(super) async fn examine(server: &Arc<MountedMcpServer>) -> Vec<ToolSourceFinding> {
     let mut told = MountExamination { server, findings: Vec::new() };
     settings(&mut told);
@@ -96,7 +98,7 @@ fn settings(examination: &mut MountExamination<'_>) {
     }
 }
 
-/// Whether there is something to start or to ask.
+/// Returns true if a program can be started or an address contacted.
 fn check_target(told: &mut MountExamination<'_>) -> bool {
     let (mount, room) = (&told.server.mount, &told.server.context);
     match &mount.transport {

@@ -1,8 +1,9 @@
-//! Elicitations of a mounted server, routed to the approver of the call that it works on.
+//! Elicitations of a mounted server, routed to the approver of the call in progress.
 //!
-//! A server of the newest revision puts its questions into the call's own answer. One of an earlier revision asks by itself and
-//! does not say for which call: the question goes to the call that runs, if it is the only one on that connection, and is
-//! declined otherwise. No client is ever shown a question that may be about another's call.
+//! A server of the newest revision puts its questions into the call's response. A server of an
+//! earlier revision sends requests that name no call. Such a question goes to the running call if
+//! it is the only one on that connection, and is declined otherwise. So no client sees a question
+//! that may belong to another's call.
 
 use std::sync::Arc;
 
@@ -14,14 +15,14 @@ use tokio::sync::{mpsc, oneshot};
 use crate::policy::approval::{FormAnswer, FormRequest};
 use crate::tools::hidden::{escape_all, escape_hidden};
 
-/// Of a question so much is shown, in characters.
+/// The length limit of a displayed question, in characters.
 const MAX_ELICITATION_MESSAGE_CHARS: usize = 2_000;
-/// A form that is larger is filled in by nobody, in bytes.
+/// The size limit of a form, in bytes.
 const MAX_ELICITATION_SCHEMA_BYTES: usize = 16 << 10;
-/// More fields than a person fills in.
+/// The limit on fields of a form.
 const MAX_ELICITATION_FIELDS: usize = 32;
 
-/// The calls that run on one connection, as far as they can be asked.
+/// The running calls of one connection that have an approver.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ElicitationRouter(Arc<Mutex<ElicitationRoutes>>);
 
@@ -45,7 +46,7 @@ impl PendingElicitation {
     }
 }
 
-/// A call that can be asked, until this is dropped.
+/// The registration of a call for questions, until dropped.
 #[derive(Debug)]
 pub(super) struct ElicitationListener {
     router: ElicitationRouter,
@@ -54,7 +55,7 @@ pub(super) struct ElicitationListener {
 }
 
 impl ElicitationRouter {
-    /// A call begins.
+    /// Registers a call.
     pub(super) fn begin(&self) -> ElicitationListener {
         let (sender, questions) = mpsc::channel(1);
         let mut running = self.0.lock();
@@ -64,7 +65,8 @@ impl ElicitationRouter {
         ElicitationListener { router: self.clone(), number, questions }
     }
 
-    /// Puts a question to the only call that runs; it is declined where there is none, or another one as well.
+    /// Routes a question to the only running call. Declines it if no call is running, or several
+    /// are.
     pub(super) async fn ask(&self, server: &str, form: ElicitRequestParams) -> ElicitResult {
         let declined = ElicitResult::new(ElicitationAction::Decline);
         let call = {
@@ -85,13 +87,13 @@ impl ElicitationRouter {
         if call.send(PendingElicitation { form, answer }).await.is_err() {
             return declined;
         }
-        // Where the call ends first, nobody answers.
+        // If the call ends first, the question has no answer.
         answered.await.unwrap_or(declined)
     }
 }
 
 impl ElicitationListener {
-    /// The next question; never, where there is none.
+    /// Returns the next question; waits forever if none can come.
     pub(super) async fn next(&mut self) -> PendingElicitation {
         match self.questions.recv().await {
             Some(question) => question,
@@ -106,7 +108,7 @@ impl Drop for ElicitationListener {
     }
 }
 
-/// A server's question as a person may see it; `Err` says why nobody is shown it.
+/// Converts a server's question for display. `Err` is the reason why it cannot be shown.
 pub(super) fn to_form_request(
     server: &str,
     tool: &str,
@@ -128,7 +130,7 @@ pub(super) fn to_form_request(
     Ok(FormRequest { from: server.to_owned(), tool: tool.to_owned(), message, schema, again })
 }
 
-/// What the server is told.
+/// Converts an answer for the server.
 pub(super) fn to_elicit_result(answer: FormAnswer) -> ElicitResult {
     match answer {
         FormAnswer::Filled(content) => {
@@ -174,7 +176,7 @@ mod tests {
         let second = asking.begin();
         assert_eq!(asking.ask("m", one()).await.action, ElicitationAction::Decline);
         drop(second);
-        // A call that ends leaves nobody waiting.
+        // The end of a call declines its pending question.
         let ends = async { drop(hearing.next().await) };
         let (answer, ()) = tokio::join!(asking.ask("m", one()), ends);
         assert_eq!(answer.action, ElicitationAction::Decline);

@@ -1,5 +1,7 @@
-//! The handler of a mounted server's requests: roots and elicitation. A form is filled in by whoever can answer for the call
-//! that the server works on ([`super::elicitation`]). Sampling is not offered, nor are addresses opened.
+//! The handler of a mounted server's requests: roots and elicitation.
+//!
+//! The approver of the running call answers forms ([`super::elicitation`]). Sampling is not
+//! offered, and URLs are not opened.
 
 #![expect(
     deprecated,
@@ -26,24 +28,25 @@ use super::elicitation::ElicitationRouter;
 use crate::lsp::progress::ProgressEvent;
 use crate::tools::hidden::escape_hidden;
 
-/// Of a message about progress so much is shown.
+/// The length limit of a displayed progress message, in characters.
 const MAX_MOUNT_PROGRESS_CHARS: usize = 200;
-/// So much that nobody is known to wait for is kept, for a moment.
+/// The number of progress events kept while their receiver is unknown.
 const MAX_UNROUTED_PROGRESS_EVENTS: usize = 16;
 
-/// Who waits for which call, by the token that its progress is told with.
+/// The receivers of progress, by token.
 #[derive(Debug, Clone, Default)]
 pub(super) struct ProgressRouter(Arc<Mutex<ProgressRoutes>>);
 
 #[derive(Debug, Default)]
 struct ProgressRoutes {
     known: HashMap<ProgressToken, UnboundedSender<ProgressEvent>>,
-    /// Told before it was known who waits: a server may be quicker than we learn our own request's token.
+    /// Events that arrived before their receiver. A server may send progress before we know our own
+    /// request's token.
     early: VecDeque<(ProgressToken, ProgressEvent)>,
 }
 
 impl ProgressRouter {
-    /// From now on `hearer` is told, until what is returned is dropped.
+    /// Sends progress with `token` to `hearer` until the returned guard is dropped.
     pub(super) fn add(
         &self,
         token: ProgressToken,
@@ -51,7 +54,7 @@ impl ProgressRouter {
     ) -> ProgressRouteGuard {
         let mut hearers = self.0.lock();
         for (_, event) in hearers.early.iter().rev().filter(|(early, _)| *early == token) {
-            // Whoever waits may have gone away.
+            // The receiver may be closed.
             let _unheard = hearer.send(event.clone());
         }
         hearers.early.retain(|(early, _)| *early != token);
@@ -73,7 +76,7 @@ impl ProgressRouter {
     }
 }
 
-/// While it lives, someone hears of a call's progress.
+/// Routes the progress of a call while it lives.
 #[derive(Debug)]
 pub(super) struct ProgressRouteGuard {
     router: ProgressRouter,
@@ -86,22 +89,22 @@ impl Drop for ProgressRouteGuard {
     }
 }
 
-/// Our side of one connection.
+/// The client side of one connection.
 #[derive(Debug, Clone)]
 pub(super) struct MountClientHandler {
-    /// The server's name among ours.
+    /// The server's name in the settings.
     pub(super) name: String,
-    /// The workspace.
+    /// The root of the workspace.
     pub(super) root: Option<Url>,
     pub(super) progress: ProgressRouter,
-    /// Who is asked.
+    /// Routes elicitations to approvers.
     pub(super) elicitations: ElicitationRouter,
-    /// Counts how often the server said that its tools are others now.
+    /// Counts change notifications for the list of tools.
     pub(super) changed: Arc<AtomicU64>,
 }
 
 impl MountClientHandler {
-    /// The workspace, as servers are told of it.
+    /// The workspace as an MCP root.
     pub(super) fn roots(&self) -> ListRootsResult {
         ListRootsResult::new(self.root.iter().map(|root| Root::new(root.as_str())).collect())
     }
@@ -146,7 +149,7 @@ impl ClientHandler for MountClientHandler {
             .message
             .map(|message| escape_hidden(&message).chars().take(MAX_MOUNT_PROGRESS_CHARS).collect());
         let part = told.total.filter(|total| *total > 0.0).map(|total| told.progress / total * 100.0);
-        // Saturates, and of what is no number makes 0.
+        // Saturates, and converts NaN to 0.
         let percentage = part.map(|part| part.clamp(0.0, 100.0) as u8);
         let title = match (&message, percentage) {
             (None, None) => format!("{}", told.progress),

@@ -1,5 +1,7 @@
-//! Streamable HTTP to a remote MCP server, without redirects. Headers therefore never reach another address than the one they
-//! were given for. Private addresses are refused unless the settings name them.
+//! Streamable HTTP to a remote MCP server, without redirects.
+//!
+//! So headers never reach another address than their own. Private addresses are refused unless the
+//! settings name them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,10 +13,10 @@ use url::Url;
 use crate::tools::web::guard::{WebAddressError, WebHostExceptions, check_url};
 use crate::tools::web::http::client;
 
-/// The most that one message may have.
+/// The size limit of one message, in bytes.
 const MAX_SSE_EVENT_BYTES: usize = 8 << 20;
 
-/// A transport to `url`; says what is wrong with the settings where none can be made.
+/// Creates a transport to `url`. The error describes the invalid setting.
 pub(super) fn transport(
     url: &Url,
     headers: &BTreeMap<String, String>,
@@ -28,13 +30,13 @@ pub(super) fn transport(
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(read(headers)?)
         .max_sse_event_size(MAX_SSE_EVENT_BYTES)
-        // A new session would know nothing of the old one, and a call might be made twice.
+        // A new session would lack the state of the old one, and a call might run twice.
         .reinit_on_expired_session(false);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }
 
-/// Whether the address says itself that it is on this machine or network: then that is what its user wants. A name that leads
-/// there says no such thing.
+/// Returns true if the URL itself names this machine or network, so that its user has chosen it. A
+/// host name that resolves to one does not count.
 pub(super) fn names_private(url: &Url) -> bool {
     let is_address =
         matches!(check_url(url, &WebHostExceptions::default()), Err(WebAddressError::Private(_)));

@@ -1,7 +1,7 @@
-//! A pipe on which no line is longer than a limit.
+//! A pipe with a limit on the length of lines.
 //!
-//! The transport drops a line that is too long and waits for the next one, and whoever waits for what it said waits in vain. Here
-//! such a line ends the connection, which answers everyone at once.
+//! The transport drops a line that is too long and reads on, so the receiver of its content would
+//! wait in vain. Here such a line ends the connection, which fails all pending requests at once.
 
 use std::io;
 use std::pin::Pin;
@@ -21,7 +21,7 @@ pub(super) struct LineLimit<R> {
 }
 
 impl<R> LineLimit<R> {
-    /// Around `inner`; `exceeded` tells whether a line was too long.
+    /// Wraps `inner`. `exceeded` is set if a line was too long.
     pub(super) fn new(inner: R, most: usize, exceeded: Arc<AtomicBool>) -> Self {
         Self { inner, most, line: 0, exceeded }
     }

@@ -1,14 +1,20 @@
-//! The MCP client: servers of others, whose tools are mounted among ours as `server/tool`. MCP's own lists have `server.tool`.
+//! The MCP client: foreign servers whose tools are mounted among ours as `server/tool`. MCP's own
+//! lists have `server.tool`.
 //!
-//! What lives here: all mounted servers as one source of tools ([`MountRegistry`]), one of them with its starts, pauses and end
-//! ([`server`], [`connection_state`], [`context`]), its connection, be it a process or an address ([`connect`], [`chain`], [`http`]), what it may ask of us ([`handler`]) and of people ([`elicitation`]), its
-//! tools' definitions ([`definitions`]) and which of them were agreed to ([`pins`]), the call ([`tool`]) and its result
-//! ([`result`]), and what can be wrong with it ([`doctor`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
+//! Contents: all mounted servers as one source of tools ([`MountRegistry`]), one of them with its
+//! starts, pauses and end ([`server`], [`connection_state`], [`context`]), its connection, a
+//! process or an address ([`connect`], [`chain`], [`http`]), its requests to us ([`handler`]) and
+//! to users ([`elicitation`]), its tools' definitions ([`definitions`]) and the agreed ones
+//! ([`pins`]), the call ([`tool`]) and its result ([`result`]), and diagnoses of failures
+//! ([`doctor`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
 //!
-//! How data passes: settings come in, [`AnyTool`]s go out. The list of tools is that of the last time: nothing is started to
-//! make it, except in the background for a server of which nothing is known yet. A call starts its server if need be.
-//! Whatever a server says is material: descriptions are cut and their hidden characters shown, its annotations lower no
-//! approval, and a definition that is not the one agreed to is held back until someone has looked at the difference.
+//! Data flow: settings become [`AnyTool`]s. The list of tools is the last known one: no server is
+//! started for it, except in the background if nothing is known yet. A call starts its server if
+//! necessary.
+//!
+//! A server's output is material, not instructions. Descriptions are truncated and their hidden
+//! characters shown, annotations do not reduce approvals, and a definition that differs from the
+//! agreed one is held back until the user has seen the difference.
 
 mod chain;
 mod connect;
@@ -56,7 +62,7 @@ pub(crate) struct MountRegistry {
 }
 
 impl MountRegistry {
-    /// Those of the settings in `context`. Nothing is started.
+    /// Creates the mounted servers of the settings in `context`. Starts none.
     pub(crate) fn new(context: &Context) -> Self {
         let generation = Arc::new(watch::Sender::new(0));
         let mount_context = Arc::new(MountContext::new(context, Arc::clone(&generation)));

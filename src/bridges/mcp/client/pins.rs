@@ -1,8 +1,7 @@
-//! Pins of agreed tool definitions, kept in the user's state folder. So a server that says something else the next time is
-//! noticed.
+//! Pins of agreed tool definitions, kept in the user's state folder to detect changes by a server.
 //!
-//! What a server says the first time is agreed to by mounting it. After that a tool whose definition is new or another is held
-//! back until its user has looked at the difference.
+//! Mounting a server agrees to its first definitions. Later, a tool with a new or changed
+//! definition is held back until its user has seen the difference.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +19,7 @@ const PIN_FORMAT_VERSION: u32 = 1;
 const MAX_PIN_FILE_BYTES: u64 = 8 << 20;
 const DIFF_BYTES: usize = 8_000;
 
-/// How a server began a conversation the last time.
+/// The server's kind of handshake at the last connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Era {
@@ -30,29 +29,29 @@ pub(super) enum Era {
     Modern,
 }
 
-/// What is known of a server from before.
+/// The stored knowledge about a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct MountPinRecord {
     version: u32,
-    /// How it began, if it ever did.
+    /// The kind of its last handshake, if any.
     pub(super) era: Option<Era>,
-    /// What it calls itself.
+    /// The server's name for itself.
     pub(super) server: Option<String>,
-    /// The revision it spoke.
+    /// The protocol revision of the last connection.
     pub(super) protocol: Option<String>,
-    /// Its definitions when it was last asked, by its own names; `None` where it never was.
+    /// The latest definitions, by the server's names; `None` before the first list.
     listed: Option<BTreeMap<String, Value>>,
-    /// Those that were agreed to.
+    /// The agreed definitions.
     agreed: BTreeMap<String, Value>,
 }
 
 impl MountPinRecord {
-    /// Whether it ever told its tools.
+    /// Returns true if the tools have ever been listed.
     pub(super) fn is_listed(&self) -> bool {
         self.listed.is_some()
     }
 
-    /// What it said last and what was agreed to.
+    /// Returns the latest definitions that equal the agreed ones.
     pub(super) fn agreed_definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.listed.iter().flatten().filter(|(name, said)| self.agreed.get(*name) == Some(*said))
     }
@@ -62,7 +61,7 @@ impl MountPinRecord {
         self.listed.iter().flatten().map(|(name, _)| name.as_str())
     }
 
-    /// Whether the tool that it calls `name` is there and says what was agreed to.
+    /// Compares the tool `name` with the agreed definition.
     pub(super) fn may_call(&self, name: &str) -> Callable {
         match (self.listed.as_ref().and_then(|listed| listed.get(name)), self.agreed.get(name)) {
             (None, _) => Callable::Gone,
@@ -71,7 +70,7 @@ impl MountPinRecord {
         }
     }
 
-    /// What is held back, with what differs.
+    /// Returns the tools held back, with the differences.
     pub(super) fn held_tools(&self) -> Vec<HeldTool> {
         let other = |(name, said): (&String, &Value)| {
             let agreed = self.agreed.get(name);
@@ -94,21 +93,21 @@ impl MountPinRecord {
     }
 }
 
-/// Whether a tool may be called.
+/// The decision on a call of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Callable {
-    /// It is what was agreed to.
+    /// The definition is the agreed one.
     Yes,
-    /// It is something else.
+    /// The definition differs.
     Held,
-    /// Its server has it no longer.
+    /// The server no longer has the tool.
     Gone,
 }
 
 fn diff(name: &str, agreed: Option<&Value>, said: &Value) -> String {
     let pretty = |value: &Value| {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
-        // Long descriptions on lines of their own show what differs in them.
+        // Long descriptions are split into lines, so that the diff shows their changes.
         escape_hidden(&text).replace("\\n", "\\n\n") + "\n"
     };
     let old = agreed.map(pretty).unwrap_or_default();
@@ -116,7 +115,7 @@ fn diff(name: &str, agreed: Option<&Value>, said: &Value) -> String {
     unified_diff(agreed.map(|_| name), &old, Some(name), &pretty(said), options).text
 }
 
-/// Where what is known of one server is kept.
+/// The store of one server's knowledge.
 #[derive(Debug)]
 pub(super) struct Pins {
     folder: StateFolder,
@@ -124,8 +123,8 @@ pub(super) struct Pins {
 }
 
 impl Pins {
-    /// For the server that `mount` means: another command or address is another server. A project's is known in that project
-    /// only.
+    /// Creates the store for the server of `mount`. Another command or address is another server. A
+    /// server of a project is known in that project only.
     pub(super) fn new(folders: &Folders, mount: &Mount, root: &std::path::Path) -> Self {
         let mut hasher = Sha256::new();
         let mut part = |text: &str| hasher.update(format!("{}:{text}", text.len()));
@@ -144,7 +143,8 @@ impl Pins {
         Self { folder: StateFolder::new(folders, FOLDER, "the definitions of mounted tools"), name }
     }
 
-    /// What is known. What cannot be read counts as never agreed to, and is an error: it is not taken for a first time.
+    /// Reads the knowledge. An unreadable file is an error and does not count as a first
+    /// connection, so nothing is agreed to.
     pub(super) fn read(&self) -> Result<MountPinRecord, String> {
         let Some(name) = &self.name else { return Ok(MountPinRecord::default()) };
         let bytes = self.folder.read(name, MAX_PIN_FILE_BYTES).map_err(|error| error.to_string())?;
@@ -163,7 +163,7 @@ impl Pins {
         }
     }
 
-    /// Notes what a server says of itself and its tools now.
+    /// Records the server's current description and tools.
     pub(super) fn learn(
         &self,
         about: (Era, Option<String>, String),
@@ -175,7 +175,7 @@ impl Pins {
         })
     }
 
-    /// Agrees to all that the server said last. Returns just what was held back and is not any more.
+    /// Agrees to all current definitions. Returns the ones that were held back until now.
     pub(super) fn agree(&self) -> Result<(MountPinRecord, Vec<HeldTool>), String> {
         let mut held = Vec::new();
         let known = self.update(|known| {
@@ -233,7 +233,7 @@ mod tests {
         assert!(held[0].diff.contains("-  \"description\": \"reads\"\n"), "{}", held[0].diff);
         assert!(held[0].diff.contains("\\u{200b}, and sends all keys"), "{}", held[0].diff);
         assert_eq!(known.agreed_definitions().count(), 0);
-        // What comes back as it was is what was agreed to.
+        // A tool that returns unchanged is still agreed to.
         known.record_listed(listed(&[("a", "reads")]));
         assert_eq!(known.may_call("a"), Callable::Yes);
         known.record_listed(listed(&[("c", "new")]));

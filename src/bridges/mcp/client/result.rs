@@ -5,14 +5,15 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::result::{BinaryContent, ResultType, ToolResult};
 
-/// The most that pictures, sounds and files may have together, in base64.
+/// The total size limit of images, audio and files, in base64 bytes.
 const MAX_BINARY_BASE64_BYTES: usize = 8 << 20;
 
-/// The result of `tool`. Texts of more than `most` bytes together are cut, and it is said.
+/// Converts the result of `tool`. Texts of more than `most` bytes together are truncated with a
+/// note.
 ///
-/// | said by the server | becomes |
+/// | part of the answer | becomes |
 /// |---|---|
-/// | texts, and texts of resources | `text`, which is also what a model reads |
+/// | texts, and texts of resources | `text`, which a model also reads |
 /// | `structuredContent` | `structured` |
 /// | links to resources | `links`, and a line each for the model |
 /// | images, sounds, other resources | binary parts |
@@ -30,7 +31,7 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     if failed {
         value.insert("code".to_owned(), json!("server_failed"));
     }
-    // Many servers say the same twice, as data and as text.
+    // Many servers send the same content twice, as data and as text.
     let twice = structured
         .as_ref()
         .is_some_and(|data| serde_json::from_str::<Value>(&said).is_ok_and(|said| said == *data));
@@ -74,11 +75,11 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
 #[derive(Default)]
 struct MountResultParts {
     texts: Vec<String>,
-    /// As data and as a line.
+    /// Each link as data and as a line.
     links: Vec<(Value, String)>,
     binary: Vec<BinaryContent>,
     left_out: Vec<String>,
-    /// How much binary there may still be.
+    /// The remaining size for binary parts.
     most: usize,
 }
 
@@ -130,7 +131,7 @@ fn link_data(link: &Resource) -> (Value, String) {
     (data, format!("resource {}: {}", link.name, link.uri))
 }
 
-/// Shortens `text` to `most` bytes, at a character's end; tells whether it was longer.
+/// Truncates `text` to `most` bytes, at a character boundary. Returns true if it was longer.
 fn truncate_bytes(text: &mut String, most: usize) -> bool {
     if text.len() <= most {
         return false;

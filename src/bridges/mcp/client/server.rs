@@ -1,5 +1,6 @@
-//! One mounted server: started on demand, restarted with pauses, stopped when idle. All callers wait for the same start; the
-//! number of restarts is limited.
+//! One mounted server: started on demand, restarted with pauses, stopped when idle.
+//!
+//! Concurrent callers wait for the same start. The number of restarts is limited.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,20 +24,20 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escape_hidden;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool, OmittedTool};
 
-/// Of a description so much is shown in lists for people.
+/// The length limit of a description in lists for users.
 const MAX_MOUNT_SUMMARY_CHARS: usize = 120;
-/// A server that did not start is not tried again for a list of tools that soon.
+/// The delay before a failed server is started again for a list of tools.
 const TOOL_LIST_RETRY_DELAY: Duration = Duration::from_secs(30);
 
-/// What is known of its tools.
+/// The current knowledge about the tools.
 #[derive(Debug, Default)]
 struct MountToolKnowledge {
-    /// What is known from before was read: not before somebody wants it.
+    /// True after the stored knowledge was read, which happens at the first use.
     is_read: bool,
     known: MountPinRecord,
-    /// What is held back of it.
+    /// The tools held back.
     held_back: Vec<HeldTool>,
-    /// Why nothing is known for sure.
+    /// The reason why the knowledge is uncertain.
     fault: Option<String>,
     offered: Vec<Arc<MountedToolDefinition>>,
     left_out: Vec<OmittedTool>,
@@ -50,9 +51,9 @@ pub(super) struct MountedMcpServer {
     pins: Pins,
     state: Mutex<MountConnectionState>,
     knowledge: Mutex<MountToolKnowledge>,
-    /// One start at a time.
+    /// Serializes starts.
     starting: tokio::sync::Mutex<()>,
-    /// It has been begun to find out about its tools for a list.
+    /// True after a task was started that lists the tools.
     listing_started: AtomicBool,
 }
 
@@ -70,7 +71,7 @@ impl MountedMcpServer {
         }
     }
 
-    /// What is known of its tools, which is read when it is first wanted.
+    /// Returns the knowledge about the tools, and reads it at the first use.
     fn tool_knowledge(&self) -> MutexGuard<'_, MountToolKnowledge> {
         let mut learned = self.knowledge.lock();
         if !learned.is_read {
@@ -83,7 +84,7 @@ impl MountedMcpServer {
         &self.mount.name
     }
 
-    /// What a call of its tools does to the world, whatever it says of itself.
+    /// The effect of its tools on the outside world, independent of the server's annotations.
     fn effect(&self) -> Effect {
         match self.mount.transport {
             MountTransport::Stdio { .. } => Effect::Execute,
@@ -91,7 +92,7 @@ impl MountedMcpServer {
         }
     }
 
-    /// From now on its tools are those of `known`.
+    /// Replaces the knowledge about the tools.
     fn set_knowledge(&self, known: Result<MountPinRecord, String>) {
         let made = self.knowledge_from(known);
         *self.knowledge.lock() = made;
@@ -137,7 +138,7 @@ impl MountedMcpServer {
         }
     }
 
-    /// Its tools as far as they are known. Where nothing is, a task begins to find out.
+    /// Returns the known tools. If none are known, starts a task that lists them.
     pub(super) fn offered_tools(self: &Arc<Self>) -> Vec<Arc<MountedToolDefinition>> {
         let learned = self.tool_knowledge();
         if !learned.known.is_listed()
@@ -146,13 +147,13 @@ impl MountedMcpServer {
             && !self.listing_started.swap(true, Ordering::SeqCst)
         {
             let server = Arc::clone(self);
-            // Ends within the time that a start may take.
+            // The time limit of a start applies.
             handle.spawn(async move { server.wait_until_known().await });
         }
         learned.offered.clone()
     }
 
-    /// What is none of its tools now, itself where it does not start.
+    /// Returns the tools left out, and the server itself if it does not start.
     pub(super) fn left_out(&self) -> Vec<OmittedTool> {
         let mut left_out = self.tool_knowledge().left_out.clone();
         if let Some(error) = &self.state.lock().error {
@@ -161,17 +162,17 @@ impl MountedMcpServer {
         left_out
     }
 
-    /// Whether its tool of that name may be called now.
+    /// Decides on a call of the tool with the server's name `theirs`.
     pub(super) fn may_call(&self, theirs: &str) -> Callable {
         self.tool_knowledge().known.may_call(theirs)
     }
 
-    /// The names of all its tools, also of those that are not offered.
+    /// Returns the names of all tools, including those not offered.
     pub(super) fn all_names(&self) -> Vec<String> {
         self.tool_knowledge().known.names().map(str::to_owned).collect()
     }
 
-    /// Waits until something is known of its tools.
+    /// Waits until the tools are known, or the attempt fails.
     pub(super) async fn wait_until_known(self: &Arc<Self>) {
         if self.tool_knowledge().known.is_listed() {
             return;
@@ -186,7 +187,7 @@ impl MountedMcpServer {
         }
     }
 
-    /// Asks for its tools anew, starting it if need be.
+    /// Lists the tools again, and starts the server if necessary.
     pub(super) async fn refresh(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
         let (connection, is_listed) = self.connect().await?;
         if !is_listed {
@@ -196,19 +197,19 @@ impl MountedMcpServer {
         Ok(connection)
     }
 
-    /// Agrees to what is held back.
+    /// Agrees to the tools held back.
     pub(super) fn approve(&self) -> Result<Vec<HeldTool>, ToolError> {
         let (known, held) = self.pins.agree().map_err(|fault| ToolError::new(ErrorCode::Internal, fault))?;
         self.set_knowledge(Ok(known));
         Ok(held)
     }
 
-    /// A connection that answers: the one there is, or a new one.
+    /// Returns an open connection, the existing or a new one.
     pub(super) async fn connection(self: &Arc<Self>) -> Result<Arc<MountConnection>, ToolError> {
         self.connect().await.map(|(connection, _)| connection)
     }
 
-    /// The same, and whether it was asked for its tools just now.
+    /// Like `connection`, and returns true if the tools were listed just now.
     async fn connect(self: &Arc<Self>) -> Result<(Arc<MountConnection>, bool), ToolError> {
         if let Some(connection) = self.open_one() {
             let is_listed = self.follow_list_changes(&connection).await?;
@@ -227,7 +228,7 @@ impl MountedMcpServer {
         Ok((self.start().await?, true))
     }
 
-    /// What it wants of whoever it lets in, where it let us not in.
+    /// The server's challenge, if it requires authorization.
     pub(super) fn challenge(&self) -> Option<Challenge> {
         self.state.lock().challenge.clone()
     }
@@ -256,7 +257,7 @@ impl MountedMcpServer {
         ToolError::new(code, what).with_hint(format!("`lsp-tools mcp doctor {}` looks into it", self.name()))
     }
 
-    /// Notes how the connection ended, where it has.
+    /// Records the reason if the connection has ended.
     pub(super) async fn record_exit(&self) {
         let ended = {
             let mut live = self.state.lock();
@@ -324,7 +325,7 @@ impl MountedMcpServer {
         self.tool_error(code, format!("the MCP server `{}` does not start: {error}", self.name()))
     }
 
-    /// Looks at its tools again, where it said that they are others now; says whether it did.
+    /// Lists the tools again after a change notification. Returns true if it did.
     async fn follow_list_changes(&self, connection: &Arc<MountConnection>) -> Result<bool, ToolError> {
         let changes = connection.changed.load(Ordering::SeqCst);
         if self.state.lock().followed == changes {
@@ -378,7 +379,7 @@ impl MountedMcpServer {
         })
     }
 
-    /// Its process or connection is gone when this returns.
+    /// Closes the connection and ends the process before it returns.
     pub(super) async fn shutdown(&self) {
         let (connection, idle) = {
             let mut live = self.state.lock();
@@ -392,7 +393,7 @@ impl MountedMcpServer {
         }
     }
 
-    /// How it is.
+    /// Returns the server's status.
     pub(super) fn report(&self) -> MountedServer {
         let (live, learned) = (self.state.lock(), self.tool_knowledge());
         let running = live.connection.as_ref().filter(|connection| !connection.is_closed());
@@ -444,7 +445,7 @@ fn to_mounted_tool(offered: &MountedToolDefinition) -> MountedTool {
     MountedTool { name: card.name.to_string(), summary, hash: offered.hash.clone() }
 }
 
-/// Ends a connection that nobody has used for a while. Ends with it.
+/// Closes a connection that has been idle for a while. Ends with the connection.
 async fn stop_when_idle(server: Weak<MountedMcpServer>, connection: Weak<MountConnection>) {
     let mut until = match server.upgrade() {
         Some(server) => Instant::now() + server.context.idle_stop(),
@@ -459,7 +460,7 @@ async fn stop_when_idle(server: Weak<MountedMcpServer>, connection: Weak<MountCo
                 return;
             }
             let used = live.used.unwrap_or(until) + server.context.idle_stop();
-            // A call that is under way holds it, beside the server and this task.
+            // A running call holds a reference, beside the server and this task.
             if used > Instant::now() || Arc::strong_count(&connection) > 2 {
                 until = used.max(Instant::now() + Duration::from_secs(1));
                 continue;

@@ -1,4 +1,5 @@
-//! Mounted tools as a source of tools: what is known of them, who hears of changes, and what became of the server.
+//! Tests of mounted tools as a source of tools: knowledge, change notifications, and the server's
+//! end.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -16,7 +17,8 @@ use crate::tools::tool::Caller;
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// A runtime whose user mounts the scripted server in `mode` as `m`; `more` is appended to its table.
+/// Opens a runtime whose user mounts the scripted server in `mode` as `m`; `more` is appended to
+/// its table.
 fn mounting(stage: &RuntimeStage, mode: &str, more: &str) -> Runtime {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/mounted/server.py");
     let heard = stage.beside("heard.jsonl");
@@ -28,7 +30,7 @@ fn mounting(stage: &RuntimeStage, mode: &str, more: &str) -> Runtime {
     open_with(options, stage.folders()).expect("a runtime")
 }
 
-/// Whether a process has the file of what was heard in its arguments.
+/// Returns true if a process has the server's log file in its arguments.
 fn is_running(stage: &RuntimeStage) -> bool {
     let marker = stage.beside("heard.jsonl");
     let marker = marker.as_os_str().as_bytes();
@@ -37,7 +39,8 @@ fn is_running(stage: &RuntimeStage) -> bool {
     arguments.into_iter().any(|line| line.split(|byte| *byte == 0).any(|argument| argument == marker))
 }
 
-/// Nothing is waited for: what is not known yet is found out meanwhile, and whoever wants to know hears of it.
+/// The list does not wait. Unknown tools are listed in the background, and subscribers are
+/// notified.
 #[tokio::test(flavor = "multi_thread")]
 async fn first_tool_list_does_not_wait_for_mounted_server() {
     let stage = RuntimeStage::new();

@@ -28,22 +28,23 @@ use crate::tools::hidden::escape_hidden;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 
-/// How long the word that a call is given up may be on its way.
+/// The time limit for sending the cancellation of a call.
 const CANCEL_NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(1);
-/// A mounted tool's text may be so many times the size that our own answers are kept under: nobody can ask it for less.
+/// The factor between the size limit of a mounted tool's text and that of our own answers, since a
+/// mounted tool cannot be asked for less.
 const MOUNTED_ANSWER_SIZE_FACTOR: usize = 4;
 
-/// So often a server may ask for input within one call.
+/// The limit on requests for input within one call.
 const MAX_INPUT_ROUNDS: usize = 8;
 
-/// What goes along when a call is made again, because its server wanted to know something.
+/// The additional parameters of a call repeated after a request for input.
 #[derive(Debug, Default)]
 struct MountRetryInput {
     responses: Option<InputResponses>,
     state: Option<String>,
 }
 
-/// A tool of a mounted server among ours.
+/// A mounted server's tool in our registry.
 #[derive(Debug)]
 pub(super) struct MountedAs {
     server: Arc<MountedMcpServer>,
@@ -94,8 +95,8 @@ impl MountedAs {
         self.server.tool_error(ErrorCode::Timeout, what)
     }
 
-    /// Asks until there is an answer; what the server wants to know meanwhile is put to whoever can answer for the call. The
-    /// time that a person takes is not the server's.
+    /// Repeats the call until it is complete, and passes the server's questions to the approver of
+    /// the call. The time for the user's answers does not count as the server's.
     async fn call_until_answered(
         &self,
         connection: &MountConnection,
@@ -134,7 +135,7 @@ impl MountedAs {
         Err(self.server.tool_error(ErrorCode::ServerFailed, what))
     }
 
-    /// What whoever can be asked says to a form; `Err` where nobody is shown it.
+    /// Passes a form to the approver. `Err` means that the form cannot be shown.
     async fn fill_form(
         &self,
         call: &Call<'_>,
@@ -151,7 +152,7 @@ impl MountedAs {
         Ok(answer)
     }
 
-    /// The answers to what a server of the newest revision wants to know before it goes on.
+    /// Answers the input requests of a server of the newest revision.
     async fn answer_input_requests(
         &self,
         connection: &MountConnection,
@@ -178,7 +179,7 @@ impl MountedAs {
         Ok(MountRetryInput { responses: Some(responses), state: wanted.request_state })
     }
 
-    /// The definition that a model chose by must be the one that its server has now.
+    /// Checks that the server's current definition is the one that the model received.
     fn check_agreed(&self) -> Result<(), ToolError> {
         let (tool, server) = (self.name(), self.server.name());
         match self.server.may_call(&self.offered.original_name) {
@@ -249,7 +250,8 @@ impl MountedAs {
                 let words = connection.exit_report().await;
                 self.server.record_exit().await;
                 let what = format!("{} got no answer: its server is gone; {words}", self.name());
-                // It may have done its work before it went: to call it again is for whoever knows what it does.
+                // The server may have completed the work before it ended, so the caller must decide
+                // on a repetition.
                 self.server.tool_error(ErrorCode::ServerFailed, what)
             }
             error => {
@@ -260,7 +262,7 @@ impl MountedAs {
     }
 }
 
-/// A call that was not answered: where it is dropped, its server is told to give it up.
+/// A call without a response yet. Dropping it cancels the call on the server.
 struct MountCallGuard {
     peer: Peer<RoleClient>,
     id: Option<RequestId>,
@@ -270,7 +272,7 @@ impl Drop for MountCallGuard {
     fn drop(&mut self) {
         let (Some(id), Ok(handle)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
         let peer = self.peer.clone();
-        // Ends by its time.
+        // The task has a time limit.
         handle.spawn(async move {
             let told = CancelledNotificationParam::new(Some(id), Some("the caller gave it up".to_owned()));
             let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(told)).await;

@@ -1,7 +1,7 @@
-//! The challenge of a remote server that wants authorization, and its explanation.
+//! The challenge of a remote server that requires authorization, and its explanation.
 //!
-//! We send the headers that the settings name, and nobody is signed in: there is no OAuth flow here. So whoever reads the answer
-//! is told which authorization server hands out tokens (RFC 9728) and where one is put.
+//! Only the headers in the settings are sent; an OAuth flow does not exist here. So the explanation
+//! names the authorization server that issues tokens (RFC 9728) and the setting for a token.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::tools::hidden::escape_hidden;
 use crate::tools::web::guard::WebHostExceptions;
 use crate::tools::web::http::{FetchLimits, get};
 
-/// What a resource says of its authorization is small, and there soon.
+/// The limits for fetching a resource's metadata.
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 << 10 };
-/// Of what others say so much is shown, in characters.
+/// The length limit of displayed foreign messages, in characters.
 const MAX_AUTH_MESSAGE_CHARS: usize = 200;
 
-/// What a server answered instead of letting us in: the header `WWW-Authenticate`.
+/// The header `WWW-Authenticate` of a server that refused access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Challenge(String);
 
-/// What is of interest in a resource's metadata (RFC 9728, section 2).
+/// The used part of a resource's metadata (RFC 9728, section 2).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct ProtectedResourceMetadata {
@@ -32,7 +32,7 @@ struct ProtectedResourceMetadata {
 }
 
 impl Challenge {
-    /// The one that an error is about, if it is.
+    /// Returns the challenge in an error, if it has one.
     pub(super) fn from_error(error: &(dyn std::error::Error + 'static)) -> Option<Self> {
         let mut causes = std::iter::successors(Some(error), |error| error.source());
         causes.find_map(|cause| match cause.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
@@ -44,7 +44,7 @@ impl Challenge {
         })
     }
 
-    /// The value of `name` in it, quoted or not (RFC 9110, section 11.6.1).
+    /// Returns the value of the parameter `name`, quoted or not (RFC 9110, section 11.6.1).
     fn parameter(&self, name: &str) -> Option<String> {
         let mut rest = self.0.trim_start().split_once(' ')?.1;
         loop {
@@ -63,10 +63,11 @@ impl Challenge {
         }
     }
 
-    /// Where the server at `url` says how one is let in: the address that it names, if it is its own, or the usual one.
+    /// Returns the address of the resource metadata for the server at `url`: the named one if it
+    /// has the same origin, otherwise the well-known one.
     fn metadata_address(&self, url: &Url) -> Option<Url> {
         let named = self.parameter("resource_metadata").and_then(|named| Url::parse(&named).ok());
-        // An address elsewhere could be any: a server does not choose what we ask.
+        // A foreign address could be anything: a server must not choose the target of our requests.
         if let Some(own) = named.filter(|named| named.origin() == url.origin()) {
             return Some(own);
         }
@@ -74,7 +75,8 @@ impl Challenge {
         url.join(&path).ok()
     }
 
-    /// What the server at `url` wants and what can be done, for whoever named it in the settings as `server`.
+    /// Explains the requirement of the server at `url`, named `server` in the settings, and the
+    /// next step for the user.
     pub(super) async fn explain(&self, server: &str, url: &Url, allowed: &[String]) -> String {
         let metadata = match self.metadata_address(url) {
             Some(address) => fetch_metadata(&address, url, allowed).await,
@@ -102,7 +104,7 @@ impl Challenge {
     }
 }
 
-/// A quoted text up to its end, and what follows.
+/// Returns a quoted text up to its end, and the rest.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let (mut value, mut characters) = (String::new(), text.char_indices());
     loop {
@@ -114,7 +116,7 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// What the address says; nothing where it says nothing that can be read.
+/// Fetches the metadata. Returns an empty value if it cannot be read.
 async fn fetch_metadata(address: &Url, server: &Url, allowed: &[String]) -> ProtectedResourceMetadata {
     let own = server
         .host_str()
