@@ -10,18 +10,18 @@ use super::form;
 use super::render::escape;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 
-/// Where the question is put, so that what is piped in and out is no part of it.
+/// The device for prompts, so that they are not mixed with piped input and output.
 const TERMINAL: &str = "/dev/tty";
 
-/// Whoever sits at the terminal.
+/// Prompts the user at the terminal.
 #[derive(Debug, Default)]
 pub(crate) struct TerminalApprover {
-    /// One question at a time.
+    /// Serializes prompts.
     asking: Mutex<()>,
 }
 
 impl TerminalApprover {
-    /// Only where stdin and stderr are a terminal: else nobody is sure to be there.
+    /// Returns the approver if stdin and stderr are terminals; otherwise a user may not be present.
     pub(crate) fn find() -> Option<Self> {
         (io::stdin().is_terminal() && io::stderr().is_terminal()).then(Self::default)
     }
@@ -67,7 +67,7 @@ impl Approver for TerminalApprover {
     }
 }
 
-/// Shows `question` at the terminal and gives the line that is typed.
+/// Shows `question` at the terminal and returns the typed line.
 pub(super) fn prompt_line(question: &str) -> io::Result<String> {
     let mut terminal = OpenOptions::new().read(true).write(true).open(TERMINAL)?;
     terminal.write_all(question.as_bytes())?;
@@ -79,7 +79,8 @@ pub(super) fn prompt_line(question: &str) -> io::Result<String> {
     }
 }
 
-/// What is asked: everything that the call would touch, one line each, every unsafe character by its number.
+/// Formats the prompt: everything that the call would touch, one line each, with unsafe characters
+/// escaped.
 fn question(request: &ApprovalRequest) -> String {
     let mut text = format!("\n{} ({})\n", escape::line(&request.title), escape::line(&request.why));
     for (what, list) in
@@ -96,7 +97,7 @@ fn question(request: &ApprovalRequest) -> String {
     text
 }
 
-/// Anything but a clear yes is a no.
+/// Parses the answer. Everything except a clear approval is a refusal.
 fn parse_answer(line: &str) -> Approval {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => Approval::Once,

@@ -75,18 +75,19 @@ pub struct Cli {
     pub(crate) command: CliCommand,
 }
 
-/// A command line that was understood.
+/// A parsed command line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ParsedCommandLine {
-    /// What it says.
+    /// The parsed arguments.
     pub(crate) cli: Cli,
-    /// The command's name, as it is typed.
+    /// The command's name as typed.
     pub(crate) name: String,
 }
 
 impl ParsedCommandLine {
-    /// Has `check --index` look at the index of the commit that is being made (`git commit -a`, `git commit FILE`), which git names to its
-    /// hooks. The index of all other commits is the repository's own.
+    /// Makes `check --index` use the index of the commit in progress (`git commit -a`,
+    /// `git commit FILE`), which git passes to its hooks. For all other commits it is the
+    /// repository's own index.
     pub(crate) fn take_index_of_commit(&mut self, named: Option<PathBuf>) {
         if let CliCommand::Check(check) = &mut self.cli.command
             && check.index
@@ -97,10 +98,10 @@ impl ParsedCommandLine {
 }
 
 impl Cli {
-    /// Reads a command line, the program's own name first.
+    /// Parses a command line, the program's own name first.
     ///
     /// # Errors
-    /// What clap prints: help and versions as well.
+    /// The output of clap, which includes help and versions.
     pub(crate) fn parse_words(
         words: impl IntoIterator<Item = OsString>,
     ) -> Result<ParsedCommandLine, clap::Error> {
@@ -175,12 +176,12 @@ pub(crate) enum CliOutputFormat {
 }
 
 impl CliOutputFormat {
-    /// Whether only `check` has it.
+    /// Returns true if only `check` supports the format.
     pub(crate) fn is_for_findings(self) -> bool {
         matches!(self, Self::Sarif | Self::Github | Self::Gitlab | Self::Junit)
     }
 
-    /// The format of tool lists that it is, if it is one.
+    /// Returns the corresponding format of tool lists, if any.
     pub(crate) fn tool_list(self) -> Option<List> {
         match self {
             Self::Text | Self::Json => None,

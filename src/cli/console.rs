@@ -9,20 +9,20 @@ use serde::{Deserialize, Serialize};
 use super::args::Color;
 use super::render::{DisplayCapabilities, escape};
 
-/// Columns where the terminal does not tell.
+/// The default width if the terminal does not report one.
 const DEFAULT_TERMINAL_COLUMNS: usize = 80;
 
-/// How stdout and stderr look.
+/// The display capabilities of stdout and stderr.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Console {
-    /// stdout: answers, and nothing else.
+    /// The capabilities of stdout, which has only answers.
     pub(crate) out: DisplayCapabilities,
-    /// stderr: everything about answers.
+    /// The capabilities of stderr, which has everything else.
     pub(crate) err: DisplayCapabilities,
 }
 
 impl Console {
-    /// The process's own streams, coloured as asked for.
+    /// Detects the capabilities of the process's own streams, with colours as requested.
     pub(super) fn open(color: Color) -> Self {
         let (out, err) = (io::stdout(), io::stderr());
         Self {
@@ -31,18 +31,18 @@ impl Console {
         }
     }
 
-    /// Writes `text` to stdout. That nobody reads any more is no error: the status tells what the answer was.
+    /// Writes `text` to stdout. A closed pipe is not an error; the exit status is unaffected.
     pub(super) fn print(&self, text: &str) -> io::Result<()> {
         ignore_broken_pipe(write_all(&mut io::stdout().lock(), text))
     }
 
-    /// Writes the hints of a start, which may name files of the workspace, to stderr.
+    /// Writes startup hints, which may name files of the workspace, to stderr.
     pub(super) fn print_startup_hints(&self, hints: &[String]) {
         let lines: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
         self.print_error_lines(&lines);
     }
 
-    /// Writes lines to stderr; where that fails there is nobody left to tell.
+    /// Writes lines to stderr. Failures are ignored.
     pub(super) fn print_error_lines(&self, lines: &[String]) {
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         let _ = write_all(&mut io::stderr().lock(), &text);
@@ -62,7 +62,7 @@ fn detect_capabilities(
     DisplayCapabilities { terminal: stream.is_terminal(), color, width: width(stream) }
 }
 
-/// The columns of the terminal at `stream`.
+/// Returns the width of the terminal at `stream`, in columns.
 pub(super) fn width(stream: &impl AsFd) -> usize {
     match rustix::termios::tcgetwinsize(stream) {
         Ok(size) if size.ws_col > 0 => usize::from(size.ws_col),
@@ -75,7 +75,7 @@ fn write_all(stream: &mut impl Write, text: &str) -> io::Result<()> {
     stream.flush()
 }
 
-/// A closed pipe ends the writing, not the program.
+/// Ignores a closed pipe, so that it ends only the writing.
 fn ignore_broken_pipe(result: io::Result<()>) -> io::Result<()> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),

@@ -16,7 +16,7 @@ use crate::tools::explore::output::ExploreOutput;
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::test_reach::output::TestReachOutput;
 
-/// How a command ended, as its exit status.
+/// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CliExitStatus {
@@ -37,7 +37,7 @@ pub(crate) enum CliExitStatus {
 }
 
 impl CliExitStatus {
-    /// The number.
+    /// The numeric status.
     pub(crate) fn code(self) -> u8 {
         match self {
             Self::Answered => 0,
@@ -57,12 +57,13 @@ impl From<CliExitStatus> for ExitCode {
     }
 }
 
-/// An output that can be good news or not.
+/// An output with success or failure.
 pub(crate) trait GradedOutput {
-    /// Whether a complete answer with this output is worth exit status 0: something was found, or, for a check, nothing.
+    /// Returns true if a complete answer with this output means exit status 0: results were found,
+    /// or a check found nothing.
     fn is_success(&self) -> bool;
 
-    /// Whether a part of what was asked about got no answer at all.
+    /// Returns true if a part of the question has no answer at all.
     fn has_unanswered(&self) -> bool {
         false
     }
@@ -117,7 +118,7 @@ impl GradedOutput for CompletionsOutput {
 }
 
 impl GradedOutput for DiagnosticsOutput {
-    /// What is left out of a limited answer may be worse than what is shown.
+    /// The entries beyond the limit may be more severe than the shown ones.
     fn is_success(&self) -> bool {
         !self.has_more && self.diagnostics.iter().all(|item| item.severity > Severity::Warning)
     }
@@ -138,7 +139,7 @@ impl GradedOutput for ChangesOutput {
     }
 }
 
-/// The status of an answer.
+/// Returns the status of an answer.
 pub(crate) fn of_answer<T: GradedOutput>(answer: &Answer<T>) -> CliExitStatus {
     let pleasant = answer.output.is_success();
     match answer.verdict {
@@ -161,7 +162,7 @@ pub(crate) fn of_answer<T: GradedOutput>(answer: &Answer<T>) -> CliExitStatus {
     }
 }
 
-/// The status of a call by name.
+/// Returns the status of a call by name.
 pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
     let word = |key: &str| result.value.get(key).and_then(Value::as_str);
     match result.kind {
@@ -170,10 +171,10 @@ pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
         ResultType::Failure if result.is_answer => CliExitStatus::Unpleasant,
         ResultType::Failure => {
             let code = result.value.get("code").and_then(|code| ErrorCode::deserialize(code).ok());
-            // A failure without a code is an answer: a command that ended with a status of its own.
+            // A failure without a code is an answer: a command that ended with its own status.
             code.map_or(CliExitStatus::Unpleasant, of_code)
         }
-        // An edit was made, whatever is known of its diagnostics: its verdict is about these alone.
+        // The edit was made; the verdict concerns only its diagnostics.
         ResultType::Success if result.value["diagnostics"].is_object() => CliExitStatus::Answered,
         ResultType::Success => match word("verdict") {
             Some("hints") => CliExitStatus::Hints,
@@ -183,7 +184,7 @@ pub(crate) fn of_result(result: &ToolResult) -> CliExitStatus {
     }
 }
 
-/// The status of a failed call.
+/// Returns the status of a failed call.
 pub(crate) fn of_error(error: &ToolError) -> CliExitStatus {
     if error.is_answer { CliExitStatus::Unpleasant } else { of_code(error.code) }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::render::escape;
 use crate::policy::approval::{FormAnswer, FormRequest};
 
-/// So often a field is asked for that does not get what it can hold.
+/// The number of attempts for a field with invalid input.
 const MAX_FORM_FIELD_ATTEMPTS: usize = 3;
 
 /// One field of a form.
@@ -17,10 +17,10 @@ struct TerminalFormField<'a> {
     required: bool,
 }
 
-/// Has `form` filled in: `put` shows a text and gives the line that was typed.
+/// Lets the user fill in `form`. `put` shows a text and returns the typed line.
 ///
 /// # Errors
-/// Where nobody can be asked.
+/// The user cannot be asked.
 pub(super) fn fill_form(
     form: &FormRequest,
     mut put: impl FnMut(&str) -> io::Result<String>,
@@ -49,7 +49,7 @@ pub(super) fn fill_form(
 }
 
 impl TerminalFormField<'_> {
-    /// The value; null where it is left out, `None` where there is none that fits.
+    /// Asks for the value. Returns null if it is omitted, and `None` if no input was valid.
     fn ask_value(&self, put: &mut impl FnMut(&str) -> io::Result<String>) -> io::Result<Option<Value>> {
         let prompt = self.prompt();
         for _ in 0..MAX_FORM_FIELD_ATTEMPTS {
@@ -87,7 +87,7 @@ impl TerminalFormField<'_> {
         self.schema["type"].as_str().unwrap_or("string")
     }
 
-    /// The values that it can have, where they are counted.
+    /// Returns the allowed values of an enumeration.
     fn choices(&self) -> Vec<&str> {
         let of = if self.kind() == "array" { &self.schema["items"] } else { self.schema };
         let plain = of["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
@@ -95,7 +95,7 @@ impl TerminalFormField<'_> {
         plain.chain(titled.filter_map(|choice| choice["const"].as_str())).collect()
     }
 
-    /// What a line means; null for a field that is left out, `None` for what it cannot hold.
+    /// Parses a line. Returns null for an omitted field, and `None` for invalid input.
     fn read(&self, line: &str) -> Option<Value> {
         if line.is_empty() {
             let default = self.schema.get("default").cloned();

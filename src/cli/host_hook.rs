@@ -1,7 +1,8 @@
-//! The run of `hook`: whatever happens, the host goes on.
+//! The run of `hook`, which never blocks the host.
 //!
-//! A host waits for its hooks, and some take certain exit statuses for a veto. So this command ends in time, with status 0. After an
-//! edit it prints one line at least: silence would read as "nothing is broken". At a search it may have nothing to say.
+//! A host waits for its hooks, and some interpret certain exit statuses as a veto. So this command
+//! ends within its time limit, with status 0. After an edit it prints at least one line, since
+//! silence would mean that nothing is broken. At a search it may print nothing.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -21,17 +22,18 @@ use super::reply::Reply;
 use crate::bridges::host_hook::HostHookEvent;
 use crate::tools::error::ToolError;
 
-/// The variable that switches all hooks off.
+/// The variable that disables all hooks.
 const SWITCH: &str = "LSP_TOOLS_HOOKS";
-/// What the answer may take beyond the time in which it is looked for.
+/// The extra time for the answer beyond the time limit of the search for it.
 const HOOK_REPLY_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
-/// Whether `words`, the program's name first, are meant as this command, even if they are none.
+/// Returns true if `words`, the program's name first, name this command, even if they are invalid
+/// otherwise.
 pub(super) fn is_typed(words: impl IntoIterator<Item = OsString>) -> bool {
     words.into_iter().nth(1).is_some_and(|word| word == "hook")
 }
 
-/// Answers a hook by what `reply` makes of the command and its input.
+/// Answers a hook with the result of `reply` for the command and its input.
 pub(super) fn run(
     hook: HookCommandArgs,
     parsed: ParsedCommandLine,
@@ -46,7 +48,7 @@ pub(super) fn run(
     end_in_time(limit + HOOK_REPLY_GRACE_PERIOD, owed.clone());
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let input = PipedInput::read();
-        // Most of what a host tells is about no symbol: no daemon is started for that.
+        // Most events concern no symbol, and need no daemon.
         let PipedInput::Read(told) = &input else { return None };
         let told = String::from_utf8_lossy(told);
         let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &told)?;
@@ -67,20 +69,22 @@ pub(super) fn run(
         tracing::error!("a hook ended in a fault");
         None
     });
-    // The late answer is no longer owed.
+    // Takes the late answer, so that it is printed only once.
     let late = owed.0.lock().take();
     if let Some(answer) = answer.filter(|answer| !answer.is_empty()).or(late) {
-        // A host that no longer reads has gone on.
+        // The host may no longer read.
         let _unread = console.print(&answer);
     }
     CliExitStatus::Answered
 }
 
-/// The answer to an edit that is printed when the time is up. The thread that takes it prints it.
+/// The answer to an edit that is printed when the time limit passes. The thread that takes it
+/// prints it.
 #[derive(Debug, Clone, Default)]
 struct OwedAnswer(Arc<Mutex<Option<String>>>);
 
-/// Reads what the host tells and does nothing with it: one that writes to a program which has ended takes the broken pipe for a fault.
+/// Reads and discards the host's input. A host whose write fails with a broken pipe would treat
+/// that as an error.
 pub(super) fn discard_input() -> CliExitStatus {
     end_in_time(HOOK_REPLY_GRACE_PERIOD, OwedAnswer::default());
     let _unused = PipedInput::read();
@@ -92,17 +96,18 @@ fn is_switched_off() -> bool {
     matches!(value.as_str(), "off" | "0" | "false" | "no")
 }
 
-/// Ends the process when the time is up, whatever it waits for: standard input, the daemon, a disk.
+/// Ends the process when the time limit passes, even if it waits for standard input, the daemon or
+/// a disk.
 fn end_in_time(limit: Duration, owed: OwedAnswer) {
     let late = move || {
         std::thread::sleep(limit);
         if let Some(answer) = owed.0.lock().take() {
-            // A host that no longer reads has gone on.
+            // The host may no longer read.
             let _unread = writeln!(std::io::stdout(), "{answer}");
         }
         std::process::exit(0);
     };
-    // Without a thread to spare the host's own time limit holds.
+    // If no thread can be started, the host's own time limit applies.
     let _unwatched = std::thread::Builder::new().name("hook-limit".to_owned()).spawn(late);
 }
 

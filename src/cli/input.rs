@@ -1,4 +1,4 @@
-//! The input of a command: piped text, and files that it names.
+//! The input of a command: piped text, and files named as arguments.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,22 +10,22 @@ use super::args::edits::{EditingCommand, PatchCommandArgs, SymbolEditArgs, Write
 use super::args::tools::{ToolsCallArgs, ToolsCommand};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// The most that is read from stdin.
+/// The size limit of stdin, in bytes.
 const MAX_CLI_INPUT_BYTES: u64 = 64 << 20;
 
-/// What is piped into a command.
+/// The piped input of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PipedInput {
-    /// The process's own stdin, of which nothing was read yet.
+    /// The process's own stdin, not read yet.
     Stdin,
-    /// All of it, or a little more than may be used of it.
+    /// The whole input, up to a little more than the limit.
     Read(Vec<u8>),
-    /// Reading it failed in this way.
+    /// Reading failed with this message.
     Failed(String),
 }
 
 impl PipedInput {
-    /// All of the process's stdin that can be used.
+    /// Reads the process's stdin up to the limit.
     pub(super) fn read() -> Self {
         let mut bytes = Vec::new();
         match std::io::stdin().lock().take(MAX_CLI_INPUT_BYTES + 1).read_to_end(&mut bytes) {
@@ -34,10 +34,10 @@ impl PipedInput {
         }
     }
 
-    /// All of it as text; `what` it is meant to be is said where it cannot be used.
+    /// Returns the input as text. `what` names it in errors.
     ///
     /// # Errors
-    /// `invalid_args` where it is too much, no text, or cannot be read.
+    /// `invalid_args` if it exceeds the limit, is not text, or cannot be read.
     pub(super) async fn text(&self, what: &'static str) -> Result<String, ToolError> {
         let failed = |error: &dyn std::fmt::Display| {
             ToolError::new(ErrorCode::InvalidArgs, format!("{what} cannot be read from stdin: {error}"))
@@ -60,10 +60,11 @@ impl PipedInput {
     }
 }
 
-/// The text of a file that whoever typed the command named: it may be a pipe that another program fills, but it has an end.
+/// Reads a file named on the command line. The file may be a pipe that another program writes to,
+/// but must end.
 ///
 /// # Errors
-/// Where it cannot be read, is no text, or has more bytes than stdin may have.
+/// The file cannot be read, is not text, or exceeds the limit of stdin.
 pub(super) fn named_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let read = File::open(path)?.take(MAX_CLI_INPUT_BYTES + 1).read_to_string(&mut text)?;
@@ -73,7 +74,7 @@ pub(super) fn named_file(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Whether `command` reads stdin.
+/// Returns true if `command` reads stdin.
 pub(super) fn is_read_by(command: &CliCommand) -> bool {
     match command {
         CliCommand::Edits(EditingCommand::Write(WriteCommandArgs { content, .. })) => content.is_none(),

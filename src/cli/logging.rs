@@ -1,4 +1,4 @@
-//! The log: a file per day in the user's state folder, and stderr on request. Never stdout.
+//! The log: a file per day in the user's state folder, and stderr on request, but never stdout.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -15,33 +15,33 @@ use tracing_subscriber::{EnvFilter, Layer, Registry};
 
 use crate::workspace::private;
 
-/// So many days are kept.
+/// The number of days kept.
 const MAX_LOG_DAYS: usize = 5;
-/// The length of a day's name.
+/// The length of a date.
 const LOG_DATE_BYTES: usize = "2026-01-31".len();
-/// What is logged to the file until the settings are read, where the variable does not say otherwise.
+/// The filter of the file until the settings are read, unless the variable overrides it.
 const USUAL: &str = "warn,lsp_tools=info";
-/// Says what is logged to the file, as `warn,lsp_tools=debug`.
+/// The variable with the filter of the file, such as `warn,lsp_tools=debug`.
 const VARIABLE: &str = "LSP_TOOLS_LOG";
 
-/// The log of commands, which all of them write.
+/// The name of the log shared by all commands.
 pub(super) const USUAL_NAME: &str = "lsp-tools";
-/// How the names of daemons' logs begin.
+/// The prefix of the names of daemons' logs.
 pub(super) const DAEMON_LOGS: &str = "daemon-";
-/// How the names of its files end.
+/// The suffix of the log's files.
 pub(super) const SUFFIX: &str = "log";
 
-/// The name of the log of the daemon called `key`.
+/// Returns the name of the log of the daemon with the key `key`.
 pub(super) fn daemon_log(key: &str) -> String {
     format!("{DAEMON_LOGS}{key}")
 }
 
-/// The folder of logs under `state`, the user's state folder.
+/// Returns the folder of logs under `state`, the user's state folder.
 pub(super) fn folder(state: &Path) -> PathBuf {
     state.join("log")
 }
 
-/// Why there is no log.
+/// Reasons for a missing log.
 #[derive(Debug, Error)]
 pub(super) enum LogError {
     /// The file cannot be written.
@@ -49,31 +49,31 @@ pub(super) enum LogError {
     Folder {
         /// The folder of the log.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         error: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The variable says nothing that is known.
+    /// The variable is invalid.
     #[error(
         "no log is written: LSP_TOOLS_LOG is not understood: {0}; give levels as in warn,lsp_tools=debug"
     )]
     Filter(#[from] tracing_subscriber::filter::ParseError),
-    /// Something else logs in this process.
+    /// Another log is active in this process.
     #[error("no log is written: {0}")]
     Taken(#[from] TryInitError),
 }
 
-/// A log that is being written.
+/// An active log.
 #[derive(Debug)]
 pub(super) struct TracingLog {
     /// The folder of its files.
     pub(crate) folder: PathBuf,
-    /// What goes into the file; `None` where the variable has decided that.
+    /// The handle to change the file's filter; `None` if the variable determines it.
     filter: Option<Handle<EnvFilter, Registry>>,
 }
 
 impl TracingLog {
-    /// From now on the file takes what `level`, a level of the settings, says; the variable outweighs the settings. Other
-    /// crates are not heard below `warn`: their detail is not about what this program does.
+    /// Sets the file's level to `level`, a level of the settings, unless the variable is set. Other
+    /// crates are logged at `warn` or above, since their details do not concern this program.
     pub(super) fn set_level(&self, level: &str) {
         let Some(filter) = &self.filter else { return };
         let wanted = match level {
@@ -88,11 +88,11 @@ impl TracingLog {
     }
 }
 
-/// Starts the log called `name` under `state`, the user's state folder; `verbosity` counts `-v`: 1 tells on stderr what happens, 2
-/// everything.
+/// Starts the log called `name` under `state`, the user's state folder. `verbosity` counts `-v`: 1
+/// logs events of this program to stderr, 2 all events.
 ///
 /// # Errors
-/// When the folder or the variable cannot be used. Nothing is logged then, and stderr stays silent too.
+/// The folder or the variable cannot be used. Then nothing is logged, and stderr stays silent too.
 pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Result<TracingLog, LogError> {
     let folder = folder(state);
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
@@ -119,7 +119,7 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
     Ok(TracingLog { folder, filter: said.is_empty().then_some(handle) })
 }
 
-/// A log with a file for each day (UTC), readable by the user alone; whole events are written.
+/// A log with a file for each day (UTC), readable by the user alone. Events are written whole.
 struct DailyLogWriter {
     folder: PathBuf,
     name: String,
@@ -131,7 +131,8 @@ impl DailyLogWriter {
         Self { folder, name: name.to_owned(), open: None }
     }
 
-    /// The file of `day`, opened if it is not open; the oldest are removed then.
+    /// Returns the file of `day`, and opens it if necessary. Opening a file removes the oldest
+    /// ones.
     fn file_for_day(&mut self, day: String) -> io::Result<&File> {
         let (_, file) = match self.open.take() {
             Some(open) if open.0 == day => self.open.insert(open),
@@ -158,11 +159,11 @@ impl DailyLogWriter {
         let mut names: Vec<String> =
             entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.retain(|name| of_a_day(name));
-        // Their names sort as their days do.
+        // The names sort by date.
         names.sort();
         let old = names.len().saturating_sub(MAX_LOG_DAYS);
         for name in names.iter().take(old) {
-            // Another process may have been quicker.
+            // Another process may have removed it first.
             let _gone = fs::remove_file(self.folder.join(name));
         }
     }
@@ -178,10 +179,10 @@ impl Write for DailyLogWriter {
     }
 }
 
-/// As `2026-01-31`.
+/// Returns the current date, such as `2026-01-31`.
 fn today() -> String {
     let mut now = String::new();
-    // A text takes whatever is written to it.
+    // Writing to a string cannot fail.
     let _written = SystemTime.format_time(&mut Writer::new(&mut now));
     now.truncate(LOG_DATE_BYTES);
     now

@@ -1,11 +1,12 @@
 //! The door for people and scripts: commands, and answers on a terminal.
 //!
-//! What lives here: the command line ([`args`], [`span`]), the wiring of each command to the runtime, exit statuses
-//! ([`exit`]), and the looks of answers ([`render`]). May use: everything below, through the runtime; no tool logic.
+//! Contents: the command line ([`args`], [`span`]), the connection of each command to the runtime,
+//! exit statuses ([`exit`]), and the rendering of answers ([`render`]). May use: everything below,
+//! through the runtime; no tool logic.
 //!
-//! Way of a command: `args` → an address becomes a [`Target`](crate::tools::target::Target) → the runtime answers →
-//! `render` turns the answer into text → stdout; whatever is not the answer (how far to rely on it, hints, progress,
-//! logs) goes to stderr → `exit` turns the answer into the process's status.
+//! Data flow of a command: `args` → an address becomes a [`Target`](crate::tools::target::Target) →
+//! the runtime answers → `render` turns the answer into text → stdout. Everything else (verdicts,
+//! hints, progress, logs) goes to stderr. `exit` turns the answer into the process's status.
 
 pub(crate) mod approval;
 pub(crate) mod args;

@@ -12,24 +12,24 @@ use crate::tools::error::from_panic_text;
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 
-/// From now on a panic of any thread is one line on stderr, and a backtrace in the log.
+/// Installs a panic hook that prints one line to stderr and logs a backtrace.
 pub(super) fn install(display: DisplayCapabilities) {
     std::panic::set_hook(Box::new(move |info| {
         let what = panic_message(info);
         tracing::error!(backtrace = %Backtrace::force_capture(), "panic: {what}");
-        // The error of the call says it.
+        // The error of the call reports it.
         if from_panic_text(&what).is_some() {
             return;
         }
         let line = panic_report(&what, LOG.get(), &display);
-        // Where stderr is closed there is nobody left to tell.
+        // Failures are ignored if stderr is closed.
         let _ = std::io::stderr().write_all(line.as_bytes());
     }));
 }
 
-/// Where the log is, once it is known.
+/// Sets the folder of the log, once it is known.
 pub(super) fn details_are_in(folder: PathBuf) {
-    // The first folder stays: there is one log per process.
+    // The first folder stays, since each process has one log.
     let _ = LOG.set(folder);
 }
 
@@ -46,7 +46,7 @@ fn panic_message(info: &PanicHookInfo<'_>) -> String {
     }
 }
 
-/// A source file of ours or of a package, without the folders of the machine that it was built on.
+/// Returns the path of a source file without the folders of the build machine.
 fn without_folders(file: &str) -> &str {
     let in_package = file.split_once("/registry/src/").and_then(|(_, rest)| rest.split_once('/'));
     in_package.map_or(file, |(_, rest)| rest)

@@ -1,7 +1,7 @@
 //! Paths relative to the shell's folder, so that printed paths can be typed there.
 //!
-//! Answers name files relative to the workspace; a shell stands in some folder of it, or elsewhere. Only text is
-//! respelled: JSON, SARIF and annotations keep the workspace's own paths.
+//! Answers name files relative to the workspace; a shell is in some folder of it, or elsewhere.
+//! Only text output is converted: JSON, SARIF and annotations keep paths relative to the workspace.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,17 +14,17 @@ use crate::tools::changes::output::ChangesOutput;
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::test_reach::output::TestReachOutput;
 
-/// How paths of the workspace are spelled in the current folder.
+/// The spelling of workspace paths in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PathSpelling {
-    /// The current folder lies these folders below the root (none: it is the root).
+    /// The current folder is below the root, by these components (none: it is the root).
     Inside(Vec<String>),
-    /// The current folder lies elsewhere: paths are absolute.
+    /// The current folder is outside of the workspace, so paths are absolute.
     Elsewhere(String),
 }
 
 impl PathSpelling {
-    /// The spelling in `cwd` of paths below `root`; both absolute and without symlinks.
+    /// Creates the spelling in `cwd` for paths below `root`; both absolute and without symlinks.
     pub(crate) fn new(root: &Path, cwd: &Path) -> Self {
         match cwd.strip_prefix(root) {
             Ok(below) => Self::Inside(
@@ -34,7 +34,7 @@ impl PathSpelling {
         }
     }
 
-    /// The spelling of `path`, which is relative to the workspace; absolute paths and URIs are as they are.
+    /// Converts `path`, which is relative to the workspace. Absolute paths and URIs stay unchanged.
     pub(crate) fn display_path(&self, path: &str) -> String {
         if path.starts_with('/') || path.contains("://") {
             return path.to_owned();
@@ -43,7 +43,7 @@ impl PathSpelling {
             Self::Elsewhere(root) => format!("{root}/{path}"),
             Self::Inside(folders) => {
                 let mut parts: Vec<&str> = path.split('/').collect();
-                // The last part is the file, which is no folder to stand in.
+                // The last component is the file, not a folder.
                 let common =
                     folders.iter().zip(&parts[..parts.len() - 1]).take_while(|(one, other)| one == *other);
                 let common = common.count();
@@ -53,8 +53,8 @@ impl PathSpelling {
         }
     }
 
-    /// `sentence` with its paths as they are typed in the current folder: its words that begin with a folder of the root which the
-    /// current folder, `cwd`, does not have as well.
+    /// Converts the paths in `sentence` to the current folder `cwd`: words that begin with a folder
+    /// of the root that `cwd` does not contain as well.
     pub(crate) fn respell_sentence(&self, sentence: &str, root: &Path, cwd: &Path) -> String {
         let Self::Inside(folders) = self else { return sentence.to_owned() };
         if folders.is_empty() {
@@ -80,7 +80,7 @@ impl PathSpelling {
         said
     }
 
-    /// Respells every path of `answer`; tells what each new spelling was before.
+    /// Converts every path of `answer`. Returns the original path of each new spelling.
     pub(crate) fn respell<T: HasPaths>(&self, answer: &mut Answer<T>) -> HashMap<String, String> {
         let mut before = HashMap::new();
         let mut respell = |path: &mut String| {
@@ -97,7 +97,7 @@ impl PathSpelling {
 
 /// An output that names files.
 pub(crate) trait HasPaths {
-    /// Hands every path to `change`.
+    /// Passes every path to `change`.
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String));
 }
 
@@ -117,7 +117,8 @@ impl HasPaths for ExploreOutput {
 }
 
 impl HasPaths for TestReachOutput {
-    /// Ways and changes keep the spelling of the workspace: they are symbols, and no arguments of a command.
+    /// Call paths and changes keep the workspace's spelling: they are symbols, not arguments of a
+    /// command.
     fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         let files = self.tests.iter_mut().flat_map(|group| &mut group.files);
         files.for_each(|file| change(&mut file.path));

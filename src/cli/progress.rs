@@ -1,4 +1,4 @@
-//! The progress line on stderr, on a terminal only, erased before the answer.
+//! The progress line on stderr, shown only on a terminal and erased before the answer.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -15,14 +15,14 @@ use crate::lsp::progress::ProgressEvent;
 use super::console;
 use super::render::escape;
 
-/// Nothing is drawn earlier: what is over at once needs no telling.
+/// The delay before the line is drawn, so that fast commands show none.
 const PROGRESS_INITIAL_DELAY: Duration = Duration::from_millis(200);
-/// Nothing is redrawn sooner.
+/// The minimum interval between two redraws.
 const PROGRESS_REDRAW_INTERVAL: Duration = Duration::from_millis(100);
-/// Cells of the bar.
+/// The number of cells of the bar.
 const PROGRESS_BAR_CELLS: usize = 12;
 
-/// The line, drawn by a task until it is told to stop.
+/// The line, drawn by a task until it is stopped.
 #[derive(Debug)]
 pub(super) struct ProgressLine {
     task: JoinHandle<()>,
@@ -30,7 +30,7 @@ pub(super) struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// Starts drawing what `events` tell on stderr, which must be a terminal.
+    /// Starts to draw the progress of `events` on stderr, which must be a terminal.
     pub(super) fn start(events: UnboundedReceiver<ProgressEvent>) -> Self {
         let stop = CancellationToken::new();
         let width = || console::width(&io::stderr());
@@ -38,10 +38,10 @@ impl ProgressLine {
         Self { task, stop: stop.drop_guard() }
     }
 
-    /// Clears the line; after this nothing more is drawn.
+    /// Clears the line and stops drawing.
     pub(super) async fn finish(self) {
         self.stop.disarm().cancel();
-        // A panic of the task has been told by the panic hook.
+        // The panic hook has reported a panic of the task.
         let _ = self.task.await;
     }
 }
@@ -65,7 +65,7 @@ async fn draw(
                 None => open = false,
             },
             () = sleep_until(next), if line != drawn => {
-                // A terminal that went away ends the drawing, not the work.
+                // A closed terminal ends the drawing, not the work.
                 if write!(out, "\r\x1b[2K{line}").and_then(|()| out.flush()).is_err() {
                     return;
                 }
@@ -79,7 +79,7 @@ async fn draw(
     }
 }
 
-/// What is going on.
+/// The work in progress.
 #[derive(Debug, Default)]
 struct ProgressLineState {
     servers: BTreeMap<String, String>,
@@ -108,7 +108,7 @@ impl ProgressLineState {
         }
     }
 
-    /// The line, as one line of safe text; empty where nothing is going on.
+    /// Formats one line of safe text; empty without work in progress.
     fn line(&self) -> String {
         let mut parts = Vec::new();
         parts.extend(self.installing.clone());
@@ -120,7 +120,7 @@ impl ProgressLineState {
     }
 }
 
-/// `indexing 40 %  src/lib.rs`.
+/// Formats an activity, such as `indexing 40 %  src/lib.rs`.
 fn activity_text(title: &str, message: Option<&str>, percentage: Option<u8>) -> String {
     let mut out = lowercase_title(title);
     if let Some(percentage) = percentage {
@@ -132,7 +132,7 @@ fn activity_text(title: &str, message: Option<&str>, percentage: Option<u8>) -> 
     out
 }
 
-/// A title within a sentence: `Indexing` becomes `indexing`, `LSP` stays.
+/// Converts a title for use within a sentence: `Indexing` becomes `indexing`, `LSP` stays.
 fn lowercase_title(title: &str) -> String {
     let mut characters = title.chars();
     match (characters.next(), characters.next()) {
@@ -148,7 +148,7 @@ fn bar(done: usize, total: usize) -> String {
     format!("{}{}", "━".repeat(filled), "─".repeat(PROGRESS_BAR_CELLS - filled))
 }
 
-/// `line`, cut so that it never fills the last column, where terminals break lines.
+/// Truncates `line` so that it never fills the last column, where terminals wrap lines.
 fn truncate_to_width(line: &str, width: usize) -> String {
     let mut left = width.saturating_sub(1);
     let mut out = String::new();

@@ -2,12 +2,12 @@
 
 use super::exit::CliExitStatus;
 
-/// What a command came to.
+/// The reply of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reply {
-    /// For stdout, as it is.
+    /// The text for stdout, unchanged.
     pub(crate) out: String,
-    /// For stderr.
+    /// The lines for stderr.
     pub(crate) lines: Vec<String>,
     /// The exit status.
     pub(crate) status: CliExitStatus,

@@ -35,14 +35,16 @@ use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_p
 use crate::tools::retry_advice::RetryAdvice;
 use crate::workspace::spare_threads;
 
-/// Servers that do not end within this time are left to their supervisor.
+/// The time for servers to exit. Their supervisors end the remaining ones.
 const CLI_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-/// A thread that still reads a terminal does not hold up the end.
+/// The time for tokio's threads to end. A thread that still reads a terminal does not delay the
+/// exit.
 const TOKIO_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    // Before anything else is set up: a supervisor stands beside every server and command, and what it costs is paid each time.
+    // Before any other setup: every server and command has a supervisor, so its startup cost counts
+    // each time.
     let mut args = std::env::args_os().skip(1);
     match args.next() {
         Some(first) if first == SUPERVISE => std::process::exit(supervisor::run(args)),
@@ -51,11 +53,12 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Prints help, or what is wrong with the command line, with its words escaped: they may come from anywhere.
+/// Prints help or the error of the command line, with its words escaped, since they may come from
+/// any source.
 fn print_parse_error(error: &clap::Error) {
     let escaped = std::env::args_os().map(|word| escape::line(&word.to_string_lossy()).into_owned().into());
     let escaped = Cli::parse_words(escaped).err();
-    // Help that cannot be written has no reader.
+    // A failure to write help is ignored.
     let _ = escaped.as_ref().unwrap_or(error).print();
 }
 
@@ -78,7 +81,7 @@ fn run_command() -> ExitCode {
     };
     let console = Console::open(parsed.cli.global.color);
     panics::install(console.err);
-    // A panic has been told by the hook; nothing of what it left is used again.
+    // The panic hook has reported it, and the remaining state is not used again.
     let status = catch_unwind(AssertUnwindSafe(|| start(parsed, &console))).unwrap_or_else(|panic| {
         if let Some(error) = from_panic_text(&panic_text(panic.as_ref())) {
             console.print_error_lines(&verdict::error(&error, &console.err));
@@ -101,7 +104,7 @@ fn start(parsed: ParsedCommandLine, console: &Console) -> CliExitStatus {
     print(reply.unwrap_or_else(|error| commands::failure_reply(&error, format, console)), console)
 }
 
-/// A combination that the words alone allow.
+/// Returns an error for combinations of arguments that the parser accepts but are invalid.
 pub(super) fn usage_error(cli: &Cli) -> Option<ToolError> {
     let format = cli.global.format;
     let refused =
@@ -130,7 +133,7 @@ fn print(reply: Reply, console: &Console) -> CliExitStatus {
     }
 }
 
-/// Runs a command that needs a runtime, with `piped` as its input where that was read already.
+/// Runs a command that needs a runtime. `piped` is its input if it was read already.
 fn with_runtime(
     parsed: ParsedCommandLine,
     console: &Console,
@@ -144,7 +147,7 @@ fn with_runtime(
         RemoteCommandOutcome::Went(Ok(reply))
             if is_due(&parsed.cli, &cwd, console, &reply) && ask_trust_now(&parsed.cli, &cwd) =>
         {
-            // The daemon follows what was agreed to just now.
+            // The daemon applies the trust that was granted just now.
             return match remote::client::run_through_daemon(&parsed, &cwd, console, None) {
                 RemoteCommandOutcome::Went(again) => again,
                 RemoteCommandOutcome::Here { .. } => Ok(reply),
@@ -155,7 +158,7 @@ fn with_runtime(
             if matches!(parsed.cli.command, CliCommand::Hook(_))
                 && remote::uses_daemon(&parsed.cli.global, &parsed.cli.command) =>
         {
-            // Servers that start for one hook and end with it would be late each time.
+            // Servers that start for one hook and end with it would be too slow each time.
             let why = warning.as_deref().unwrap_or("no daemon runs, and none could be started");
             let why = why.trim_start_matches("warning: ");
             return Err(ToolError::new(ErrorCode::Internal, format!("{why}; see `lsp-tools daemon status`")));
@@ -188,10 +191,11 @@ fn with_runtime(
     reply
 }
 
-/// The threads that everything runs on. A runtime that does not get those it wants never ends.
+/// Creates the tokio runtime with the available threads. Without its wanted threads, a runtime
+/// would never end.
 fn build_runtime() -> Result<io::Result<tokio::runtime::Runtime>, ToolError> {
     let wanted = std::thread::available_parallelism().map_or(1, usize::from);
-    // One is for what blocks.
+    // One thread is for blocking work.
     let given = spare_threads(wanted + 1).saturating_sub(1);
     if given == 0 {
         return Err(ToolError::new(ErrorCode::Internal, NO_THREADS).with_hint(MORE_THREADS));
@@ -199,8 +203,8 @@ fn build_runtime() -> Result<io::Result<tokio::runtime::Runtime>, ToolError> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(given).enable_all().build())
 }
 
-/// Whether whoever sits at the terminal trusts the project now that the daemon's answer lacked something without it. That is
-/// asked and granted in the process that was typed.
+/// Prompts for trust after a daemon's answer that lacks something without it. Prompting and
+/// granting happen in the user's own process. Returns true if the project is now trusted.
 fn ask_trust_now(cli: &Cli, cwd: &Path) -> bool {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let Ok(thread) = thread else { return false };
@@ -217,8 +221,8 @@ fn ask_trust_now(cli: &Cli, cwd: &Path) -> bool {
     })
 }
 
-/// Passes stdin and stdout on to the daemon. One thread does it: handing a message from one to another would cost more than
-/// passing it on.
+/// Passes stdin and stdout to the daemon on a single thread: handing messages between threads would
+/// cost more than passing them on.
 fn pass_to_daemon(
     start: &DoorStartContext<'_>,
     preamble: Preamble,
@@ -231,7 +235,7 @@ fn pass_to_daemon(
     passed
 }
 
-/// Without a log the work still goes on, and it is said why there is none.
+/// Starts the log. A failure is printed, and the work continues without a log.
 fn start_log(cli: &Cli, console: &Console) -> Option<TracingLog> {
     let started =
         Folders::find().map_err(|error| format!("no log is written: {error}")).and_then(|folders| {
@@ -261,11 +265,11 @@ async fn run_and_reply(
 ) -> Result<Reply, ToolError> {
     let mut signals = Signals::listen()?;
     let (sender, receiver) = unbounded_channel();
-    // A log on stderr and a line that is redrawn there would garble each other.
+    // A log on stderr and a redrawn line would overwrite each other.
     let shown = console.err.terminal && cli.global.verbose == 0;
     let progress = shown.then(|| ProgressLine::start(receiver));
     let options = RuntimeOptions {
-        // Whatever they say, trust in them can be taken back.
+        // Trust can be withdrawn even if the project's settings are invalid.
         without_project_settings: matches!(&cli.command, CliCommand::Trust(trust) if trust.revoke),
         patience: RetryAdvice::LoneCommand,
         progress: shown.then_some(sender),
@@ -309,7 +313,7 @@ async fn run_and_reply(
             reply = run_in_runtime(&runtime, asked()) => reply,
         };
     }
-    // Whoever asked need not wait for servers to take their leave.
+    // The user does not wait for servers to exit.
     let status = print(replied, console);
     let ends = futures::future::join_all(former.iter().chain([&runtime]).map(Runtime::shutdown));
     tokio::select! {
@@ -320,10 +324,10 @@ async fn run_and_reply(
     Ok(Reply { out: String::new(), lines: Vec::new(), status })
 }
 
-/// Where the first word of a line has ended, its colour counted.
+/// The length in bytes, colour included, within which the first word of a line ends.
 const MAX_REMARK_START_BYTES: usize = 20;
 
-/// A command, and where it was typed.
+/// A command, with its current folder and streams.
 pub(super) struct CliInvocation<'a> {
     pub(crate) command: CliCommand,
     pub(crate) global: &'a GlobalArgs,
@@ -333,16 +337,16 @@ pub(super) struct CliInvocation<'a> {
     pub(crate) input: &'a PipedInput,
 }
 
-/// What a command comes to, in whichever process it runs.
+/// Runs a command to its reply, in this process or the daemon.
 pub(super) async fn run_in_runtime(runtime: &Runtime, asked: CliInvocation<'_>) -> Reply {
     let CliInvocation { command, global, cwd, console, language: speech, input } = asked;
-    // What is about to be installed need not be advised.
+    // No hint is needed for a server that is about to be installed.
     let about = commands::question_subject(&command, cwd).filter(|_| !global.install);
     let hints = async {
         let Some(about) = about else { return Vec::new() };
         let runtime = runtime.clone();
         let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_about(&about, speech)).await;
-        // A panic there has been told by the hook.
+        // The panic hook has reported a panic there.
         hints.unwrap_or_default()
     };
     let paths = PathSpelling::new(runtime.workspace().root(), cwd);
@@ -360,7 +364,7 @@ pub(super) async fn run_in_runtime(runtime: &Runtime, asked: CliInvocation<'_>) 
     reply
 }
 
-/// Whether a line is a sentence of ours and not text of a file. It may begin with a colour.
+/// Returns true if a line is a message of ours and not text of a file. It may begin with a colour.
 fn is_remark(line: &str) -> bool {
     let begins = line.get(..line.floor_char_boundary(MAX_REMARK_START_BYTES)).unwrap_or_default();
     ["error:", "hint:", "warning:", "note:"].iter().any(|word| begins.contains(word))

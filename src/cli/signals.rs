@@ -1,8 +1,9 @@
-//! Signals that ask the process to stop.
+//! Signals that stop the process.
 //!
-//! A process that is asked ends in order: it gives its answers up and ends its servers. For that it has to listen, and a thread that
-//! waits for a file or a program that does not answer hears nothing. So one thread does nothing but watch that the process
-//! ends all the same; what is supervised is then ended by its supervisors.
+//! On a signal the process cancels its work and ends its servers in order. It must be able to
+//! receive the signal for that, and a thread blocked by a file or program cannot. So a dedicated
+//! thread ensures that the process exits in any case; supervised processes are then ended by their
+//! supervisors.
 
 use std::future::pending;
 use std::sync::Once;
@@ -15,20 +16,21 @@ use tokio::time::{Instant, sleep_until};
 use super::exit::CliExitStatus;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// A signal that nobody has taken up by then ends the process.
+/// The time after which an unhandled signal ends the process.
 const UNHANDLED_SIGNAL_TIMEOUT: Duration = Duration::from_secs(4);
-/// One that was taken up has ended it by then: longer than all that an orderly end may wait for.
+/// The time after which a handled signal ends the process, longer than all waits of an orderly
+/// shutdown.
 const SIGNAL_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(40);
-/// How much earlier than the watching thread another may have heard the same signal.
+/// The time by which another thread may have received the same signal before the watching thread.
 const DUPLICATE_SIGNAL_WINDOW: Duration = Duration::from_millis(200);
 
-/// What has become of the signals so far.
+/// The history of signals so far.
 static HEARD: Mutex<SignalHistory> = Mutex::new(SignalHistory { last: None, ends: None });
 
 struct SignalHistory {
-    /// When one was taken up last.
+    /// The time of the last handled signal.
     last: Option<Instant>,
-    /// When the process ends that was told to by one.
+    /// The deadline for the exit after a signal.
     ends: Option<Instant>,
 }
 
@@ -47,18 +49,19 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on; none of them ends the process by itself any more, unless nobody asks for the [`next`](Self::next).
+    /// Starts to listen. From now on none of the signals ends the process by itself, unless
+    /// [`next`](Self::next) is not awaited.
     ///
     /// # Errors
-    /// When the system refuses, which leaves no orderly way to be stopped.
+    /// The system refuses, so that an orderly shutdown would be impossible.
     pub(super) fn listen() -> Result<Self, ToolError> {
         static WATCHED: Once = Once::new();
         let signals = Self::receive()?;
         if WATCHED.is_completed() {
             return Ok(signals);
         }
-        // Made here and not in the thread, so that the watch also hears a signal that comes before its thread runs, while the caller
-        // may be blocked.
+        // Created here and not in the thread, so that the watch also receives a signal that arrives
+        // before its thread runs, while the caller may be blocked.
         let watched = Self::receive()?;
         WATCHED.call_once(|| {
             let watch = || {
@@ -88,7 +91,7 @@ impl Signals {
         })
     }
 
-    /// Waits for the next of them, after which the process ends. Cancel safe.
+    /// Waits for the next signal, after which the process exits. Cancel safe.
     pub(super) async fn next(&mut self) {
         self.arrival().await;
         let now = Instant::now();
@@ -97,7 +100,8 @@ impl Signals {
         heard.ends.get_or_insert(now + SIGNAL_SHUTDOWN_TIMEOUT);
     }
 
-    /// As [`next`](Self::next), where it ends only what is under way, and the process goes on.
+    /// Like [`next`](Self::next), for a signal that cancels only the current work; the process
+    /// continues.
     pub(super) async fn interrupt(&mut self) {
         self.arrival().await;
         HEARD.lock().last = Some(Instant::now());
@@ -112,7 +116,7 @@ impl Signals {
     }
 }
 
-/// Ends the process where a signal did not.
+/// Ends the process if a signal was not handled in time.
 async fn watch(mut signals: Signals) -> std::convert::Infallible {
     let mut unheard: Option<Instant> = None;
     loop {
@@ -136,7 +140,8 @@ async fn watch(mut signals: Signals) -> std::convert::Infallible {
                     (unheard.is_none_or(|arrived| heard.since(arrived)), heard.ends)
                 };
                 if !is_heard || ends.is_some_and(|ends| ends <= Instant::now()) {
-                    // Nothing is told: what hangs may hold the log, or the terminal.
+                    // Prints and logs nothing, since the blocked code may hold the log or the
+                    // terminal.
                     std::process::exit(i32::from(CliExitStatus::Interrupted.code()));
                 }
                 unheard = None;

@@ -1,4 +1,4 @@
-//! Files with lines, as typed: `FILE`, `FILE:LINE`, `FILE:FIRST-LAST`, `FILE:FIRST-`.
+//! Files with line ranges, as typed: `FILE`, `FILE:LINE`, `FILE:FIRST-LAST`, `FILE:FIRST-`.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,51 +6,51 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-/// Why a span means nothing.
+/// Reasons why a span is invalid.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum SpanError {
     /// Line 0.
     #[error("{given}: lines start at 1")]
     BelowOne {
-        /// What was given.
+        /// The argument.
         given: String,
     },
-    /// The first line stands after the last.
+    /// The first line is after the last.
     #[error("{given}: the first line stands after the last")]
     Backwards {
-        /// What was given.
+        /// The argument.
         given: String,
     },
-    /// A number beyond any text.
+    /// A number too large for a line.
     #[error("{given}: {number} is too large for a line")]
     TooLarge {
-        /// What was given.
+        /// The argument.
         given: String,
-        /// The number in it.
+        /// The number.
         number: String,
     },
 }
 
-/// A file, and which of its lines.
+/// A file with an optional line range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The file, as it was given.
+    /// The file as spelled in the argument.
     pub(crate) path: PathBuf,
-    /// Its lines; `None` for all of them.
+    /// The lines; `None` for the whole file.
     pub(crate) lines: Option<SpanLines>,
 }
 
-/// Some lines, counted from 1.
+/// A 1-based line range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SpanLines {
-    /// The first.
+    /// The first line.
     pub(crate) first: u32,
-    /// The last; `None` for the last of the file.
+    /// The last line; `None` for the end of the file.
     pub(crate) last: Option<u32>,
 }
 
-/// What `given` names. A file that `exists` under the whole name is that file; what does not end in line numbers is a file
-/// too, for the lookup to say that it is missing.
+/// Parses `given`. If a file with the whole name `exists`, it is that file. A text without line
+/// numbers at its end is a file too, so that the lookup reports a missing one.
 pub(crate) fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Span, SpanError> {
     let whole = || Span { path: PathBuf::from(given), lines: None };
     if exists(Path::new(given)) {
@@ -82,7 +82,7 @@ pub(crate) fn parse(given: &OsStr, exists: impl Fn(&Path) -> bool) -> Result<Spa
     Ok(Span { path, lines: Some(SpanLines { first, last }) })
 }
 
-/// `12`, `12-20` or `12-`, apart.
+/// Splits `12`, `12-20` or `12-` into its numbers.
 fn parse_numbers(tail: &str) -> Option<(&str, Option<&str>)> {
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let (first, last) = match tail.split_once('-') {

@@ -1,8 +1,9 @@
-//! The question of trust at the terminal, asked once, when a project wants to run programs.
+//! The trust prompt at the terminal, shown once when a project wants to run programs.
 //!
-//! The question is put where an answer was worse for want of trust, which it says by naming `lsp-tools trust`. A yes is what
-//! `lsp-tools trust --yes` does with what was shown, and the command is carried out once more. A no is remembered with a hash
-//! of what was shown, so that it is asked about again only when it is something else; "never" is remembered for the project.
+//! The prompt follows an answer that lacked something without trust, which is detected by the
+//! mention of `lsp-tools trust`. "Yes" has the same effect as `lsp-tools trust --yes` for the shown
+//! content, and runs the command again. "No" is stored with a hash of the content, so that the
+//! prompt returns only for other content; "never" is stored for the project.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -17,14 +18,14 @@ use crate::runtime::Runtime;
 use crate::tools::error::ToolError;
 use crate::tools::trust::{TrustItem, TrustOutput, TrustRequest};
 
-/// What an answer names that lacks something for want of trust.
+/// The command named in answers that lack something without trust.
 const COMMAND: &str = "lsp-tools trust";
-/// More than so many things are not read in one line.
+/// The limit on items in the one-line prompt.
 const MAX_TRUST_QUESTION_ITEMS: usize = 6;
-/// The longest line that is put as a question, in characters.
+/// The length limit of the prompt, in characters.
 const MAX_TRUST_QUESTION_CHARS: usize = 400;
 
-/// What was answered.
+/// The user's answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TrustQuestionAnswer {
     Yes,
@@ -32,7 +33,8 @@ enum TrustQuestionAnswer {
     Never,
 }
 
-/// Whether to ask for trust after `reply`: it lacks something without it, it can be had anew, and somebody is there who reads it.
+/// Returns true if the prompt should follow `reply`: the answer lacks something without trust, the
+/// command can be repeated, and a user reads the terminal.
 pub(super) fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) -> bool {
     let changes = matches!(cli.command, CliCommand::Edits(_));
     commands::question_subject(&cli.command, cwd).is_some()
@@ -44,13 +46,13 @@ pub(super) fn is_due(cli: &Cli, cwd: &Path, console: &Console, reply: &Reply) ->
         && !is_automated(std::env::var_os("CI").as_deref())
 }
 
-/// Whether the environment says that no person is there, by the variable that CI systems set.
+/// Returns true if the variable set by CI systems indicates that no user is present.
 fn is_automated(variable: Option<&std::ffi::OsStr>) -> bool {
     variable.is_some_and(|value| !value.is_empty() && value != "false" && value != "0")
 }
 
-/// Asks at the terminal. True where the project is trusted now; what goes wrong is told in the log, since the reply stands
-/// without it.
+/// Prompts at the terminal. Returns true if the project is now trusted. Errors are only logged,
+/// since the reply is complete without trust.
 pub(super) async fn ask_for_trust(runtime: &Runtime) -> bool {
     match ask_with_prompt(runtime, prompt_line).await {
         Ok(trusted) => trusted,
@@ -69,11 +71,12 @@ async fn ask_with_prompt(
     if shown.trusted || shown.items.is_empty() || shown.declined {
         return Ok(false);
     }
-    // What does not fit a line is not agreed to by one letter; the answer names the command that shows it.
+    // Content that does not fit in one line cannot be approved by a single letter; the answer names
+    // the command that shows it.
     let Some(question) = question(&shown) else { return Ok(false) };
     let answer = match tokio::task::spawn_blocking(move || put(&question)).await {
         Ok(Ok(line)) => parse_answer(&line),
-        // Ctrl-D, or a terminal that is gone, is no "no".
+        // Ctrl-D, or a closed terminal, does not count as "no".
         Ok(Err(error)) => {
             tracing::debug!("nobody answered: {error}");
             return Ok(false);
@@ -91,7 +94,8 @@ async fn ask_with_prompt(
     Ok(runtime.trust(request).await?.trusted)
 }
 
-/// The question, where it fits a line. Everything that would run is named, every unsafe character by its number.
+/// Returns the prompt if it fits in one line. It names everything that would run, with unsafe
+/// characters escaped.
 fn question(shown: &TrustOutput) -> Option<String> {
     if shown.items.len() > MAX_TRUST_QUESTION_ITEMS {
         return None;
@@ -102,14 +106,14 @@ fn question(shown: &TrustOutput) -> Option<String> {
     (text.chars().count() <= MAX_TRUST_QUESTION_CHARS).then_some(text)
 }
 
-/// A program by its name, anything else with what it says.
+/// Formats a program by its name, and any other item with its value.
 fn item(item: &TrustItem) -> String {
     let is_hash = item.value.len() == 64 && item.value.bytes().all(|byte| byte.is_ascii_hexdigit());
     let name = escape::line(&item.name);
     if is_hash { name.into_owned() } else { format!("{name} ({})", escape::line(&item.value)) }
 }
 
-/// Anything but a clear yes is a no.
+/// Parses the answer. Everything except a clear approval is a refusal.
 fn parse_answer(line: &str) -> TrustQuestionAnswer {
     match line.trim().to_lowercase().as_str() {
         "y" | "yes" => TrustQuestionAnswer::Yes,
@@ -129,7 +133,7 @@ mod tests {
     use crate::config::Folders;
     use crate::runtime::RuntimeOptions;
 
-    /// A project that brings a server of its own, and a runtime on it.
+    /// Opens a runtime on a project with its own server.
     fn project(folder: &Path, command: &str) -> Runtime {
         let root = folder.join("project");
         fs::create_dir_all(root.join(".lsp-tools")).unwrap();
@@ -148,7 +152,7 @@ mod tests {
         Runtime::open_with(options, folders).unwrap()
     }
 
-    /// Whether the project is trusted after that answer, and how often it was asked for.
+    /// Returns the trust after that answer, and the number of prompts.
     async fn answered(runtime: &Runtime, line: &'static str) -> (bool, usize) {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = asked.clone();

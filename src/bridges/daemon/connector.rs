@@ -144,7 +144,7 @@ pub(crate) struct Connector {
 /// Reasons why a long-lived door serves without a daemon.
 #[derive(Debug, Error)]
 pub(crate) enum ByItself {
-    /// It is wanted, or the reason is reported anyway.
+    /// The door is meant to serve by itself, or the reason is reported anyway.
     #[error("without the daemon, as it should be")]
     Expected,
     /// No daemon is available.

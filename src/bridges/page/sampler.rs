@@ -48,7 +48,7 @@ struct SamplerActivity {
     is_running: bool,
 }
 
-/// Marks the sampler as running. If it fails, the next request starts another one.
+/// Clears the running mark if the sampler panics, so that the next request starts another one.
 struct RunningSampler<'a>(&'a PageSampler);
 
 impl Drop for RunningSampler<'_> {

@@ -1,4 +1,4 @@
-//! The address argument of commands that ask about a place.
+//! The address argument of commands about a place in the code.
 
 use std::ffi::OsString;
 

@@ -18,7 +18,7 @@ pub(crate) struct CopilotCommandArgs {
 }
 
 impl CopilotCommandArgs {
-    /// Whether it only takes edits back, as `undo` does, and opens no door.
+    /// Returns true if it only undoes edits and opens no door.
     pub(crate) fn is_undo(&self) -> bool {
         matches!(self.command, Some(CopilotCommand::Undo(_)))
     }
@@ -105,7 +105,7 @@ pub(crate) struct CopilotTurns {
 }
 
 impl CopilotTurns {
-    /// How long a turn may take.
+    /// The time limit of a turn.
     pub(crate) fn limit(&self) -> Duration {
         Duration::from_secs(self.turn_limit)
     }

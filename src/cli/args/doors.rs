@@ -152,10 +152,10 @@ pub(crate) struct HookCommandArgs {
 }
 
 impl HookCommandArgs {
-    /// How long the answer may take: `given`, where somebody has said so.
+    /// Returns the time limit for the answer: `given`, or the default of the event.
     pub(crate) fn time_limit(self, given: Option<Duration>) -> Duration {
         given.unwrap_or(match self.event {
-            // Hosts that `init` has set up wait for 10 s. A warm server needs a fraction of it.
+            // Hosts configured by `init` wait for 10 s. A warm server needs a fraction of that.
             HookEventName::Edit => Duration::from_secs(8),
             HookEventName::Search | HookEventName::Start => Duration::from_secs(2),
         })

@@ -93,7 +93,7 @@ pub(crate) struct EditOptionArgs {
 }
 
 impl EditOptionArgs {
-    /// What tools take as `diagnostics`: nothing where nothing was said.
+    /// Returns the tools' argument `diagnostics`; `None` without one of the options.
     pub(crate) fn diagnostics_flag(self) -> Option<bool> {
         (self.diagnostics || self.no_diagnostics).then_some(self.diagnostics)
     }
@@ -144,7 +144,7 @@ pub(crate) struct SymbolEditArgs {
 }
 
 impl SymbolEditArgs {
-    /// Whether the code comes from stdin.
+    /// Returns true if the code comes from stdin.
     pub(crate) fn takes_input(&self) -> bool {
         [&self.body, &self.before, &self.after].into_iter().any(|text| text.as_deref() == Some("-"))
     }

@@ -1,4 +1,4 @@
-//! The arguments of commands that ask about a symbol.
+//! The arguments of commands that query a symbol.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

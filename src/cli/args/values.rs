@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// Deeper trees are not for reading.
+/// The limit on the depth of a tree.
 const MAX_CLI_TREE_DEPTH: usize = 20;
-/// The longest wait that can be asked for: a day.
+/// The maximum time limit: a day.
 const MAX_CLI_TIMEOUT_SECONDS: f64 = 86_400.0;
 
-/// A number that is not 0.
+/// Parses a number greater than 0.
 pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(0) => Err("it must be at least 1".to_owned()),
@@ -16,7 +16,7 @@ pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// How many levels of a tree.
+/// Parses a number of tree levels.
 pub(super) fn levels(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number @ 1..=MAX_CLI_TREE_DEPTH) => Ok(number),
@@ -24,7 +24,7 @@ pub(super) fn levels(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Seconds, as `10`, `1.5` or `2s`, or milliseconds, as `500ms`.
+/// Parses a duration: seconds, as `10`, `1.5` or `2s`, or milliseconds, as `500ms`.
 pub(super) fn parse_duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = match text.strip_suffix("ms") {
         Some(number) => (number, 0.001),

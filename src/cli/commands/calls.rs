@@ -5,7 +5,7 @@ use crate::cli::args::CallsCommandArgs;
 use crate::tools::error::ToolError;
 use crate::tools::lsp_hierarchy::CallDirection;
 
-/// Who calls something, or what it calls.
+/// Lists the callers or callees of a symbol.
 pub(super) async fn run(arguments: &CallsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.outgoing { CallDirection::Outgoing } else { CallDirection::Incoming };
     let target = parse_place(&arguments.at.address, door.cwd)?;

@@ -19,7 +19,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::shard::CheckCosts;
 
-/// What is wrong with files, folders or the workspace.
+/// Checks files, folders or the workspace.
 pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
         return merge_logs(&arguments.merge, door);
@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
     }
 }
 
-/// What files are known to take; nothing where the file is yet to be written.
+/// Reads the recorded costs of files. Returns none if the file is yet to be written.
 fn read_costs(file: &Path, cwd: &Path, recorded: bool) -> Result<CheckCosts, ToolError> {
     match named_file(&cwd.join(file)) {
         Ok(text) => CheckCosts::from_json(&text).map_err(|error| unusable_file_error(file, &error)),
@@ -70,7 +70,8 @@ fn unusable_file_error(file: &Path, error: &dyn std::error::Error) -> ToolError 
     ToolError::new(ErrorCode::InvalidArgs, error)
 }
 
-/// The logs of parts as one log, or in the format that was asked for, with the status that one check of everything would have had.
+/// Merges the logs of parts into one log, or into the requested format, with the exit status of a
+/// single check.
 fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
         let text = named_file(&door.cwd.join(file)).map_err(|error| unusable_file_error(file, &error))?;

@@ -13,7 +13,7 @@ use crate::tools::error::ToolError;
 use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
 use crate::tools::shard::CheckCosts;
 
-/// What the difference breaks that `arguments` name.
+/// Checks the difference named by `arguments`.
 pub(super) async fn run(
     arguments: CheckCommandArgs,
     costs: Arc<CheckCosts>,
@@ -46,7 +46,8 @@ pub(super) async fn run(
     Ok(text(answer, door))
 }
 
-/// The same as a check of files, in which those that could not be judged or merged have no data.
+/// Converts the answer to that of a check of files. Files that could not be checked or merged have
+/// no data.
 fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
     let mut output = answer.output.found.clone();
     output.incomplete.extend(answer.output.unjudged.iter().map(|file| FileVerdict {

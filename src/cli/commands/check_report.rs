@@ -1,4 +1,4 @@
-//! The text of a check's report, in the format that was asked for.
+//! The text of a check's report in the requested format.
 
 use super::{CliContext, as_json};
 use crate::cli::args::CliOutputFormat;
@@ -6,7 +6,8 @@ use crate::cli::render::report::CheckReport;
 use crate::cli::render::{github, gitlab, junit, sarif};
 use crate::tools::error::ToolError;
 
-/// The report in the format of the command line; `None` for formats that are made from the answer itself.
+/// Renders the report in the format of the command line. Returns `None` for formats made from the
+/// answer itself.
 pub(super) fn report_text(
     report: &CheckReport<'_>,
     door: CliContext<'_>,
@@ -16,7 +17,7 @@ pub(super) fn report_text(
         CliOutputFormat::Github => Ok(Some(github::render(report))),
         CliOutputFormat::Gitlab => as_json(&gitlab::render(report), door).map(Some),
         CliOutputFormat::Junit => Ok(Some(junit::render(report))),
-        // The formats of tool lists have been refused by then.
+        // Formats of tool lists were refused before.
         _ => Ok(None),
     }
 }

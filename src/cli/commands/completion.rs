@@ -7,7 +7,7 @@ use crate::tools::error::ToolError;
 
 const NOTHING: &str = "nothing could be typed there";
 
-/// What could be typed at a place.
+/// Lists the completions at a position.
 pub(super) async fn run(arguments: &CompletionCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let target = place_in_file(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.completion(target, arguments.limit).await?;

@@ -7,7 +7,7 @@ use crate::cli::args::{Cli, ShellCompletionsArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// The completion script of a shell.
+/// Prints the completion script of a shell.
 pub(super) fn run(arguments: &ShellCompletionsArgs) -> Result<Reply, ToolError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "lsp-tools", &mut script);

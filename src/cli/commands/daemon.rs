@@ -24,14 +24,14 @@ use crate::tools::error::{ErrorCode, ToolError};
 
 pub(crate) mod logs;
 
-/// How long a daemon may take to tell what runs.
+/// The time limit for a daemon's status.
 const DAEMON_STATUS_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long it may take to end: calls that run, doors, and servers each have their time.
+/// The time limit for a daemon to exit, which covers running calls, doors and servers.
 const DAEMON_STOP_TIMEOUT: Duration = Duration::from_secs(40);
-/// The longest answer, in bytes.
+/// The size limit of an answer, in bytes.
 const MAX_DAEMON_ANSWER_BYTES: usize = 64 << 20;
 
-/// Answers `daemon`.
+/// Runs `daemon`.
 pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     match arguments {
         DaemonCommand::Start => start_one(&start).await,
@@ -54,7 +54,7 @@ pub(super) fn connector(start: &DoorStartContext<'_>) -> Result<Connector, ToolE
     Connector::find(workspace.root(), &folders()?).map_err(connect_error)
 }
 
-/// The ways to all daemons that are asked about: folder and key of each.
+/// Returns the folder and keys of the selected daemons.
 fn chosen_daemons(
     all: AllDaemons,
     start: &DoorStartContext<'_>,
@@ -97,7 +97,7 @@ async fn start_one(start: &DoorStartContext<'_>) -> Result<Reply, ToolError> {
     to_reply(start, &output, CliExitStatus::Answered, || format!("the daemon {done} (pid {pid})\n"))
 }
 
-/// What is wrong with the settings, as every command says it.
+/// Returns the error of invalid settings, as reported by every command.
 pub(super) fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
     let options = crate::runtime::RuntimeOptions {
         workspace: start.global.workspace.clone(),
@@ -161,7 +161,7 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
     for key in keys {
         let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(connect_error)?;
         let Some(DaemonConnection { mut reader, welcome, .. }) = asked else { continue };
-        // The connection ends when the daemon does.
+        // The connection ends with the daemon.
         if timeout(DAEMON_STOP_TIMEOUT, reader.read(&mut [0])).await.is_err() {
             let error = format!(
                 "the daemon (pid {}) has not ended within {} s",

@@ -5,8 +5,8 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::doctor::render;
 use crate::tools::error::ToolError;
 
-/// What keeps answers from being good. It is no call of a tool: it looks at the machine of whoever typed it, and must answer where a rule, or
-/// a hook that fails, keeps calls from running.
+/// Diagnoses the setup. This is not a tool call: it examines the user's own machine, and must work
+/// even if a rule or a failing hook blocks calls.
 pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
     let output = door.runtime.doctor().await;
     let status = if output.well { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };

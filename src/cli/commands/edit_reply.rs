@@ -10,7 +10,7 @@ use crate::cli::args::edits::EditOptionArgs;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::tools::error::ToolError;
 
-/// Calls a tool that edits, in this manner.
+/// Calls an editing tool with these options.
 pub(super) async fn run_edit(
     door: CliContext<'_>,
     name: &str,
@@ -23,7 +23,7 @@ pub(super) async fn run_edit(
     call_and_render(door, name, arguments, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
 }
 
-/// An edit as it looks.
+/// Renders an edit as a reply.
 pub(super) fn edit_reply(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
     let mut before = HashMap::new();
     edited.each_path(&mut |path| {

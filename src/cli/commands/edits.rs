@@ -90,7 +90,7 @@ async fn patch(arguments: PatchCommandArgs, door: CliContext<'_>) -> Result<Repl
     run_edit(door, "patch", json!({"patch": text}), arguments.manner).await
 }
 
-/// The patch in a file that whoever typed its name can read, wherever it lies.
+/// Reads the patch from a file named on the command line, which may be anywhere.
 async fn from_file(file: PathBuf) -> Result<String, ToolError> {
     let from = file.clone();
     let read = tokio::task::spawn_blocking(move || named_file(&from)).await;

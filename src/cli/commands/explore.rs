@@ -5,7 +5,7 @@ use crate::cli::args::ExploreCommandArgs;
 use crate::cli::render::explore::render;
 use crate::tools::error::ToolError;
 
-/// A symbol with all that concerns it.
+/// Shows a symbol with its context.
 pub(super) async fn run(arguments: &ExploreCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let target = parse_place(&arguments.at.address, door.cwd)?;
     let only = Some(arguments.only.clone()).filter(|only| !only.is_empty());

@@ -19,7 +19,7 @@ use crate::tools::list::ListOutput;
 use crate::tools::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadOutput, ReadTool};
 use crate::tools::tool::Caller;
 
-/// The longest that all pages of a file take, unless `--timeout` says otherwise.
+/// The time limit for all pages of a file, unless `--timeout` is given.
 const DEFAULT_READ_ALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs a command that reads files.
@@ -42,7 +42,7 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
     }
     let (first, last) = span.lines.map_or((1, None), |SpanLines { first, last }| (first, last));
     if door.format == CliOutputFormat::Json {
-        // One answer is what JSON shows; as text, pages follow each other until the end.
+        // JSON shows a single answer; text output continues with further pages until the end.
         let limit = last.map_or(MAX_READ_LINES, |last| MAX_READ_LINES.min((last - first) as usize + 1));
         let given = json!({"path": path, "offset": first, "limit": limit, "line_numbers": arguments.numbers});
         return tool_call::raw_reply(&call_tool(door, "read", given).await, door);
@@ -62,13 +62,13 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
         let end = u32::try_from(page.end_line).unwrap_or(u32::MAX);
         let goes_on = page.has_more && end >= next && last.is_none_or(|last| end < last);
         if goes_on {
-            // Its end is not told by one who goes on.
+            // Removes the note about the page's end, since reading continues.
             page.notes.retain(|note| !note.starts_with("the page ended at line "));
         }
         let shown = render::page(&page, arguments.numbers, look);
         whole.out.push_str(&shown.out);
         whole.lines.extend(shown.lines);
-        // Lines were asked for that the file has not.
+        // The requested lines do not exist in the file.
         if end == 0 && next == first && span.lines.is_some() {
             whole.status = CliExitStatus::Unpleasant;
         }
@@ -79,7 +79,7 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
     }
 }
 
-/// Lines from `first` (1-based) on, at most `count`.
+/// Reads at most `count` lines from `first` (1-based) on.
 async fn read_page(
     door: CliContext<'_>,
     path: &str,

@@ -14,10 +14,11 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher, WorkDeadline};
 
-/// The time to find the matches in the shown lines again; lines beyond it are shown without colour.
+/// The time limit for finding the matches in shown lines again. Lines beyond it are shown without
+/// colour.
 const MAX_HIGHLIGHT_TIME: Duration = Duration::from_secs(1);
 
-/// Lines that match a pattern.
+/// Lists the lines that match a pattern.
 pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let searched = SearchedText::of(&arguments)?;
     let under = searched.under.as_deref().map(path).transpose()?.or(default_folder(door));
@@ -42,7 +43,7 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore,
     });
     let look = &door.console.out;
-    // Only what is painted need be found again.
+    // Only highlighted matches have to be found again.
     let matcher = if look.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
@@ -54,7 +55,7 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
     call_and_render(door, "grep", given, shown).await
 }
 
-/// The pattern that is searched for, and where.
+/// The pattern and the searched path.
 struct SearchedText {
     pattern: String,
     is_fixed: bool,
@@ -97,7 +98,8 @@ fn case(arguments: &GrepCommandArgs) -> CaseMode {
     }
 }
 
-/// What makes a line match; `None` for a pattern that the tool refuses as well, in its own words.
+/// Creates the matcher for highlighting. Returns `None` for an invalid pattern, which the tool
+/// reports itself.
 fn matcher(arguments: &GrepCommandArgs, searched: &SearchedText) -> Option<LineMatcher> {
     let pattern = GrepPattern {
         text: searched.pattern.clone(),

@@ -1,4 +1,4 @@
-//! The command `hook`: what a host's model is told behind an edit, or at a search.
+//! The command `hook`, which informs a host's model after an edit or at a search.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,12 +19,12 @@ use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::made_edit::{MadeEdit, MadeEdits};
 use crate::tools::target::Target;
 
-/// The most symbols of a name that are looked at.
+/// The number of symbols examined for a name.
 const MAX_SYMBOLS_OF_NAME: usize = 50;
-/// The most references that are counted.
+/// The number of references that are counted.
 const MAX_COUNTED_REFERENCES: usize = 1_000;
 
-/// Answers what the host tells on stdin: an edit always, a search where there is something to say in time.
+/// Answers the event on stdin: an edit always, a search only if a result is available in time.
 pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let silence = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
     let told = door.input.text("what the host tells").await?;
@@ -41,7 +41,7 @@ pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<R
         })
     };
     let words = match &event.subject {
-        // What is left is for the answer itself.
+        // The rest of the time is for printing the answer.
         HostHookSubject::Edited(edits) => Some(about_edits(edits, &asking(limit * 9 / 10), limit).await),
         HostHookSubject::Searched(names) => match timeout(limit, about_names(names, &asking(limit))).await {
             Ok(Ok(words)) => words,
@@ -65,7 +65,7 @@ pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<R
     Ok(Reply { out, ..silence })
 }
 
-/// The judgement of the edits; where the texts before them are not known, the errors that are there.
+/// Returns the judgement of the edits, or the current errors if the former texts are unknown.
 async fn about_edits(edits: &[MadeEdit], runtime: &Runtime, limit: Duration) -> String {
     let made = Arc::new(MadeEdits::new(edits.to_vec()));
     let args = DiagnosticsArgs {
@@ -82,16 +82,16 @@ async fn about_edits(edits: &[MadeEdit], runtime: &Runtime, limit: Duration) -> 
     }
 }
 
-/// Where the server has symbols of these names.
+/// Returns the server's definitions of these names.
 async fn about_names(names: &[SearchedSymbolName], runtime: &Runtime) -> Result<Option<String>, ToolError> {
     let mut found = Vec::new();
     for name in names {
         let answer = Box::pin(runtime.symbols(Target::Name(name.name.clone()), MAX_SYMBOLS_OF_NAME)).await?;
-        // What the text alone shows, the search itself is about to show.
+        // The search itself shows results of a text search.
         if answer.verdict == Verdict::Hints {
             continue;
         }
-        // What comes without its line lies in a file that may not be seen.
+        // A symbol without its line is in a file hidden by the rules.
         let is_shown = |symbol: &SymbolItem| symbol.text.is_some() && is_called(symbol, name);
         let definitions: Vec<SymbolItem> = answer.output.symbols.into_iter().filter(is_shown).collect();
         let uses = match definitions.as_slice() {
@@ -103,7 +103,8 @@ async fn about_names(names: &[SearchedSymbolName], runtime: &Runtime) -> Result<
     Ok(symbol_words(&found))
 }
 
-/// Whether a symbol is the one that is searched for. Servers add parameters to names, and packages to containers.
+/// Returns true if the symbol has the searched name. Servers add parameters to names, and packages
+/// to containers.
 fn is_called(symbol: &SymbolItem, name: &SearchedSymbolName) -> bool {
     let bare = |text: &str| text.split(['(', '<']).next().unwrap_or_default().trim().to_owned();
     let last = |text: &str| bare(text).rsplit(['.', ':', '/']).next().unwrap_or_default().to_owned();
@@ -111,7 +112,7 @@ fn is_called(symbol: &SymbolItem, name: &SearchedSymbolName) -> bool {
     bare(&symbol.name) == name.name && name.container.as_ref().is_none_or(|wanted| *wanted == container)
 }
 
-/// How often a symbol is used; `None` where that is not told in time.
+/// Counts the uses of a symbol. Returns `None` if the server does not answer in time.
 async fn uses_of(symbol: &SymbolItem, runtime: &Runtime) -> Option<SymbolUses> {
     let path = runtime.workspace().root().join(Path::new(symbol.path.as_deref()?));
     let target = Target::Position { path, position: symbol.range.start };

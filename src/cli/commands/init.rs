@@ -1,4 +1,4 @@
-//! The command `init`: the hosts of this machine, and the files that lead one of them to us.
+//! The command `init`: the hosts of this machine, and the files that make one of them start us.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::process::ProgramPath;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
-/// Answers `init`.
+/// Runs `init`.
 pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let places = host_directories(door)?;
     let Some(host) = init.host.map(McpHost::from) else { return list_hosts(&places, door) };
@@ -52,7 +52,7 @@ pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<R
     Ok(reply)
 }
 
-/// The entry that `init` asks for.
+/// Returns the requested configuration.
 fn setup_request(init: &InitCommandArgs, host: McpHost, door: CliContext<'_>) -> HostSetupRequest {
     let profile = init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned()));
     let usual = (!init.editor_door).then(|| host.usual_profile().to_owned());
@@ -66,7 +66,7 @@ fn setup_request(init: &InitCommandArgs, host: McpHost, door: CliContext<'_>) ->
     }
 }
 
-/// The result of the check of an entry, in one line.
+/// Formats the result of the check of an entry in one line.
 fn check_line(check: &Result<Vec<String>, String>) -> String {
     match check {
         Ok(tools) => {
@@ -76,7 +76,7 @@ fn check_line(check: &Result<Vec<String>, String>) -> String {
     }
 }
 
-/// The changes that `init` makes, computed before the first file is written.
+/// Computes the changes by `init` before the first file is written.
 fn changes(
     init: &InitCommandArgs,
     request: &HostSetupRequest,
@@ -90,7 +90,7 @@ fn changes(
     match init.remove {
         true if only_named => {}
         true => changes.push(unconfigure(request, places, catalogue)?),
-        // Hooks and instructions go well with an entry that somebody has made another way.
+        // Hooks and instructions work with an entry that was created in another way.
         false
             if only_named
                 && init.profile.is_none()
@@ -107,7 +107,7 @@ fn changes(
     if init.instructions {
         changes.extend(instruct(host, scope, places, init.remove)?);
     } else if all {
-        // A host without such a file has nothing to take out.
+        // A host without such a file has nothing to remove.
         changes.extend(instruct(host, scope, places, true).unwrap_or_default());
     }
     changes.retain(|change| !init.remove || change.before.is_some());
@@ -118,7 +118,7 @@ fn changes(
     Ok(changes)
 }
 
-/// The hosts that are known: which are here, what they have of ours, and what is left to do.
+/// Lists the supported hosts: presence, our entries, and the next command.
 fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let hosts = survey(places, &ProgramPath::of_user(door.runtime.workspace()));
     let rows: Vec<HostRow> = hosts.iter().map(HostRow::from).collect();
@@ -131,7 +131,7 @@ fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, T
     output_reply(door, &output, status, |_| hosts::render(&rows, &folders, &door.console.out))
 }
 
-/// What a host wants before it runs a project's hooks.
+/// Returns the step that a host requires before it runs a project's hooks.
 fn hook_step(host: McpHost) -> Option<&'static str> {
     match host {
         McpHost::Codex => Some("hooks run once you have agreed to them: `/hooks` in `codex`"),
@@ -142,7 +142,7 @@ fn hook_step(host: McpHost) -> Option<&'static str> {
     }
 }
 
-/// What is left to do until a host that was configured uses us.
+/// Returns the next step until a configured host uses us.
 fn next_step(host: McpHost, scope: Option<HostScope>) -> &'static str {
     if scope == Some(HostScope::User) {
         match host {
@@ -177,7 +177,7 @@ fn next_step(host: McpHost, scope: Option<HostScope>) -> &'static str {
     }
 }
 
-/// Shows the texts that would be written, or what changed and whether the entry works.
+/// Shows the new texts with `print`; otherwise the changes and the result of the check.
 fn report(
     changes: &[InitFileChange],
     (print, check): (bool, Option<&Result<Vec<String>, String>>),
@@ -189,7 +189,7 @@ fn report(
             "changed": !change.is_done(), "added": change.added_lines(),
         })
     };
-    // The first file is also told by itself, as where there is but one.
+    // The first file is also at the top level, as for a single file.
     let mut output = changes.first().map_or_else(|| json!({"changed": false, "written": false}), file);
     output["ok"] = json!(!matches!(check, Some(Err(_))));
     output["files"] = changes.iter().map(file).collect();
@@ -219,7 +219,7 @@ fn report(
     Ok(reply)
 }
 
-/// One of several files, with its name.
+/// Renders one of several files with its name.
 fn shown_file(change: &InitFileChange) -> String {
     let path = escape::words(&change.path.display().to_string());
     format!("==> {path} <==\n{}\n", escape::block(change.after.as_deref().unwrap_or_default()))
@@ -237,7 +237,7 @@ fn file_line(change: &InitFileChange, print: bool) -> String {
     }
 }
 
-/// How a host finds us: by name where that leads to this program, else by its path.
+/// Returns the program for the host: the plain name if it resolves to this program, else its path.
 fn own_program(workspace: &Workspace) -> String {
     let own = std::env::current_exe().ok().and_then(|path| path.canonicalize().ok());
     let found = ProgramPath::of_user(workspace).find("lsp-tools").and_then(|path| path.canonicalize().ok());

@@ -6,7 +6,7 @@ use crate::cli::render::locations::render;
 use crate::tools::answer::{Answer, LocationsOutput};
 use crate::tools::error::ToolError;
 
-/// Where something is defined.
+/// Lists the definitions of a symbol.
 pub(super) async fn definition(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
         door,
@@ -15,7 +15,7 @@ pub(super) async fn definition(arguments: &AddressArgs, door: CliContext<'_>) ->
     )
 }
 
-/// Where something is declared.
+/// Lists the declarations of a symbol.
 pub(super) async fn declaration(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
         door,
@@ -24,7 +24,7 @@ pub(super) async fn declaration(arguments: &AddressArgs, door: CliContext<'_>) -
     )
 }
 
-/// Where the type of something is defined.
+/// Lists the definitions of a symbol's type.
 pub(super) async fn type_definition(
     arguments: &AddressArgs,
     door: CliContext<'_>,
@@ -36,7 +36,7 @@ pub(super) async fn type_definition(
     )
 }
 
-/// What implements something.
+/// Lists the implementations of a symbol.
 pub(super) async fn implementation(
     arguments: &AddressArgs,
     door: CliContext<'_>,
@@ -48,7 +48,7 @@ pub(super) async fn implementation(
     )
 }
 
-/// Where something is used.
+/// Lists the references to a symbol.
 pub(super) async fn references(
     arguments: &LimitedAddressArgs,
     door: CliContext<'_>,

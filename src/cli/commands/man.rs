@@ -10,7 +10,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// The manual page on stdout, or one page per command in a folder.
+/// Prints the manual page, or writes one page per command to a folder.
 pub(super) fn run(arguments: &ManPageArgs) -> Result<Reply, ToolError> {
     let (out, lines) = match &arguments.folder {
         None => (page()?, Vec::new()),

@@ -1,7 +1,8 @@
 //! The commands of the shell, one file each.
 //!
-//! A command takes its arguments and a [`CliContext`], asks the runtime, and gives a [`Reply`]: text for stdout, lines for
-//! stderr, and the exit status. It prints nothing itself, so that what is printed has one place.
+//! A command takes its arguments and a [`CliContext`], queries the runtime, and returns a
+//! [`Reply`]: text for stdout, lines for stderr, and the exit status. It prints nothing itself, so
+//! that all printing is in one place.
 
 mod calls;
 mod check;
@@ -58,24 +59,24 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::place_address;
 use crate::tools::target::{Target, path_of};
 
-/// What a command may use.
+/// The context of a command.
 #[derive(Clone, Copy)]
 pub(super) struct CliContext<'a> {
-    /// Who answers.
+    /// The runtime that answers.
     pub(crate) runtime: &'a Runtime,
-    /// The folder that relative paths start from.
+    /// The folder for relative paths.
     pub(crate) cwd: &'a Path,
-    /// How paths are spelled there.
+    /// The spelling of paths in that folder.
     pub(crate) paths: &'a PathSpelling,
-    /// How the answer is written.
+    /// The output format.
     pub(crate) format: CliOutputFormat,
-    /// What the streams look like.
+    /// The display capabilities of the streams.
     pub(crate) console: &'a Console,
-    /// What is piped in.
+    /// The piped input.
     pub(crate) input: &'a PipedInput,
 }
 
-/// Runs a command that needs no runtime; `None` for those that do.
+/// Runs a command that needs no runtime. Returns `None` for all others.
 pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, ToolError>> {
     match command {
         CliCommand::Completions(arguments) => Some(completions::run(arguments)),
@@ -84,7 +85,7 @@ pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, Tool
     }
 }
 
-/// Runs a command that asks the runtime.
+/// Runs a command that queries the runtime.
 pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
     let reply = match command {
         CliCommand::Hover(arguments) => hover::run(&arguments, door).await,
@@ -103,7 +104,7 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         CliCommand::Tests(arguments) => tests_reaching::run(arguments, door).await,
         CliCommand::Files(command) => files::run(command, door).await,
         CliCommand::Edits(command) => edits::run(command, door).await,
-        // The edits of a turn are one group.
+        // The edits of a turn form one group.
         CliCommand::Copilot(CopilotCommandArgs { command: Some(CopilotCommand::Undo(undo)) }) => {
             let undo = UndoCommandArgs { id: None, group: Some(undo.turn), list: false };
             edits::run(EditingCommand::Undo(undo), door).await
@@ -130,7 +131,7 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
     reply.unwrap_or_else(|error| failure_reply(&error, door.format, door.console))
 }
 
-/// What a question about code is about: of that, what is missing is told at the start.
+/// Returns the subject of a question about code, to which the startup hints are limited.
 pub(super) fn question_subject(command: &CliCommand, cwd: &Path) -> Option<AskedAbout> {
     let address = match command {
         CliCommand::Hover(at)
@@ -181,7 +182,8 @@ pub(super) fn failure_reply(error: &ToolError, format: CliOutputFormat, console:
     Reply { out: String::new(), lines: verdict::error(error, &console.err), status }
 }
 
-/// The reply of an answer: `text` as it looks to people, `nothing` said where that is empty.
+/// Creates the reply of an answer. `text` renders it for users, and `nothing` is the note if that
+/// is empty.
 fn answer_reply<T: Serialize + GradedOutput + HasPaths>(
     door: CliContext<'_>,
     mut answer: Answer<T>,
@@ -197,7 +199,7 @@ fn answer_reply<T: Serialize + GradedOutput + HasPaths>(
     Ok(reply_with_verdict(door, &answer, out, nothing))
 }
 
-/// The reply of an answer whose text is `out`.
+/// Creates the reply of an answer with the text `out`.
 fn reply_with_verdict<T: GradedOutput>(
     door: CliContext<'_>,
     answer: &Answer<T>,
@@ -205,14 +207,15 @@ fn reply_with_verdict<T: GradedOutput>(
     nothing: &str,
 ) -> Reply {
     let mut lines = verdict::lines(answer, &door.console.err);
-    // Where nobody answered, the verdict has said so already.
+    // If no server answered, the verdict states it already.
     if out.is_empty() && answer.verdict != Verdict::NoData {
         lines.push(nothing.to_owned());
     }
     Reply { out, lines, status: exit::of_answer(answer) }
 }
 
-/// The reply of a call or type hierarchy, `nothing` said where nothing of the kind stands there.
+/// Creates the reply of a call or type hierarchy. `nothing` is the note if no such symbol is at the
+/// position.
 fn hierarchy_reply(
     door: CliContext<'_>,
     answer: Answer<HierarchyOutput>,
@@ -228,7 +231,7 @@ fn hierarchy_reply(
     Ok(reply)
 }
 
-/// The reply of an output that comes from no server.
+/// Creates the reply of an output without a server.
 fn output_reply<T: Serialize>(
     door: CliContext<'_>,
     output: &T,
@@ -245,22 +248,22 @@ fn as_json<T: Serialize>(output: &T, door: CliContext<'_>) -> Result<String, Too
     })
 }
 
-/// The target that `given` names; an existing folder is no file.
+/// Parses the target `given`. An existing folder does not count as a file.
 fn parse_target(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     Ok(place_address::parse(given, is_file_in(cwd))?)
 }
 
-/// The place or name that `given` names; a whole file is neither.
+/// Parses the position or name `given`. A whole file is an error.
 fn parse_place(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     place_address::parse_place(given, is_file_in(cwd))
 }
 
-/// Tells paths that exist, relative to `cwd`, and are no folders.
+/// Returns a predicate for existing paths relative to `cwd` that are not folders.
 fn is_file_in(cwd: &Path) -> impl Fn(&Path) -> bool {
     move |path| cwd.join(path).metadata().is_ok_and(|metadata| !metadata.is_dir())
 }
 
-/// The place in a file that `given` names; a name alone is none.
+/// Parses the position in a file `given`. A name alone is an error.
 fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     match parse_place(given, cwd)? {
         Target::Name(name) => {

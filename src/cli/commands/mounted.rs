@@ -10,7 +10,7 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::source::{MountedServer, ToolSourceOutcome};
 use crate::tools::trace::{TraceContext, with_trace};
 
-/// Answers `mcp list` and its kin.
+/// Runs `mcp list` and its sibling commands.
 pub(super) async fn run(mounted: MountedServersCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     match mounted {
         MountedServersCommand::List => list(door).await,
@@ -52,7 +52,7 @@ async fn show(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
                     render::one(&server, &door.console.out)
                 });
             }
-            // What is known of it from before is an answer as well.
+            // Knowledge from earlier connections is an answer as well.
             Err(error) => {
                 last = Some(source.mounted().into_iter().find(|server| server.name == name).ok_or(error))
             }

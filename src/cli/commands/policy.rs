@@ -13,7 +13,7 @@ use crate::text::shell_word;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
-/// What the rules say.
+/// The decision of the rules.
 #[derive(Debug, Serialize)]
 struct PolicyOutput {
     /// Always true.
@@ -22,7 +22,7 @@ struct PolicyOutput {
     decision: PolicyDecision,
 }
 
-/// Says what would become of a call.
+/// Reports the decision on a call.
 pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let PolicyCommand::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
     let caller = Caller { agent, ..Caller::default() };
@@ -60,7 +60,8 @@ fn json(text: Option<&str>) -> Result<Value, ToolError> {
     })
 }
 
-/// One word is a whole command line; several are the words of one command, as a shell has split them.
+/// Joins the words of a command. A single word is a whole command line; several are the words of
+/// one command as split by a shell.
 fn join_words(words: &[String]) -> String {
     match words {
         [line] => line.clone(),

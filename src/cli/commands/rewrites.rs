@@ -33,7 +33,7 @@ pub(super) async fn rename(arguments: &RenameCommandArgs, door: CliContext<'_>) 
     run_edit(door, "lsp_rename", given, arguments.manner).await
 }
 
-/// What servers offer to do, or one of it done.
+/// Lists the available code actions, or applies one.
 pub(super) async fn actions(arguments: ActionsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut given = range(&arguments, door.cwd)?;
     given["kind"] = json!(arguments.kind);
@@ -48,13 +48,13 @@ pub(super) async fn actions(arguments: ActionsCommandArgs, door: CliContext<'_>)
     .await
 }
 
-/// The file and the part of it that actions are asked for.
+/// Returns the file and range for code actions.
 fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError> {
     let span = tool_call::parse_span(&arguments.address, cwd)?;
     let is_file = |file: &Path| cwd.join(file).is_file();
     match span.lines {
         Some(SpanLines { first, last }) if is_file(&span.path) => {
-            // A file has no more lines than this.
+            // No file has more lines than this.
             let last = last.unwrap_or(u32::MAX);
             let end = (last > first).then_some(last - 1);
             Ok(json!({"path": path(&span.path)?, "line": first - 1, "end_line": end}))
@@ -64,7 +64,7 @@ fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError>
             Target::Position { path: file, position } => {
                 Ok(json!({"path": path(&file)?, "line": position.line, "character": position.character}))
             }
-            // What is offered for a line is offered for the names on it.
+            // Code actions for a line include those for the names on it.
             Target::NameOnLine { path: file, line0, .. } => Ok(json!({"path": path(&file)?, "line": line0})),
             Target::NameInFile { path: file, .. } | Target::File(file) => {
                 let error = format!("{}: say on which line", file.display());
@@ -79,7 +79,7 @@ fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError>
     }
 }
 
-/// Formats files, one after the other; the exit status is the worst of them.
+/// Formats files one after the other. The exit status is the highest of them.
 pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let asked = EditRequestFlags { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
     let mut whole = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
@@ -109,7 +109,7 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
         };
         let reply = call_and_render(door, "lsp_format", given, one).await?;
         whole.out.push_str(&reply.out);
-        // Of the files of a folder, all that a server does not format say the same.
+        // Removes duplicate messages of files that no server formats.
         whole
             .lines
             .extend(reply.lines.into_iter().filter(|line| !whole.lines.contains(line)).collect::<Vec<_>>());
@@ -120,14 +120,15 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
     Ok(whole)
 }
 
-/// Has servers do one kind of action in whole files.
+/// Applies one kind of code action to whole files.
 pub(super) async fn fix(arguments: FixCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let paths = arguments.paths.iter().map(|given| path(given)).collect::<Result<Vec<_>, _>>()?;
     let FixCommandArgs { kind, rule, title, manner, .. } = arguments;
     run_edit(door, "fix", json!({"kind": kind, "rule": rule, "title": title, "paths": paths}), manner).await
 }
 
-/// The files of a folder that a server here may format; a file, or lines of one, as it is.
+/// Returns the files of a folder that an available server can format. A file, or lines of one,
+/// stays unchanged.
 fn files_of(given: &OsStr, door: CliContext<'_>) -> Result<Vec<OsString>, ToolError> {
     let folder = Path::new(given);
     if !door.cwd.join(folder).is_dir() {

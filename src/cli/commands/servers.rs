@@ -9,7 +9,7 @@ use crate::tools::lsp_servers::{LspServers, NoArgs};
 use crate::tools::servers::ServersOutput;
 use crate::tools::tool::Caller;
 
-/// Every language of the workspace and its servers.
+/// Lists every language of the workspace and its servers.
 pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
     let caller = Caller::at_shell();
     let answer = door.runtime.call_as(LspServers, NoArgs {}, CallOptions::new(&caller)).await?;

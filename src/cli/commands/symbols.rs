@@ -8,7 +8,7 @@ use crate::cli::render::symbols::render;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::target::Target;
 
-/// The outline of a file, or symbols of the workspace.
+/// Lists the outline of a file, or symbols of the workspace.
 pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = Path::new(&arguments.address);
     if given.components().count() > 1 && door.cwd.join(given).is_dir() {

@@ -16,10 +16,10 @@ use crate::tools::test_reach::output::TestRun;
 use crate::tools::test_runs::EndedRun;
 use crate::tools::tool::Caller;
 
-/// How long one command may run, in milliseconds, where `bash.max_timeout` does not end it sooner.
+/// The time limit of one command in milliseconds, unless `bash.max_timeout` is lower.
 const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 
-/// Names the tests, and runs them where that is wanted.
+/// Lists the tests, and runs them on request.
 pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let limit = arguments.limit;
     let args = match &arguments.against {
@@ -58,7 +58,7 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
     if !without_run.is_empty() {
         let what = format!("no project says how the tests of {} are run", without_run.join(", "));
         reply.lines.extend(verdict::error(&ToolError::new(ErrorCode::NotFound, what), &door.console.err));
-        // Tests that failed say more than those that did not run.
+        // The status of failed tests takes precedence over that of tests without a command.
         if reply.status != CliExitStatus::Unpleasant {
             reply.status = CliExitStatus::Failed;
         }
@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
     Ok(reply)
 }
 
-/// The reply with the output of each command; the first that fails decides on the status.
+/// Adds the output of each command to the reply. The first failure determines the status.
 async fn run_commands(
     mut reply: Reply,
     commands: &[TestRun],
@@ -79,7 +79,7 @@ async fn run_commands(
         let arguments = json!({"command": command, "timeout_ms": RUN_TIMEOUT_MS, "diagnostics": false});
         let mut result = door.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
         let failure = start_failure(command, set_up.as_deref(), &result.value);
-        // A command that failed is an answer of `bash`, and no failure of it.
+        // A failed command is an answer of `bash`, not a failure of the tool.
         let ended = match (exit::of_result(&result), result.value["exit_code"].as_i64()) {
             _ if failure.is_some() => CliExitStatus::Failed,
             (CliExitStatus::Answered, Some(code)) if code != 0 => CliExitStatus::Unpleasant,
@@ -110,7 +110,7 @@ async fn run_commands(
     Ok(Reply { status, ..reply })
 }
 
-/// The error of a run of `bash` in which no test was started, with the answer of `bash`.
+/// Returns an error if `bash` started no test, derived from its answer.
 fn start_failure(command: &str, set_up: Option<&str>, result: &Value) -> Option<ToolError> {
     let output = ["stdout", "stderr"].map(|stream| result[stream].as_str().unwrap_or_default());
     let exit_code = result["exit_code"].as_i64()?;

@@ -20,15 +20,15 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 
-/// The folder that a command is about where none is given: the current one, or the workspace seen from elsewhere.
+/// The default folder of a command: the current one, or the workspace if that is elsewhere.
 pub(super) fn default_folder(context: CliContext<'_>) -> Option<&'static str> {
     matches!(context.paths, PathSpelling::Inside(_)).then_some(".")
 }
 
-/// Calls a tool for whoever typed the command.
+/// Calls a tool for the user of the command line.
 pub(super) async fn call_tool(door: CliContext<'_>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
-    // Who types a tool's name has agreed to it already, but a server behind it may want to know something.
+    // Typing a tool's name counts as approval, but a server behind it may ask further questions.
     let terminal = TerminalApprover::find();
     let request = CallRequest::new(name, arguments, &caller);
     match &terminal {
@@ -37,7 +37,8 @@ pub(super) async fn call_tool(door: CliContext<'_>, name: &str, arguments: Value
     }
 }
 
-/// Calls a tool; its answer is shown by `shown`, in text and in its exit status, or printed as it is.
+/// Calls a tool. `shown` renders the answer and determines the exit status; an answer of another
+/// form is printed unchanged.
 pub(super) async fn call_and_render<T: DeserializeOwned>(
     door: CliContext<'_>,
     name: &str,
@@ -45,7 +46,7 @@ pub(super) async fn call_and_render<T: DeserializeOwned>(
     shown: impl FnOnce(T) -> Reply,
 ) -> Result<Reply, ToolError> {
     let result = call_tool(door, name, arguments).await;
-    // A hook may have made something else of the answer; that is shown as it is.
+    // An answer that a hook replaced is shown unchanged.
     let Some(parts) = parse_answer(&result) else { return raw_reply(&result, door) };
     let reply = shown(parts);
     if door.format == CliOutputFormat::Json {
@@ -54,7 +55,7 @@ pub(super) async fn call_and_render<T: DeserializeOwned>(
     Ok(reply)
 }
 
-/// The parts of a successful answer; `None` for a failure, and for an answer with other parts.
+/// Parses a successful answer. Returns `None` for a failure, and for an answer of another form.
 pub(super) fn parse_answer<T: DeserializeOwned>(result: &ToolResult) -> Option<T> {
     if !result.ok() || result.text.is_some() {
         return None;
@@ -62,7 +63,7 @@ pub(super) fn parse_answer<T: DeserializeOwned>(result: &ToolResult) -> Option<T
     serde_json::from_value(result.value.clone()).ok()
 }
 
-/// A result in its own words.
+/// Creates the reply of a result without further rendering.
 pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let status = exit::of_result(result);
     if door.format == CliOutputFormat::Json {
@@ -84,7 +85,8 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
         }
         None => Vec::new(),
     };
-    // What is more than a sentence and a hint is an answer of its own, as of a command that failed.
+    // Fields beyond the error and the hint are an answer of their own, such as that of a failed
+    // command.
     let more = result.value.as_object().is_some_and(|answer| {
         answer.keys().any(|key| !matches!(key.as_str(), "ok" | "code" | "error" | "hint" | "text"))
     });
@@ -99,7 +101,7 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
     Ok(Reply { out, lines, status })
 }
 
-/// A path as an argument of a tool, which is JSON.
+/// Converts a path to an argument of a tool, which is JSON.
 pub(super) fn path(given: &Path) -> Result<&str, ToolError> {
     given.to_str().ok_or_else(|| {
         let error = format!("{}: the name is not valid UTF-8, and tools take no other", given.display());
@@ -107,7 +109,7 @@ pub(super) fn path(given: &Path) -> Result<&str, ToolError> {
     })
 }
 
-/// The file, and the lines of it, that `given` names.
+/// Parses `given` into a file and lines.
 pub(super) fn parse_span(given: &OsStr, cwd: &Path) -> Result<Span, ToolError> {
     span::parse(given, |path| cwd.join(path).exists())
         .map_err(|error| ToolError::new(ErrorCode::InvalidArgs, error.to_string()))

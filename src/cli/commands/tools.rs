@@ -17,7 +17,7 @@ use crate::tools::export::{ToolListFormat as List, export};
 use crate::tools::source::OmittedTool;
 use crate::tools::tool::{Caller, Card, ToolDefinition};
 
-/// What `tools list` says of a tool.
+/// An entry of `tools list`.
 #[derive(Debug, Serialize)]
 struct ToolsListItem<'a> {
     name: &'a str,
@@ -26,9 +26,9 @@ struct ToolsListItem<'a> {
     description: &'a str,
 }
 
-/// Looks at the tools, or calls one.
+/// Lists or shows the tools, or calls one.
 pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    // What is listed here is listed once: mounted servers are given the time to tell their tools.
+    // The list is printed once, so mounted servers get time to report their tools.
     if !matches!(arguments, ToolsCommand::Call(_)) {
         door.runtime.wait_for_sources().await;
     }
@@ -40,10 +40,11 @@ pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result
     }
 }
 
-/// Tools that ask language servers beside those whose names say so.
+/// Tools that use language servers, besides those with the prefix in their names.
 const TOOLS_WITH_SERVERS: [&str; 4] = ["explore", "fix", "edit_symbol", "move_symbol"];
 
-/// The subject of a call by name, as far as its arguments on the command line say; `None` for a tool that asks no server.
+/// Returns the subject of a call by name, as far as its arguments determine it. Returns `None` for
+/// a tool that uses no server.
 pub(super) fn call_subject(call: &ToolsCallArgs) -> Option<AskedAbout> {
     if !call.name.starts_with("lsp_") && !TOOLS_WITH_SERVERS.contains(&call.name.as_str()) {
         return None;

@@ -9,7 +9,7 @@ use crate::cli::render::trust::{render, render_revoked};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 
-/// Shows what the project would run and, where its owner says so, allows it.
+/// Shows the commands that the project would run and, if the owner agrees, grants trust.
 pub(super) async fn run(arguments: &TrustCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.revoke {
         let output = door.runtime.trust(TrustRequest::Revoke).await?;
@@ -33,7 +33,7 @@ fn trust_reply(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, Tool
     output_reply(door, output, CliExitStatus::Answered, |output| render(output, &door.console.out))
 }
 
-/// Asks whoever sits at the terminal; anything but `y` or `yes` is a no.
+/// Prompts the user at the terminal. Everything except `y` or `yes` is a refusal.
 async fn confirm(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
     if door.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
         let error = "not a terminal, so cannot ask; what the project wants to run was not allowed";

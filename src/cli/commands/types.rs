@@ -5,7 +5,7 @@ use crate::cli::args::TypesCommandArgs;
 use crate::tools::error::ToolError;
 use crate::tools::lsp_hierarchy::TypeDirection;
 
-/// What something is derived from, or what is derived from it.
+/// Lists the supertypes or subtypes of a symbol.
 pub(super) async fn run(arguments: &TypesCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.subtypes { TypeDirection::Subtypes } else { TypeDirection::Supertypes };
     let target = parse_place(&arguments.at.address, door.cwd)?;

@@ -1,4 +1,4 @@
-//! The command `view`: the page on which a person sees what the daemon does.
+//! The command `view`, which opens the page about the daemon's activity.
 
 use std::time::Duration;
 
@@ -18,10 +18,10 @@ use crate::cli::exit::CliExitStatus;
 use crate::process::ancestry;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// How long the daemon may take to open or close the page.
+/// The time limit for the daemon to open or close the page.
 const VIEW_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Answers `view`. The address goes to standard output and nowhere else.
+/// Runs `view`. The address is written only to standard output.
 pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     if !ancestry::is_unsupervised() {
         // Its environment may name another daemon, which would have no page to close.
@@ -39,7 +39,7 @@ pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>)
         false => PageRequest::Open { allow_unseen: arguments.allow_unseen },
     };
     let reached = match arguments.stop {
-        // One that does not run has no page.
+        // A daemon that is not running has no page.
         true => connector.connect(&preamble).await,
         false => connector.open(&preamble).await.map(Some),
     };

@@ -1,4 +1,4 @@
-//! The command `daemon run`, and the passage of the stdin doors through the daemon.
+//! The command `daemon run`, and the pass-through of stdin doors to the daemon.
 
 use std::convert::Infallible;
 use std::io::{self, Write};
@@ -40,26 +40,28 @@ use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// A log that nobody has written to for so long is of a daemon that will not come again.
+/// The age at which an unmodified daemon log is removed.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
 
-/// The request for the page arrives within this time.
+/// The time limit for receiving a request about the page.
 const PAGE_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most lines of the log that the page has.
+/// The number of log lines on the page.
 const PAGE_LOG_LINES: usize = 200;
-/// The most bytes of the log that are read for them.
+/// The number of bytes read for these lines.
 const PAGE_LOG_BYTES: u64 = 64 << 10;
 
-/// Why no daemon came to be.
+/// Reasons why no daemon was started.
 enum DaemonStartError {
     Settings(ToolError),
     Other(String),
     Running,
 }
 
-/// Is the daemon until there is a reason to end. Whoever started it reads on stdout, once, how its start went.
+/// Runs the daemon until there is a reason to exit. The parent reads one line on stdout with the
+/// result of the start.
 pub(crate) async fn run(start: DoorStartContext<'_>) -> Result<CliExitStatus, ToolError> {
-    // The terminal's Ctrl-C is for whoever started us. One that leads a session already needs no other.
+    // Detaches from the terminal, whose Ctrl-C is for the parent. A session leader stays in its
+    // session.
     let _leads_already = rustix::process::setsid();
     let mut signals = Signals::listen()?;
     let listening = match listen(&start) {
@@ -110,7 +112,7 @@ fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
 fn mcp_door() -> DoorHandler {
     Arc::new(|visit| {
         Box::pin(async move {
-            // The client counts as connected for as long as this is kept.
+            // The client counts as connected while this value lives.
             let AcceptedConnection {
                 live,
                 preamble,
@@ -169,13 +171,13 @@ fn view_door(folders: Folders) -> DoorHandler {
                 Err(error) => PageReply::Failed { error: format!("the request cannot be used: {error}") },
             };
             let Ok(line) = preamble::line(&reply) else { return };
-            // Who asked may have gone.
+            // The client may have disconnected.
             let _unheard = writer.write_all(&line).await;
         })
     })
 }
 
-/// What the page shows of the daemon, beside its runtime.
+/// Returns the page's parameters about the daemon, besides its runtime.
 fn page_setup(live: LiveRuntime, observer: DaemonObserver, folders: Folders) -> PageSetup {
     let (closing, tasks) = (observer.closing().clone(), observer.beside().clone());
     let of_log = observer.clone();
@@ -193,25 +195,25 @@ fn page_setup(live: LiveRuntime, observer: DaemonObserver, folders: Folders) -> 
     }
 }
 
-/// A daemon that a door has reached.
+/// A connected daemon for a door.
 pub(super) struct ReachedDaemon {
-    /// The way to the next one.
+    /// Connects to the next daemon.
     pub(super) connector: Connector,
-    /// What it was told, and the next one is to be told.
+    /// The preamble, for the next daemon as well.
     pub(super) preamble: Preamble,
     /// The connection.
     pub(super) connection: DaemonConnection,
 }
 
-/// Reaches the daemon for a door that says `preamble` and what holds for every command; `None` where the door has to do without,
-/// which has been told where it is news.
+/// Connects a door with `preamble` and the global arguments to the daemon. Returns `None` if the
+/// door has to serve without it; unexpected reasons have been printed.
 pub(super) async fn reach_daemon(start: &DoorStartContext<'_>, preamble: Preamble) -> Option<ReachedDaemon> {
     let DoorStartContext { global, cwd, console, .. } = start;
     if global.no_daemon || global.verbose > 0 || global.trace.is_some() {
         return None;
     }
     let preamble = Preamble {
-        // A path that is no text cannot be said; relative paths then begin in the root.
+        // A path that is not UTF-8 cannot be sent; relative paths then start at the root.
         cwd: preamble.cwd.filter(|cwd| cwd.to_str().is_some()),
         timeout_ms: global.timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
         install: global.install,
@@ -227,10 +229,12 @@ pub(super) async fn reach_daemon(start: &DoorStartContext<'_>, preamble: Preambl
     }
 }
 
-/// Serves a door on stdin and stdout through the daemon, until one of them ends; `None` where it has to serve by itself.
+/// Serves a door on stdin and stdout through the daemon until one of them ends. Returns `None` if
+/// the door has to serve by itself.
 ///
 /// # Errors
-/// Where the daemon went away under a protocol that cannot go on with another one, or stdin and stdout cannot be had.
+/// The daemon exited and the protocol cannot continue with another one, or stdin and stdout are
+/// unavailable.
 pub(crate) async fn pass_to_daemon(
     start: &DoorStartContext<'_>,
     preamble: Preamble,
@@ -270,14 +274,14 @@ pub(crate) async fn pass_to_daemon(
     }
 }
 
-/// Tells what is missing here, once it is known: whoever connects waits for its first answer, not for our look at the workspace.
+/// Prints startup hints once they are known. The client waits for its first response, not for them.
 async fn print_hints(hints: impl Future<Output = Vec<String>>, console: &Console) -> Infallible {
     console.print_startup_hints(&hints.await);
     std::future::pending().await
 }
 
 impl DaemonStartError {
-    /// Tells whoever started us, and ends.
+    /// Reports the failure to the parent and ends.
     fn report(self) -> Result<CliExitStatus, ToolError> {
         match self {
             Self::Running => report(&DaemonStartReport::Running).map(|()| CliExitStatus::Answered),
@@ -294,14 +298,15 @@ impl DaemonStartError {
     }
 }
 
-/// Writes how the start went, and lets go of stdout: who waits for its end need not wait for ours.
+/// Writes the result of the start and closes stdout, so that a parent waiting for its end can
+/// continue.
 fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
     let failed = |error: io::Error| {
         ToolError::new(ErrorCode::Internal, format!("how the start went cannot be told: {error}"))
     };
     let line = serde_json::to_string(report).map_err(|error| failed(error.into()))?;
     let mut out = io::stdout().lock();
-    // Who started us may be gone, which does not make us less of a daemon.
+    // The parent may have exited, which does not affect the daemon.
     let _unread = writeln!(out, "{line}").and_then(|()| out.flush());
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null").map_err(failed)?;
     rustix::stdio::dup2_stdout(&null).map_err(|errno| failed(errno.into()))
@@ -316,13 +321,13 @@ fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<Daemon
     DaemonIdentity::find(workspace.root(), folders, &binary).map_err(failed)
 }
 
-/// The name of the daemon's log.
+/// Returns the name of the daemon's log.
 pub(crate) fn log_name(global: &GlobalArgs, folders: &Folders) -> Option<String> {
     let cwd = std::env::current_dir().ok()?;
     Some(logging::daemon_log(identity(global, &cwd, folders).ok()?.key()))
 }
 
-/// Every binary and environment has logs of its own; those of former ones are not kept for ever.
+/// Removes old logs. Each binary and environment has logs of its own, so they would accumulate.
 fn forget_old_logs(folder: &Path) {
     let is_old = |path: &PathBuf| {
         let name =
@@ -333,7 +338,7 @@ fn forget_old_logs(folder: &Path) {
     };
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for file in files.filter(is_old) {
-        // Another daemon may have been quicker.
+        // Another daemon may have removed it first.
         let _gone = std::fs::remove_file(file);
     }
 }

@@ -13,12 +13,12 @@ use crate::cli::signals::Signals;
 use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// What the daemon is told of an editor.
+/// The preamble for an editor.
 pub(crate) fn preamble() -> Preamble {
     Preamble::new(DoorName::Lsp)
 }
 
-/// Serves an editor in this process until it goes away.
+/// Serves an editor in this process until it disconnects.
 pub(crate) async fn serve(
     _lsp: LspCommandArgs,
     start: DoorStartContext<'_>,

@@ -25,10 +25,12 @@ use crate::runtime::live::LiveRuntime;
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
-/// Servers that have not ended so long after the client has gone are left to their supervisors, which end them.
+/// The time for servers to exit after the client has disconnected. Their supervisors end the
+/// remaining ones.
 const MCP_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// What the daemon is told of a host on stdin and stdout; `None` where it is served over HTTP, which this process does.
+/// Returns the preamble for a host on stdin and stdout. Returns `None` for HTTP, which this process
+/// serves itself.
 pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
     let preamble = Preamble {
         profile: serve.profile.map(Into::into),
@@ -39,7 +41,7 @@ pub(crate) fn preamble(serve: &McpServe) -> Option<Preamble> {
     serve.http.is_none().then_some(preamble)
 }
 
-/// Serves MCP in this process until the host goes away.
+/// Serves MCP in this process until the host disconnects.
 pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Result<CliExitStatus, ToolError> {
     let mut signals = Signals::listen()?;
     let runtime = bridges::open(options(&start.global, &start.cwd))?;
@@ -62,7 +64,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
     let ended = CancellationToken::new();
     let conversation = serve_conversation(&serve, options, ended.clone(), start.console);
     tokio::pin!(conversation);
-    // The host waits for its first answer, not for our look at the workspace.
+    // The host waits for its first response, not for the hints.
     let hints = tokio::task::spawn_blocking({
         let runtime = live.current();
         move || runtime.startup_hints()
@@ -75,7 +77,7 @@ pub(crate) async fn serve(serve: McpServe, start: DoorStartContext<'_>) -> Resul
             conversation.await
         }
     };
-    // Whatever is left then is ended by the supervisors.
+    // The supervisors end the remaining servers.
     let _late = tokio::time::timeout(MCP_SHUTDOWN_TIMEOUT, live.shutdown()).await;
     served.map(|()| CliExitStatus::Answered)
 }
@@ -135,7 +137,7 @@ async fn listen(
     served
 }
 
-/// The address in `text`; one that other machines can reach only where that was said.
+/// Parses the address in `text`. One that other machines can reach must be permitted by `remote`.
 fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
     let spelled = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let spelled = spelled.as_deref().unwrap_or(text);
@@ -152,7 +154,7 @@ fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
     Ok(address)
 }
 
-/// Tells the hints when they are there. Nobody waits for them.
+/// Prints the hints once they are known. Nothing waits for them.
 async fn print_hints(hints: tokio::task::JoinHandle<Vec<String>>, console: &Console) -> Infallible {
     if let Ok(hints) = hints.await {
         console.print_startup_hints(&hints);
@@ -160,10 +162,10 @@ async fn print_hints(hints: tokio::task::JoinHandle<Vec<String>>, console: &Cons
     std::future::pending().await
 }
 
-/// Who calls through this door: nobody whose calls count as consent.
+/// Creates the caller of this door, whose calls do not count as consent.
 ///
 /// # Errors
-/// When the system gives no random numbers to name a session by.
+/// The system provides no random numbers for the session id.
 fn caller(serve: &McpServe) -> Result<Caller, ToolError> {
     let access = CallerAccess { profile: serve.profile.map(Into::into), ..CallerAccess::default() };
     Ok(Caller { session: own_session()?, agent: None, access })

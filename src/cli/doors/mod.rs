@@ -1,6 +1,8 @@
-//! Doors that stay open: `mcp`, `lsp`, the daemon and `copilot`. All but the last speak their protocol on stdin and stdout or a
-//! socket until they are told to stop, and write nothing else to stdout; `copilot` speaks to somebody else's program and tells
-//! the terminal about it. The other words of `daemon` are here too: they need no runtime.
+//! Long-lived doors: `mcp`, `lsp`, the daemon and `copilot`.
+//!
+//! All but the last speak their protocol on stdin and stdout or a socket until they are stopped,
+//! and write nothing else to stdout. `copilot` connects to a foreign program and shows events on
+//! the terminal. The other subcommands of `daemon` are here too, since they need no runtime.
 
 pub(super) mod copilot;
 pub(super) mod daemon;
@@ -20,19 +22,19 @@ use crate::config::Folders;
 use crate::runtime::RuntimeOptions;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// What a door starts from.
+/// The start parameters of a door.
 pub(super) struct DoorStartContext<'a> {
-    /// What holds for every command.
+    /// The global arguments.
     pub(crate) global: GlobalArgs,
-    /// The folder it was started in.
+    /// The current folder.
     pub(crate) cwd: PathBuf,
-    /// The log, if one is written.
+    /// The log, if active.
     pub(crate) log: Option<TracingLog>,
-    /// What the streams look like.
+    /// The display capabilities of the streams.
     pub(crate) console: &'a Console,
 }
 
-/// How the workspace is opened for a command typed in `cwd`.
+/// Returns the options to open the workspace for a command typed in `cwd`.
 pub(super) fn options(global: &GlobalArgs, cwd: &Path) -> RuntimeOptions {
     RuntimeOptions {
         workspace: global.workspace.clone(),
@@ -44,17 +46,17 @@ pub(super) fn options(global: &GlobalArgs, cwd: &Path) -> RuntimeOptions {
     }
 }
 
-/// The name of a session of its own: what is kept for one (todo lists, what was agreed to) is nobody else's.
+/// Creates a unique session id, so that todo lists and approvals of the session are not shared.
 ///
 /// # Errors
-/// When the system gives no random numbers.
+/// The system provides no random numbers.
 fn own_session() -> Result<String, ToolError> {
     new_session().map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
     })
 }
 
-/// Whether `command` opens a door that stays open.
+/// Returns true if `command` opens a long-lived door.
 pub(super) fn is_door_command(command: &CliCommand) -> bool {
     match command {
         CliCommand::Mcp(mcp) => mcp.mounted.is_none(),
@@ -64,7 +66,7 @@ pub(super) fn is_door_command(command: &CliCommand) -> bool {
     }
 }
 
-/// How `command` goes through the daemon, for doors that do: the first line that the daemon is told.
+/// Returns the preamble of `command` for the daemon, if its door can use one.
 pub(super) fn daemon_preamble(command: &CliCommand) -> Option<Preamble> {
     match command {
         CliCommand::Mcp(mcp) => mcp::preamble(&mcp.serve),
@@ -73,7 +75,7 @@ pub(super) fn daemon_preamble(command: &CliCommand) -> Option<Preamble> {
     }
 }
 
-/// The name of the log that `cli` writes: the daemon has one of its own.
+/// Returns the name of the log for `cli`. The daemon has its own log.
 pub(super) fn log_name(cli: &Cli, folders: &Folders) -> String {
     match &cli.command {
         CliCommand::Daemon(DaemonCommand::Run) => daemon::log_name(&cli.global, folders),
@@ -82,12 +84,12 @@ pub(super) fn log_name(cli: &Cli, folders: &Folders) -> String {
     .unwrap_or_else(|| logging::USUAL_NAME.to_owned())
 }
 
-/// The reply of a door that is closed again.
+/// Returns the reply of a closed door.
 pub(super) fn closed_reply(status: CliExitStatus) -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status }
 }
 
-/// Opens the door that `command` names in this process, and returns when it is closed.
+/// Opens the door of `command` in this process, and returns when it is closed.
 pub(super) async fn open(command: CliCommand, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     match command {
         CliCommand::Mcp(mcp) => mcp::serve(mcp.serve, start).await.map(closed_reply),

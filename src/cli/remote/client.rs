@@ -23,47 +23,48 @@ use crate::lsp::progress::ProgressEvent;
 use crate::runtime::find_workspace;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// How long the daemon may be silent: it says every five seconds that it is there.
+/// The time without a message after which the daemon counts as unresponsive. It sends a heartbeat
+/// every five seconds.
 const DAEMON_SILENCE_TIMEOUT: Duration = Duration::from_secs(30);
-/// What it may be silent beside the time limit of a command: two of those beats.
+/// The time without a message beyond a command's time limit: two heartbeats.
 const COMMAND_SILENCE_GRACE_PERIOD: Duration = Duration::from_secs(10);
-/// The longest line that it says.
+/// The length limit of a daemon's line, in bytes.
 const MAX_REMOTE_EVENT_BYTES: usize = 64 << 20;
-/// A daemon may end while a command runs; one that only asks is given once more.
+/// The number of attempts for a read-only command, since a daemon may exit during one.
 const MAX_REMOTE_COMMAND_ATTEMPTS: usize = 2;
 
-/// What became of a command that might have gone through the daemon.
+/// The outcome of a command for the daemon.
 pub(crate) enum RemoteCommandOutcome {
-    /// It went.
+    /// The daemon ran the command.
     Went(Result<Reply, ToolError>),
-    /// It is to be run here, with what was piped in.
+    /// The command has to run in this process, with the piped input.
     Here {
-        /// What was piped in.
+        /// The piped input.
         input: PipedInput,
-        /// What is to be told about that.
+        /// A warning about the reason.
         warning: Option<String>,
     },
 }
 
-/// A command did not come to its end.
+/// Reasons why a remote command did not complete.
 enum RemoteCommandError {
-    /// There is no daemon to be had; nothing was asked yet.
+    /// No daemon is available; no request was sent.
     NoDaemon(ConnectError),
-    /// It went away while the command ran.
+    /// The daemon exited while the command ran.
     Gone,
-    /// It says nothing any more.
+    /// The daemon no longer responds.
     Silent {
-        /// Its process.
+        /// The daemon's process id.
         pid: u32,
-        /// For how long.
+        /// The time without a message.
         silence: Duration,
     },
-    /// It says what cannot be understood.
+    /// The daemon's message cannot be parsed.
     Garbled(String),
 }
 
-/// Runs a command through the daemon, where it is one that goes there and a daemon can be had; with `input`, where that was read
-/// already.
+/// Runs a command through the daemon, if the command supports it and a daemon is available. `input`
+/// is the piped input if it was read already.
 pub(crate) fn run_through_daemon(
     parsed: &ParsedCommandLine,
     cwd: &Path,
@@ -76,7 +77,7 @@ pub(crate) fn run_through_daemon(
     if !uses_daemon(global, command) {
         return here(unread(), None);
     }
-    // What is wrong with the folders or the workspace is told by the command itself.
+    // The command itself reports invalid folders or workspaces.
     let Ok(folders) = Folders::find() else { return here(unread(), None) };
     let Ok(workspace) = find_workspace(global.workspace.as_deref(), cwd) else {
         return here(unread(), None);
@@ -108,7 +109,7 @@ pub(crate) fn run_through_daemon(
     }
 }
 
-/// The daemon's reply to a command, with `input` piped into it.
+/// Returns the daemon's reply to a command with the piped input `input`.
 fn run_remotely(
     connector: &Connector,
     parsed: &ParsedCommandLine,
@@ -128,7 +129,7 @@ fn run_remotely(
     let body = RemoteCommandBody { request: &json, input, progress: request.progress };
     let tries = if is_repeatable(&parsed.cli.command) { MAX_REMOTE_COMMAND_ATTEMPTS } else { 1 };
     let reply = threads.block_on(try_connections(connector, &preamble, body, tries));
-    // A thread that still waits for a lock does not hold up the end.
+    // A thread that still waits for a lock does not delay the exit.
     threads.shutdown_background();
     reply
 }
@@ -155,14 +156,14 @@ impl RemoteCommandError {
     }
 }
 
-/// What follows the preamble.
+/// The data after the preamble.
 #[derive(Clone, Copy)]
 struct RemoteCommandBody<'a> {
     /// The request, as JSON.
     request: &'a [u8],
-    /// What is piped in.
+    /// The piped input.
     input: Option<&'a [u8]>,
-    /// Whether somebody sees how the command goes on.
+    /// True if the user sees progress.
     progress: bool,
 }
 
@@ -201,13 +202,14 @@ async fn try_connections(
     result.map(Ok)
 }
 
-/// How long the daemon may be silent for a command with a time limit: not much longer than the command may take.
+/// Returns the allowed time without a message for a command with a time limit: slightly longer than
+/// that limit.
 fn silence_limit(preamble: &Preamble) -> Duration {
     let limit = preamble.timeout_ms.map(|limit| Duration::from_millis(limit) + COMMAND_SILENCE_GRACE_PERIOD);
     limit.map_or(DAEMON_SILENCE_TIMEOUT, |limit| limit.min(DAEMON_SILENCE_TIMEOUT))
 }
 
-/// One command on one connection.
+/// Exchanges one command on one connection.
 async fn exchange_command(
     connection: DaemonConnection,
     body: RemoteCommandBody<'_>,
@@ -235,7 +237,7 @@ async fn exchange_command(
         match serde_json::from_str(&said).map_err(|error| garbled(&error))? {
             RemoteCommandEvent::Alive => {}
             RemoteCommandEvent::Progress(event) => {
-                // Nobody may be watching.
+                // The receiver may be closed.
                 let _unseen = progress.send(event);
             }
             RemoteCommandEvent::Reply { lines, status, out } => {

@@ -1,7 +1,9 @@
 //! Commands through the daemon: the messages on the connection after the preamble.
 //!
-//! The client ([`client`]) sends the [`RemoteCommandRequest`] (JSON) and what is piped in, as long as its preamble says. The daemon ([`serve`]) sends [`RemoteCommandEvent`]s, one line of JSON each; the last one is the reply, followed by the bytes
-//! for stdout. The words are those of the command line, read on both sides by the same program.
+//! The client ([`client`]) sends the [`RemoteCommandRequest`] (JSON) and the piped input, with the
+//! lengths in its preamble. The daemon ([`serve`]) sends [`RemoteCommandEvent`]s, one line of JSON
+//! each. The last one is the reply, followed by the bytes for stdout. Both sides parse the words of
+//! the command line with the same program.
 
 pub(super) mod client;
 pub(super) mod serve;
@@ -19,44 +21,44 @@ use crate::bridges::daemon::identity;
 use crate::hints::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
 
-/// A command, as it was typed, and where.
+/// A command as typed, with its current folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemoteCommandRequest {
     /// The command line, the program's name first.
     words: Vec<OsString>,
-    /// The folder that it was typed in.
+    /// The current folder.
     cwd: OsString,
-    /// What its streams look like.
+    /// The display capabilities of the client's streams.
     console: Console,
-    /// Whether somebody sees how it goes on.
+    /// True if the user sees progress.
     progress: bool,
-    /// The language that its user is spoken to in.
+    /// The language of messages to the user.
     speech: SpokenLanguage,
 }
 
-/// What the daemon says while a command runs.
+/// A message of the daemon while a command runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RemoteCommandEvent {
-    /// It is still there.
+    /// A heartbeat.
     Alive,
-    /// What is being waited for.
+    /// Progress of the command.
     Progress(ProgressEvent),
-    /// What the command came to.
+    /// The reply of the command.
     Reply {
-        /// For stderr.
+        /// The lines for stderr.
         lines: Vec<String>,
         /// The exit status.
         status: CliExitStatus,
-        /// How many bytes for stdout follow this line.
+        /// The number of bytes for stdout after this line.
         out: usize,
     },
 }
 
-/// Whether a command goes through the daemon at all.
+/// Returns true if a command runs through the daemon.
 pub(super) fn uses_daemon(global: &GlobalArgs, command: &CliCommand) -> bool {
-    // A trace and a log on stderr are of one process: this one.
+    // A trace and a log on stderr belong to a single process: this one.
     !identity::is_daemon_disabled()
         && !global.no_daemon
         && global.verbose == 0
@@ -64,8 +66,11 @@ pub(super) fn uses_daemon(global: &GlobalArgs, command: &CliCommand) -> bool {
         && daemon_accepts(command)
 }
 
-/// Whether the daemon takes such a command. What grants trust, or asks whoever sits at the terminal, is done where that person
-/// is; so is installing, which needs secrets of the environment (tokens of registries) that a daemon may not have.
+/// Returns true if the daemon accepts such a command.
+///
+/// Commands that grant trust or prompt the user run in the user's own process. So does the
+/// installation, which needs secrets of the environment (tokens of registries) that a daemon may
+/// not have.
 pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
     match command {
         CliCommand::Trust(_)
@@ -84,7 +89,7 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
     }
 }
 
-/// Whether a command may be given once more where nobody knows whether it was carried out.
+/// Returns true if a command may be repeated after an unknown outcome.
 pub(super) fn is_repeatable(command: &CliCommand) -> bool {
     !matches!(
         command,

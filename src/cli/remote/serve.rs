@@ -28,17 +28,19 @@ use crate::runtime::{Client, Runtime};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::retry_advice::RetryAdvice;
 
-/// The longest request: a command line is at most 2 MiB (execve(2)), and takes more as JSON.
+/// The size limit of a request, in bytes. A command line is at most 2 MiB (execve(2)), and larger
+/// as JSON.
 const MAX_REMOTE_REQUEST_BYTES: usize = 16 << 20;
-/// The most that is piped in; a little more than is used of it, so that too much is told as everywhere.
+/// The size limit of the piped input, in bytes: one more than the usual limit, so that the excess
+/// is reported by the usual error.
 const MAX_PIPED_INPUT_BYTES: usize = (64 << 20) + 1;
-/// The memory that all requests together may take, in KiB; others wait for their turn.
+/// The memory for all requests together, in KiB. Further ones wait.
 const MAX_REQUEST_MEMORY_KIB: usize = 256 << 10;
-/// How long a client may take to send its request.
+/// The time limit for a client to send its request.
 const REMOTE_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a client may take to read what it is told.
+/// The time limit for a client to read the messages.
 const REMOTE_WRITE_TIMEOUT: Duration = Duration::from_secs(60);
-/// How often it is told that its command still runs.
+/// The interval of heartbeats while a command runs.
 const REMOTE_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The door `command`.
@@ -66,7 +68,7 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
     let work = AssertUnwindSafe(Box::pin(run_command(runtime, request, input, sender))).catch_unwind();
     let reply = tokio::select! {
         reply = work => reply.unwrap_or_else(|_| internal_error_reply()),
-        // Dropping the work cancels it, down to the servers and commands that it waits for.
+        // Dropping the work cancels it, including its servers and commands.
         () = wait_for_disconnect(&mut reader) => return Err(LineError::Closed),
         () = closing.cancelled() => return Err(LineError::Closed),
         error = send_heartbeats(&mut writer, watched) => return Err(error),
@@ -82,7 +84,8 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
     Ok(())
 }
 
-/// The request and what is piped in, and the room in memory that they take; `None` where they are no such thing.
+/// Reads the request and the piped input, and reserves memory for them. Returns `None` if they are
+/// invalid.
 async fn read_request<'a>(
     reader: &mut BufReader<OwnedReadHalf>,
     lengths: CommandLengths,
@@ -99,7 +102,7 @@ async fn read_request<'a>(
     let mut bytes = vec![0; input];
     reader.read_exact(&mut bytes).await?;
     let Ok(request) = serde_json::from_slice(&request) else { return Ok(None) };
-    // Where nothing was sent, nothing is read: the daemon's own stdin is nobody's.
+    // Without piped input nothing is read, since the daemon's own stdin is unused.
     let input = match lengths.input {
         Some(_) => PipedInput::Read(bytes),
         None => PipedInput::Failed("nothing was piped in".to_owned()),
@@ -107,7 +110,7 @@ async fn read_request<'a>(
     Ok(Some((request, input, room)))
 }
 
-/// Runs the command as it would have run where it was typed.
+/// Runs the command as in the process where it was typed.
 async fn run_command(
     runtime: Result<Runtime, ToolError>,
     request: RemoteCommandRequest,
@@ -145,9 +148,9 @@ async fn run_command(
     run::run_in_runtime(&runtime, asked).await
 }
 
-/// The command line, or the reply to one that is none for the daemon.
+/// Parses the command line. The error is the reply for one that the daemon does not accept.
 fn parse_command_line(words: Vec<OsString>, console: &Console) -> Result<ParsedCommandLine, Reply> {
-    // The client has understood it with the same words; who has not is no client of ours.
+    // Our client has parsed the same words, so this fails only for a foreign client.
     let parsed = Cli::parse_words(words).map_err(|error| Reply {
         out: String::new(),
         lines: vec![error.to_string()],
@@ -169,12 +172,12 @@ fn internal_error_reply() -> Reply {
     Reply { out: String::new(), lines: vec![line.to_owned()], status: CliExitStatus::Failed }
 }
 
-/// Waits until the client has gone. It has nothing more to say: what it says all the same ends it as well.
+/// Waits until the client disconnects. Any further data from it has the same effect.
 async fn wait_for_disconnect(reader: &mut BufReader<OwnedReadHalf>) {
     let _ended = reader.read(&mut [0]).await;
 }
 
-/// Tells the client that its command still runs and, where it wants to know, how; returns when it cannot be told.
+/// Sends heartbeats and, on request, progress to the client. Returns when writing fails.
 async fn send_heartbeats(
     writer: &mut OwnedWriteHalf,
     mut watched: Option<UnboundedReceiver<ProgressEvent>>,

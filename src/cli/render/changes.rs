@@ -1,4 +1,5 @@
-//! What a difference breaks: conflicts of a merge, new findings, changed declarations, files that could not be judged.
+//! The effects of a difference: merge conflicts, new diagnostics, changed declarations, files that
+//! could not be checked.
 
 use std::fmt::Write as _;
 
@@ -8,7 +9,8 @@ use crate::text::LineColumn;
 use crate::tools::answer::Verdict;
 use crate::tools::changes::output::{ChangesOutput, CombinedFinding, InterfaceChange, MergeReport};
 
-/// The whole, with the totals of the findings at its end. `read_line` gives the 0-based line of a file of the answer.
+/// Renders the whole report, with the totals of the diagnostics at the end. `read_line` returns the
+/// 0-based line of a file of the answer.
 pub(crate) fn render(
     output: &ChangesOutput,
     verdict: Verdict,

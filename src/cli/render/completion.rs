@@ -9,10 +9,11 @@ use super::display::{BOLD, DIM, KIND};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
-/// Longer details are cut: a column is for looking along.
+/// The length limit of details, which keeps the column readable.
 const MAX_DETAIL_COLUMN_CHARS: usize = 60;
 
-/// One line per completion: label, kind, detail, and what is typed where that is not the label.
+/// One line per completion: label, kind, detail, and the inserted text if it differs from the
+/// label.
 pub(crate) fn render(output: &CompletionsOutput, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
     let mut out = table(&[], &rows, look);

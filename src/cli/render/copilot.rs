@@ -10,7 +10,7 @@ use crate::bridges::copilot::server::sign_in::DeviceCode;
 use crate::bridges::copilot::server::status::CopilotServerStatus;
 use crate::bridges::copilot::server::{CallState, CopilotEvent, CopilotStatusReport, TurnOutcome};
 
-/// `copilot status`
+/// `copilot status`.
 pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -> String {
     let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
@@ -35,7 +35,7 @@ pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -
     out
 }
 
-/// Whether somebody is signed in, and what to do where nobody is.
+/// Renders the sign-in state, with the command to run if no user is signed in.
 pub(crate) fn sign_in_status(status: &CopilotServerStatus) -> String {
     match (&status.user, status.signed_in()) {
         (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
@@ -47,7 +47,7 @@ pub(crate) fn sign_in_status(status: &CopilotServerStatus) -> String {
     }
 }
 
-/// What the user does with a code.
+/// Renders the instructions for a device code.
 pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
     let minutes = code.expires_in.map(|seconds| format!(" within {} minutes", seconds.div_ceil(60)));
     vec![
@@ -57,7 +57,7 @@ pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
     ]
 }
 
-/// `copilot tools`
+/// `copilot tools`.
 pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = registration
         .tools
@@ -82,7 +82,7 @@ pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabiliti
     table(&["tool", "whose", "state", ""], &rows, look)
 }
 
-/// What is not in the list as it should be.
+/// Lists deviations of the registered tools from the intended ones.
 pub(crate) fn left_out(registration: &CopilotRegistration) -> Vec<String> {
     let left_out = registration.left_out.iter();
     let left_out = left_out.map(|tool| {
@@ -98,12 +98,12 @@ pub(crate) fn left_out(registration: &CopilotRegistration) -> Vec<String> {
     left_out.chain(hidden).chain(unlocked).chain(names).chain(oddities).collect()
 }
 
-/// The model's words.
+/// Renders the model's text.
 pub(crate) fn words(text: &str) -> String {
     escape::block(text)
 }
 
-/// A line for stderr about what happens, where it is worth one.
+/// Renders an event as a line for stderr, if it is worth one.
 pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<String> {
     let line = match event {
         CopilotEvent::Starting => "the Copilot language server is being started".to_owned(),
@@ -135,7 +135,7 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<
     Some(look.paint(DIM, &line))
 }
 
-/// What is said of a turn when it is over.
+/// Renders the summary of a finished turn.
 pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {

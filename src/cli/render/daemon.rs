@@ -1,4 +1,5 @@
-//! Daemons, as tables: what all use of the machine; of each itself, its clients, its calls, its servers.
+//! Daemons as tables: the machine's usage by all, then each one's status, clients, calls and
+//! servers.
 
 use crate::bridges::daemon::preamble::DoorName;
 use crate::bridges::daemon::status::DaemonStatus;
@@ -10,7 +11,7 @@ use super::servers::{self, memory, milliseconds};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
-/// What language servers of all processes use of the machine.
+/// Renders the machine's usage by the language servers of all processes.
 pub(crate) fn machine(machine: &MachineStatus, look: &DisplayCapabilities) -> String {
     let MachineStatus { memory_bytes, budget_bytes, servers, starting, starting_limit, waiting, processes } =
         machine;
@@ -40,7 +41,7 @@ pub(crate) fn machine(machine: &MachineStatus, look: &DisplayCapabilities) -> St
     out
 }
 
-/// What is told of one daemon.
+/// Renders the status of one daemon.
 pub(crate) fn status(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
     let DaemonStatus { pid, version, workspace, socket, uptime_s, memory_bytes, running, .. } = status;
     let mut about = vec![
@@ -88,7 +89,7 @@ fn clients(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
 }
 
 fn calls(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
-    // A command is counted beside the call of the tool that it makes.
+    // Leaves out commands, since the tool calls that they make are counted as well.
     let rows: Vec<Vec<Cell>> = status
         .calls
         .iter()
@@ -118,7 +119,7 @@ fn door(door: DoorName) -> &'static str {
     }
 }
 
-/// `42 s`, `3 min`, `5 h`, `2 d`.
+/// Formats a duration: `42 s`, `3 min`, `5 h`, `2 d`.
 fn format_duration(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),

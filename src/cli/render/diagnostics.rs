@@ -10,13 +10,14 @@ use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 use super::display::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
 use super::{DisplayCapabilities, escape, frames};
 
-/// So many findings of one kind in one file get a frame each; the others become one line.
+/// The number of diagnostics of one kind in one file that get a code frame. The others share one
+/// line.
 const MAX_FRAMES_PER_KIND: usize = 3;
-/// So many line numbers stand in that line.
+/// The number of line numbers in that line.
 const LINES_NAMED: usize = 12;
 
-/// The findings and, at the end, how many there are. `verdict` is the answer's: what nobody looked at is never called
-/// clean. `read_line` gives the 0-based line of a file of the answer.
+/// Renders the diagnostics and their totals. `verdict` is the answer's: unchecked files are never
+/// called clean. `read_line` returns the 0-based line of a file of the answer.
 pub(crate) fn render(
     output: &DiagnosticsOutput,
     verdict: Verdict,
@@ -41,7 +42,8 @@ pub(crate) fn render(
     out
 }
 
-/// `path:line:col: severity: message [code] (source)`, and what explains it below, indented.
+/// Formats `path:line:col: severity: message [code] (source)`, with related information indented
+/// below.
 pub(crate) fn diagnostic_line(item: &DiagnosticItem, look: &DisplayCapabilities) -> String {
     let severity = look.paint(style(item.severity), word(item.severity));
     let place = format!("{}:{}", escape::line(&item.path), LineColumn::from(item.range.start));
@@ -81,7 +83,7 @@ fn file_frames(
         let all = kinds.get(&kind).map_or(&[][..], Vec::as_slice);
         let seen = shown.entry(kind).or_default();
         *seen += 1;
-        // A line that says "1 more" would save nothing.
+        // A line for a single further diagnostic would save nothing.
         if *seen <= MAX_FRAMES_PER_KIND || all.len() == MAX_FRAMES_PER_KIND + 1 {
             out.push_str(&frames::render(item, look, read_line));
             out.push('\n');
@@ -93,7 +95,7 @@ fn file_frames(
     out
 }
 
-/// What makes findings one kind: the same words, whatever numbers stand in them.
+/// The key of a kind of diagnostics: equal messages apart from numbers.
 fn kind(item: &DiagnosticItem) -> String {
     let mut words = format!("{:?} {:?} {:?} ", item.severity, item.source, item.code);
     let mut digits = false;
@@ -118,7 +120,7 @@ fn repeated_note(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String
     format!("{}\n\n", look.paint(DIM, &text))
 }
 
-/// How many findings there are and how much was looked at, in one line without its end.
+/// Formats the totals and the extent of the check in one line without a line break.
 pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {
     let silent = output.incomplete.iter().filter(|file| file.verdict == Verdict::NoData).count();
     let checked = output.files.saturating_sub(silent + output.unchecked);

@@ -6,7 +6,7 @@ use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
 use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
 use super::{DisplayCapabilities, escape};
 
-/// One paragraph per server, then what concerns none, then whether all is well.
+/// One paragraph per server, then the findings of no particular server, then the conclusion.
 pub(crate) fn render(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     for server in &output.servers {
@@ -118,7 +118,7 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     out
 }
 
-/// `340 ms`, `1.2 s`.
+/// Formats a duration: `340 ms`, `1.2 s`.
 pub(super) fn duration(milliseconds: u64) -> String {
     if milliseconds < 1_000 {
         return format!("{milliseconds} ms");

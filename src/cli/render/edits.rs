@@ -20,7 +20,7 @@ use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
 use crate::tools::patch::{MovedHunk, PatchResult};
 use crate::tools::undo::{PastEdit, UndoOutput};
 
-/// What is shown of the answer of an edit, of one file or of several.
+/// The rendered parts of an edit's answer, about one or several files.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(from = "Value")]
 pub(crate) struct EditAnswerView {
@@ -39,7 +39,8 @@ struct EditAnswerExtras {
 }
 
 impl From<Value> for EditAnswerView {
-    /// An answer about one file is that file; whatever else it has is left out.
+    /// Converts an answer, which is either about one file or has a list of results. Other parts are
+    /// ignored.
     fn from(answer: Value) -> Self {
         let files = match answer.get("results") {
             Some(results) => Vec::deserialize(results).unwrap_or_default(),
@@ -50,7 +51,8 @@ impl From<Value> for EditAnswerView {
 }
 
 impl EditAnswerView {
-    /// Has `change` spell the paths. Those in a diff stay: `patch` and git take them from the root.
+    /// Converts the paths by `change`. Those in a diff stay unchanged, since `patch` and git
+    /// resolve them from the root.
     pub(crate) fn each_path(&mut self, change: &mut dyn FnMut(&mut String)) {
         for file in &mut self.files {
             change(&mut file.file.path);
@@ -63,22 +65,22 @@ impl EditAnswerView {
         }
     }
 
-    /// Whether anything is different.
+    /// Returns true if a file changes.
     pub(crate) fn changes_something(&self) -> bool {
         self.files.iter().any(|file| file.file.operation != "unchanged")
     }
 }
 
-/// How an edit was asked for.
+/// The options of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EditRequestFlags {
-    /// Nothing was written.
+    /// True if nothing was written.
     pub(crate) dry_run: bool,
-    /// What it breaks decides on the exit status.
+    /// True if new errors determine the exit status.
     pub(crate) diagnostics: bool,
 }
 
-/// An edit. `read_line` gives the 0-based line of a file of the workspace as it is on disk.
+/// Renders an edit. `read_line` returns the 0-based line of a workspace file on disk.
 pub(crate) fn render(
     edited: &EditAnswerView,
     asked: EditRequestFlags,
@@ -95,12 +97,13 @@ pub(crate) fn render(
     if let Some(judgement) = &edited.rest.judgement {
         match &judgement.diagnostics {
             EditDiagnostics::Compared(delta) => {
-                // A frame of a trial would show the text that is there, not the one that was tried.
+                // A code frame of a dry run would show the text on disk, not the one of the dry
+                // run.
                 let framed = look.terminal && !asked.dry_run;
                 out.push_str(&findings(delta, framed, look, read_line));
                 lines.extend(notes(&delta.notes, None));
             }
-            // That no file is different is said above.
+            // The line above states that no file differs.
             EditDiagnostics::Stated(statement) if statement.verdict == Verdict::Complete => {}
             EditDiagnostics::Stated(statement) => lines.push(escape::line(&statement.reason).into_owned()),
         }
@@ -130,7 +133,8 @@ fn of_judgement(judgement: &EditJudgement) -> CliExitStatus {
     }
 }
 
-/// A heading and the diff on a terminal; in a pipe the diff alone, for `patch` or git to read.
+/// Renders a heading and the diff on a terminal; in a pipe only the diff, as input for `patch` or
+/// git.
 fn one_file(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
     if file.operation == "unchanged" {
         return String::new();
@@ -140,7 +144,7 @@ fn one_file(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> Str
         return if diff.is_empty() { heading(file, false, look) } else { diff };
     }
     let mut out = heading(file, dry_run, look);
-    // Of what is gone, its name says enough.
+    // For a deleted file, its name is enough.
     if file.operation != "deleted" {
         let body = file.diff.lines().skip_while(|line| !line.starts_with("@@"));
         out.extend(body.map(|line| diff_line(&format!("{line}\n"), look)));
@@ -166,7 +170,7 @@ const ADDED: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 const REMOVED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
 const HUNK: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
-/// A line of a diff, with its line end.
+/// Renders a line of a diff, including its line break.
 fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
     let style = match line {
         _ if line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") => BOLD,
@@ -189,7 +193,7 @@ fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
     }
 }
 
-/// Hunks that were not where the patch says.
+/// Lists hunks that did not match at the position in the patch.
 fn moved_hunk_notes(patched: &PatchResult) -> Vec<String> {
     let one = |hunk: &MovedHunk| {
         let path = escape::line(&patched.file.path);
@@ -205,7 +209,7 @@ fn moved_hunk_notes(patched: &PatchResult) -> Vec<String> {
     patched.hunks.iter().map(one).collect()
 }
 
-/// What an edit changed: each finding that it brought, and a summary.
+/// Renders each new diagnostic of an edit, and a summary.
 pub(super) fn findings(
     delta: &DiagnosticsDelta,
     framed: bool,
@@ -259,7 +263,7 @@ fn item_of(finding: &DeltaItem) -> DiagnosticItem {
     }
 }
 
-/// `2 new errors, 1 fixed`.
+/// Formats a summary, such as `2 new errors, 1 fixed`.
 fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
     let sure = match delta.verdict {
         Verdict::Complete => "",
@@ -294,10 +298,10 @@ fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
     format!("{}{sure}", parts.join(", "))
 }
 
-/// Has `change` spell the paths of the edits of the past.
+/// Converts the paths of past edits by `change`.
 pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut String)) {
     for told in history.edits.iter_mut().flat_map(|past| &mut past.files) {
-        // `modified src/a.py`, `renamed src/a.py to src/b.py`
+        // The forms are `modified src/a.py` and `renamed src/a.py to src/b.py`.
         let Some((operation, paths)) = told.split_once(' ') else { continue };
         let renamed = (operation == "renamed").then(|| paths.split_once(" to ")).flatten();
         let mut paths: Vec<String> = match renamed {
@@ -309,7 +313,7 @@ pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&m
     }
 }
 
-/// The edits of the past, newest first.
+/// Renders the past edits, newest first.
 pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["there is nothing to take back".to_owned()];
@@ -333,7 +337,7 @@ pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply
     Reply { out, lines: notes(&[], left_out), status: CliExitStatus::Answered }
 }
 
-/// What servers offer to do; what cannot be done now is only counted.
+/// Renders the available code actions; disabled ones are only counted.
 pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayCapabilities) -> Reply {
     let mut lines = notes(&offered.notes, None);
     let can_be_done = |action: &&ActionItem| action.disabled.is_none();

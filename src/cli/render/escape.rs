@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use super::DisplayCapabilities;
 
-/// Whether `character` must not reach a terminal as it is: control characters (C0, C1), line and paragraph separators,
-/// controls of writing direction, invisible tags, and noncharacters.
+/// Returns true if `character` must not reach a terminal unescaped: control characters (C0, C1),
+/// line and paragraph separators, controls of writing direction, invisible tags, and noncharacters.
 pub(crate) fn is_unsafe(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -14,7 +14,7 @@ pub(crate) fn is_unsafe(character: char) -> bool {
             | '\u{FDD0}'..='\u{FDEF}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}' | '\u{E0000}'..='\u{E007F}')
 }
 
-/// How an unsafe character is shown: `\t`, `\n`, `\r`, or its number.
+/// Escapes an unsafe character as `\t`, `\n`, `\r`, or its number.
 pub(crate) fn push_escaped(out: &mut String, character: char) {
     match character {
         '\t' => out.push_str("\\t"),
@@ -43,18 +43,20 @@ fn escape_except(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// `text` for one line: every unsafe character is shown by its number, line breaks and tabs too.
+/// Escapes `text` for one line: every unsafe character, including line breaks and tabs.
 pub(crate) fn line(text: &str) -> Cow<'_, str> {
     escape_except(text, |_| false)
 }
 
-/// `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the rest is as in [`line()`].
+/// Escapes `text` for several lines: line breaks stay (CRLF as LF), tabs become four spaces, the
+/// rest is as in [`line()`].
 pub(crate) fn block(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\t', "    ");
     escape_except(&text, |character| character == '\n').into_owned()
 }
 
-/// `text` of a file: as it is, for programs; on a terminal, as in [`line()`], but with its line breaks (CRLF as LF) and tabs.
+/// Escapes a file's `text` for a terminal as in [`line()`], but keeps line breaks (CRLF as LF) and
+/// tabs. For other outputs it stays unchanged.
 pub(crate) fn content<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, str> {
     if !look.terminal {
         return Cow::Borrowed(text);
@@ -63,20 +65,23 @@ pub(crate) fn content<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, 
     Cow::Owned(escape_except(&text, |character| matches!(character, '\n' | '\t')).into_owned())
 }
 
-/// A name or a line of a file: as it is, for programs; on a terminal, as in [`line()`].
+/// Escapes a name or a line of a file for a terminal as in [`line()`]. For other outputs it stays
+/// unchanged.
 pub(crate) fn name<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, str> {
     if look.terminal { line(text) } else { Cow::Borrowed(text) }
 }
 
-/// `text` as one line of words: line breaks and runs of blanks become one space, the rest is as in [`line()`].
+/// Escapes `text` as one line: line breaks and runs of blanks become one space, the rest is as in
+/// [`line()`].
 pub(crate) fn words(text: &str) -> String {
     let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line(&joined).into_owned()
 }
 
-/// JSON whose strings hold no character that a terminal would act on; the value is the same.
+/// Escapes unsafe characters within JSON strings; the value stays the same.
 ///
-/// `json` must be valid JSON: outside of strings it has none of these characters but line breaks, which stay.
+/// `json` must be valid JSON: outside of strings it has no such characters except line breaks,
+/// which stay.
 pub(crate) fn json(json: &str) -> Cow<'_, str> {
     let bad = |character: char| is_unsafe(character) && character != '\n';
     if !json.contains(bad) {

@@ -1,4 +1,4 @@
-//! A symbol with all that concerns it: heading, documentation, source with line numbers, and lists.
+//! A symbol with its context: heading, documentation, source with line numbers, and lists.
 
 use crate::lsp::model::Severity;
 use crate::tools::explore::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
@@ -8,12 +8,13 @@ use crate::text::{LineColumn, Range};
 use super::display::{BOLD, DIM, KIND, PLACE};
 use super::{DisplayCapabilities, escape, locations, markdown};
 
-/// What stands between the two parts of an elided source.
+/// The mark between the two parts of an elided source.
 const ELISION: char = '⋯';
-/// The heading of what is wrong, which is in one file.
+/// The heading of diagnostics, which are in one file.
 const ERRORS: &str = "Errors";
 
-/// The whole answer; parts of which there is nothing are left out, except for callers and tests: that there are none is news.
+/// Renders the whole answer. Empty parts are left out, except for callers and tests, since their
+/// absence is informative.
 pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     if let Some(kind) = &output.kind {
@@ -48,7 +49,7 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
     out
 }
 
-/// `Used by (12 of 57; more with --budget, fewer with --only)`.
+/// Formats a section, such as `Used by (12 of 57; more with --budget, fewer with --only)`.
 fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) -> String {
     let shown = list.items.len();
     let count = match list.count {
@@ -60,7 +61,7 @@ fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) ->
     format!("\n{} {}\n", look.paint(BOLD, title), look.paint(DIM, &format!("({count})")))
 }
 
-/// `  src/app.py:12:5, 40:9  method Cart.total  (7 places)  self.sum()`.
+/// Formats an item, such as `  src/app.py:12:5, 40:9  method Cart.total  (7 places)  self.sum()`.
 fn item(item: &ExploreItem, look: &DisplayCapabilities) -> String {
     let starts: Vec<String> = item.at.iter().map(|start| LineColumn::from(*start).to_string()).collect();
     let place = format!("{}:{}", escape::line(&item.path), starts.join(", "));
@@ -91,7 +92,7 @@ fn finding(finding: &ExploreFinding, path: &str, look: &DisplayCapabilities) -> 
     format!("  {}  {severity}: {}{code}\n", look.paint(PLACE, &place), escape::words(&finding.message))
 }
 
-/// The source with its line numbers; behind the lines that are left out they count on.
+/// Renders the source with line numbers, which continue correctly after elided lines.
 fn numbered(body: &str, range: &Range, look: &DisplayCapabilities) -> String {
     let width = (u64::from(range.end.line) + 1).to_string().len();
     let mut number = u64::from(range.start.line) + 1;

@@ -11,26 +11,27 @@ use crate::tools::glob::GlobOutput;
 use crate::tools::list::{ListItem, ListOutput};
 use crate::tools::read::ReadOutput;
 
-/// Lines about an answer, for stderr; what it leaves out is said too.
+/// Formats the notes of an answer for stderr, and states what the answer leaves out.
 pub(crate) fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {
     let notes = distinct(notes).map(|note| format!("note: {}", escape::words(note)));
     notes.chain(left_out.map(|what| format!("note: {what}"))).collect()
 }
 
-/// Each of `notes` once: several files or servers may have had the same to say.
+/// Removes duplicates of `notes`, which several files or servers may share.
 pub(super) fn distinct(notes: &[String]) -> impl Iterator<Item = &String> {
     let mut seen = HashSet::new();
     notes.iter().filter(move |note| seen.insert(*note))
 }
 
-/// The lines of a file, `numbered` by the answer or not.
+/// Renders the lines of a file; `numbered` if the answer has line numbers.
 pub(crate) fn page(page: &ReadOutput, numbered: bool, look: &DisplayCapabilities) -> Reply {
     let text = escape::content(&page.content, look);
     let mut out = match numbered && look.terminal {
         true => text.split_inclusive('\n').map(|line| numbered_line(line, look)).collect(),
         false => text.into_owned(),
     };
-    // What an image is has no line break of its own, and the prompt would follow a last line without one.
+    // The description of an image has no line break, and without one the prompt would follow the
+    // last line.
     let ended = out.is_empty() || out.ends_with('\n');
     if !ended && (page.kind.is_some() || (look.terminal && !page.has_more)) {
         out.push('\n');
@@ -45,7 +46,7 @@ fn numbered_line(line: &str, look: &DisplayCapabilities) -> String {
     }
 }
 
-/// The definitions of a file, one a line.
+/// Renders the definitions of a file, one per line.
 pub(crate) fn outline(page: &ReadOutput, look: &DisplayCapabilities) -> Reply {
     let text = page.outline.as_deref().unwrap_or_default();
     let out: String = text.lines().map(|line| outline_line(line, look)).collect();
@@ -57,7 +58,7 @@ pub(crate) fn outline(page: &ReadOutput, look: &DisplayCapabilities) -> Reply {
     Reply { out, lines, status }
 }
 
-/// `10-20 function greet`, after its indentation.
+/// Formats a line of the outline, such as `10-20 function greet`, keeping its indentation.
 fn outline_line(line: &str, look: &DisplayCapabilities) -> String {
     let bare = line.trim_start();
     let indent = &line[..line.len() - bare.len()];
@@ -67,7 +68,7 @@ fn outline_line(line: &str, look: &DisplayCapabilities) -> String {
     format!("{indent}{} {} {}\n", look.paint(PLACE, &place), look.paint(DIM, &kind), look.paint(BOLD, &name))
 }
 
-/// What is in a folder; where everything below is listed, by its path.
+/// Renders the entries of a folder. In a recursive listing they have paths.
 pub(crate) fn render_listing(
     entries: ListOutput,
     deep: Option<&PathSpelling>,
@@ -90,7 +91,7 @@ pub(crate) fn render_listing(
     Reply { out, lines: notes(&entries.notes, left_out), status: CliExitStatus::Answered }
 }
 
-/// Bytes of a file, short.
+/// Formats a file's size in a short form.
 fn size(entry: &ListItem) -> String {
     if entry.is_dir || entry.kind.is_some() {
         return "-".to_owned();
@@ -114,7 +115,7 @@ fn what_else(entry: &ListItem) -> String {
     }
 }
 
-/// Files, one a line.
+/// Renders files, one per line.
 pub(crate) fn render_glob(found: &GlobOutput, paths: &PathSpelling, look: &DisplayCapabilities) -> Reply {
     let shown = |path: &String| format!("{}\n", escape::name(&paths.display_path(path), look));
     let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));

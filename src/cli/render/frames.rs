@@ -1,4 +1,4 @@
-//! One diagnostic as a code frame, as compilers draw them.
+//! One diagnostic as a code frame in the style of compilers.
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
@@ -10,15 +10,18 @@ use crate::tools::answer::DiagnosticItem;
 use super::source::RenderedSourceLine;
 use super::{DisplayCapabilities, escape};
 
-/// Ranges over more lines show only their first line.
+/// The number of lines of a range that are shown. Longer ranges show only their first line.
 const MAX_FRAME_RANGE_LINES: u32 = 6;
 
-/// Stands for a path until the frame is drawn: the place that the crate derives from the shown line would be off where
-/// tabs or escapes take several columns. No text in a frame can hold it, since it counts as unsafe.
+/// A placeholder for a path until the frame is rendered.
+///
+/// The position that the crate derives from the shown line would be wrong after tabs or escapes,
+/// which take several columns. The placeholder counts as unsafe, so no text in a frame can contain
+/// it.
 const PATH: char = '\u{FDD0}';
 
-/// The frame of `item`, its last line ended. `read_line` gives the 0-based line of a file of the answer; where it
-/// gives none, the frame is its heading and its place.
+/// Renders the frame of `item`, with a line break at the end. `read_line` returns the 0-based line
+/// of a file of the answer. If it returns `None`, the frame is only its heading and position.
 pub(crate) fn render(
     item: &DiagnosticItem,
     look: &DisplayCapabilities,
@@ -42,7 +45,7 @@ pub(crate) fn render(
     frame.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }
 
-/// `frame` with each stand-in and the line and column after it replaced by the next of `places`.
+/// Replaces each placeholder, with the line and column after it, by the next of `places`.
 fn with_places(frame: &str, places: &[String]) -> String {
     let mut parts = frame.split(PATH);
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -77,7 +80,7 @@ fn level(severity: Severity) -> Level<'static> {
     }
 }
 
-/// `group` with where it is and, where the source can be had, the lines.
+/// Adds the position and, if the source is available, the lines to `group`.
 fn place<'a>(
     group: Group<'a>,
     path: &str,
@@ -104,7 +107,7 @@ fn snippet(
     let one_line = range.end.line == range.start.line;
     let start = first.byte_span(range.start.character..range.start.character).start;
     let mut source = first.text.clone();
-    // An empty range is shown as one character, as editors do.
+    // An empty range is shown as one character, as in editors.
     let mut end = match one_line {
         true => {
             first.byte_span(range.start.character..range.end.character.max(range.start.character + 1)).end
@@ -113,7 +116,7 @@ fn snippet(
     };
     if !one_line && range.end.line - range.start.line < MAX_FRAME_RANGE_LINES {
         for line in range.start.line + 1..=range.end.line {
-            // A range that ends before the first character of a line does not touch it.
+            // A range that ends before the first character of a line does not include it.
             if line == range.end.line && range.end.character == 0 {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Findings as annotations of GitHub Actions: workflow commands on stdout.
+//! Diagnostics as annotations of GitHub Actions: workflow commands on stdout.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,8 @@ use crate::text::LineColumn;
 use super::escape::is_unsafe;
 use super::report::{CheckReport, ReportedFinding};
 
-/// One `::error file=…::message` line per finding (`warning`, `notice` for what is less severe).
+/// Renders one `::error file=…::message` line per diagnostic (`warning` or `notice` for lower
+/// severities).
 pub(crate) fn render(report: &CheckReport<'_>) -> String {
     report.findings.iter().map(annotation).collect()
 }
@@ -23,7 +24,7 @@ fn annotation(item: &ReportedFinding<'_>) -> String {
     let mut out =
         format!("::{command} file={},line={},col={}", property(&item.path), start.line, start.column);
     let _ = write!(out, ",endLine={}", end.line);
-    // GitHub refuses columns of a range over several lines; its endColumn is the last column, not the one after.
+    // GitHub rejects columns of a range over several lines. Its endColumn is inclusive.
     if start.line == end.line {
         let _ = write!(out, ",endColumn={}", end.column.saturating_sub(1).max(start.column));
     }
@@ -35,12 +36,12 @@ fn annotation(item: &ReportedFinding<'_>) -> String {
     out
 }
 
-/// The message of a workflow command: `%` and line breaks are escaped as its runner wants them.
+/// Escapes the message of a workflow command: `%` and line breaks.
 fn data(text: &str) -> String {
     encode(text, |_| false)
 }
 
-/// A property's value: `:` and `,` too, which would end it.
+/// Escapes a property's value: also `:` and `,`, which would end it.
 fn property(text: &str) -> String {
     encode(text, |character| matches!(character, ':' | ','))
 }

@@ -1,4 +1,5 @@
-//! Findings as a code quality report of GitLab (the part of Code Climate's format that GitLab reads).
+//! Diagnostics as a code quality report of GitLab (the part of Code Climate's format that GitLab
+//! reads).
 
 use std::collections::HashMap;
 
@@ -11,13 +12,14 @@ use crate::tools::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFile, ReportedFinding};
 
-/// The rule under which files without an answer stand in the report.
+/// The rule of entries for files without an answer.
 const UNANSWERED_RULE: &str = "not-checked";
 
-/// The list of findings. A file that no server answered for is one of them, since GitLab shows nothing but findings, and takes
-/// those that are gone for mended.
+/// Renders the list of diagnostics. A file without an answer from any server gets an entry, since
+/// GitLab shows only diagnostics and considers missing ones fixed.
 ///
-/// Lines are 1-based. Paths are relative to the workspace, as GitLab wants them to be to the repository.
+/// Lines are 1-based. Paths are relative to the workspace, while GitLab expects them relative to
+/// the repository.
 pub(crate) fn render(report: &CheckReport<'_>) -> Value {
     let mut prints = Fingerprints::default();
     let found = report.findings.iter().map(|finding| {
@@ -50,7 +52,7 @@ fn unanswered_entry(file: &ReportedFile<'_>, prints: &mut Fingerprints) -> Value
     })
 }
 
-/// The message in one line: GitLab shows it as one.
+/// Joins the message into one line, as GitLab shows it.
 fn description(finding: &ReportedFinding<'_>) -> String {
     finding.message.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -63,17 +65,19 @@ fn severity(severity: Severity) -> &'static str {
     }
 }
 
-/// What tells findings apart, and is the same in the next report although lines have moved.
+/// Creates fingerprints that distinguish diagnostics and stay the same in the next report even if
+/// lines move.
 #[derive(Default)]
 struct Fingerprints {
-    /// How many findings had the same parts so far.
+    /// The number of diagnostics with the same parts so far.
     seen: HashMap<String, usize>,
 }
 
 impl Fingerprints {
-    /// The next finding of these parts; those that agree in all of them are told apart by their order.
+    /// Returns the fingerprint of the next diagnostic with these parts. Diagnostics with equal
+    /// parts are distinguished by their order.
     fn next(&mut self, parts: &[&str]) -> String {
-        // As JSON, parts cannot run into each other.
+        // As JSON, adjacent parts stay distinct.
         let parts = json!(parts).to_string();
         let ordinal = self.seen.entry(parts.clone()).or_default();
         *ordinal += 1;

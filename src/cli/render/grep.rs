@@ -1,4 +1,5 @@
-//! Matching lines, as ripgrep prints them: under their file on a terminal, `path:line:text` in a pipe.
+//! Matching lines in the format of ripgrep: grouped by file on a terminal, `path:line:text` in a
+//! pipe.
 
 use super::display::{BAD, DIM, PLACE, count};
 use super::files::notes;
@@ -10,14 +11,14 @@ use crate::tools::grep::{GrepMatch, GrepOutput};
 use crate::tools::match_marks::MatchMark;
 use crate::workspace::{LineMatcher, WorkDeadline};
 
-/// Finds the matches in shown lines again, for as long as that may take.
+/// Finds the matches in shown lines again, within a time limit.
 pub(crate) struct Highlighter {
     pub(crate) matcher: LineMatcher,
     pub(crate) until: WorkDeadline,
 }
 
-/// What was found. `gaps`: context was asked for, so that what does not follow each other is kept apart by `--`. What
-/// `matcher` finds in a line is painted.
+/// Renders the matches. If context was requested (`gaps`), blocks that are not adjacent are
+/// separated by `--`. The parts that `matcher` finds are highlighted.
 pub(crate) fn render(
     found: &GrepOutput,
     gaps: bool,
@@ -76,7 +77,7 @@ fn lines(
     out
 }
 
-/// Writes a match with its context; answers the last line written.
+/// Renders a match with its context. Returns the last rendered line number.
 fn push(
     out: &mut String,
     one: &GrepMatch,
@@ -94,7 +95,7 @@ fn push(
     for line in &one.before {
         put('-', &escape::content(line, look));
     }
-    // A match over several lines has them all; each is painted for itself.
+    // The matches within a multi-line match are highlighted separately.
     let mut text = highlight_matches(&one.text, matcher, look);
     let mark = match one.mark {
         Some(MatchMark::Text) => "  (text)",
@@ -113,7 +114,7 @@ fn push(
     number - 1
 }
 
-/// Line numbers.
+/// Style of line numbers.
 const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
 fn highlight_matches(text: &str, matcher: Option<&Highlighter>, look: &DisplayCapabilities) -> String {

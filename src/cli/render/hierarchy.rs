@@ -7,10 +7,10 @@ use super::display::{BOLD, DIM, KIND, count};
 use super::tree::{self, RenderedTreeNode};
 use super::{DisplayCapabilities, escape, locations};
 
-/// So many places of calls are named.
+/// The number of call sites that are listed.
 const MAX_SHOWN_CALL_SITES: usize = 6;
 
-/// Each thing asked about with its tree, and on a terminal how many nodes there are.
+/// Renders each queried symbol with its tree, and on a terminal the number of nodes.
 pub(crate) fn render(output: &HierarchyOutput, look: &DisplayCapabilities) -> String {
     if output.items.is_empty() {
         return String::new();
@@ -23,7 +23,7 @@ pub(crate) fn render(output: &HierarchyOutput, look: &DisplayCapabilities) -> St
     out
 }
 
-/// `3 callers`, `no subtypes`.
+/// Formats a count, such as `3 callers` or `no subtypes`.
 pub(crate) fn count_sentence(output: &HierarchyOutput) -> String {
     let one = match output.direction.as_str() {
         "incoming" => "caller",

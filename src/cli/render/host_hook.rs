@@ -1,4 +1,4 @@
-//! The words that a host's model reads behind an edit or at a search.
+//! The text that a host's model reads after an edit or at a search.
 
 use std::fmt::Write;
 
@@ -12,34 +12,34 @@ use crate::text::LineColumn;
 use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
 use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
 
-/// The most errors that are told of a file whose text before is not known.
+/// The number of errors shown for a file whose former text is unknown.
 const MAX_TOLD_ERRORS: usize = 10;
-/// The most definitions of one name that are told.
+/// The number of definitions shown for one name.
 const MAX_TOLD_DEFINITIONS: usize = 5;
 
-/// Where a symbol is defined, and how often it is used, where that is known.
+/// The definitions of a symbol, and its uses if known.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FoundSymbol {
-    /// Its name, as it was searched for.
+    /// The name as searched for.
     pub(crate) name: String,
-    /// Its definitions.
+    /// The definitions.
     pub(crate) definitions: Vec<SymbolItem>,
-    /// Its uses.
+    /// The uses.
     pub(crate) uses: Option<SymbolUses>,
 }
 
-/// How often a symbol is used.
+/// The uses of a symbol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SymbolUses {
-    /// In so many places,
+    /// The number of places.
     pub(crate) places: usize,
-    /// of so many files.
+    /// The number of files.
     pub(crate) files: usize,
-    /// There may be more.
+    /// True if there may be more.
     pub(crate) at_least: bool,
 }
 
-/// The judgement of an edit: its findings, or one line.
+/// Renders the judgement of an edit: its diagnostics, or one line.
 pub(crate) fn edit_words(judgement: &EditJudgement) -> String {
     let delta = match &judgement.diagnostics {
         EditDiagnostics::Compared(delta) => delta,
@@ -51,12 +51,12 @@ pub(crate) fn edit_words(judgement: &EditJudgement) -> String {
     format!("lsp-tools, about this edit:{end}{}{notes}", found.trim())
 }
 
-/// One line about an edit that is not judged.
+/// Renders one line about an edit that was not checked.
 pub(crate) fn remark(sentence: &str) -> String {
     format!("lsp-tools: {}", escape::line(sentence))
 }
 
-/// The errors that are in the edited files now, where the texts before the edit are not known.
+/// Renders the current errors in the edited files, if the texts before the edit are unknown.
 pub(crate) fn error_words(answer: &Answer<DiagnosticsOutput>) -> String {
     let items = &answer.output.diagnostics;
     let errors: Vec<&DiagnosticItem> = items.iter().filter(|item| item.severity == Severity::Error).collect();
@@ -82,7 +82,7 @@ pub(crate) fn error_words(answer: &Answer<DiagnosticsOutput>) -> String {
     words.trim_end().to_owned()
 }
 
-/// Where symbols are defined; `None` where none of them is.
+/// Renders the definitions of symbols. Returns `None` if there are none.
 pub(crate) fn symbol_words(found: &[FoundSymbol]) -> Option<String> {
     let mut words: String = found.iter().filter_map(symbol_line).collect();
     if words.is_empty() {

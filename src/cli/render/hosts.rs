@@ -1,4 +1,4 @@
-//! The hosts that can start us, as a table: which are here, what they have of ours, what is left to do.
+//! The hosts that can start us, as a table: presence, our entries, and the next command.
 
 use std::path::{Path, PathBuf};
 
@@ -12,23 +12,23 @@ use crate::bridges::init::HostSurvey;
 /// One host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct HostRow {
-    /// As it is typed.
+    /// The name on the command line.
     host: &'static str,
-    /// As people call it.
+    /// The display name.
     title: &'static str,
-    /// Whether it is on this machine.
+    /// True if the host is on this machine.
     found: bool,
-    /// Its program.
+    /// The host's program.
     program: Option<PathBuf>,
-    /// The folder of its settings.
+    /// The folder of the host's settings.
     settings: Option<PathBuf>,
-    /// The files by which it starts us.
+    /// The files with our entry.
     entered: Vec<PathBuf>,
     /// The files with our hooks.
     hooks: Vec<PathBuf>,
-    /// The files of instructions with our block.
+    /// The instruction files with our block.
     instructions: Vec<PathBuf>,
-    /// The command that is left to give.
+    /// The next command for the user.
     next: Option<String>,
 }
 
@@ -48,7 +48,7 @@ impl From<&HostSurvey> for HostRow {
     }
 }
 
-/// Where the paths of a table begin that are shown shorter.
+/// Folders whose paths are shortened in a table.
 pub(crate) struct ShortenedFolders<'a> {
     /// The project.
     pub(crate) project: &'a Path,
@@ -71,7 +71,7 @@ impl ShortenedFolders<'_> {
     }
 }
 
-/// One line per host, those that are here first.
+/// One line per host, the present ones first.
 pub(crate) fn render(
     hosts: &[HostRow],
     folders: &ShortenedFolders<'_>,

@@ -1,11 +1,11 @@
-//! Hover texts.
+//! Hover texts of symbols.
 
 use crate::tools::answer::HoverOutput;
 
 use super::display::BOLD;
 use super::{DisplayCapabilities, locations, markdown};
 
-/// The hover's Markdown as text, and, where no server answered, where the likely definition is.
+/// Renders the hover's Markdown and, if no server answered, the likely definitions.
 pub(crate) fn render(output: &HoverOutput, look: &DisplayCapabilities) -> String {
     let mut out = markdown::render(&output.contents, look);
     if !output.candidates.is_empty() {

@@ -6,7 +6,7 @@ use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
 use super::doctor::duration;
 use super::{DisplayCapabilities, escape};
 
-/// One line per server, and below it why it failed or what to do by hand.
+/// One line per server, and below it the reason of a failure or the manual step.
 pub(crate) fn render(output: &InstallOutput, look: &DisplayCapabilities) -> String {
     output.items.iter().map(|item| lines(item, look)).collect()
 }

@@ -6,12 +6,12 @@ use super::display::{BOLD, DIM, GOOD};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
-/// One line per server, the installed ones first; then how to install one.
+/// One line per server, the installed ones first, then the command to install one.
 pub(crate) fn render(output: &InstallListOutput, look: &DisplayCapabilities) -> String {
     let mut servers: Vec<&InstallableServer> = output.servers.iter().collect();
     servers.sort_by_key(|server| !server.installed);
     let rows: Vec<Vec<Cell>> = servers.into_iter().map(cells).collect();
-    // Made for other programs too, it stays one line per server.
+    // Stays one line per server, since other programs read it too.
     let look = &DisplayCapabilities { terminal: false, ..*look };
     let mut out = table(&["SERVER", "INSTALLED", "LANGUAGES"], &rows, look);
     let several = output.languages.iter().filter(|language| language.installs.len() > 1);

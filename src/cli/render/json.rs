@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{DisplayCapabilities, escape};
 
-/// `answer` as JSON, its line ended: indented for eyes on a terminal, one line otherwise. Characters that a terminal
-/// would act on are written by their numbers; the value is the same.
+/// Renders `answer` as JSON with a line break: indented on a terminal, one line otherwise.
+/// Characters that a terminal would interpret are escaped; the value stays the same.
 pub(crate) fn render<T: Serialize>(
     answer: &T,
     look: &DisplayCapabilities,

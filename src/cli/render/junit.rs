@@ -1,4 +1,4 @@
-//! A check as JUnit XML, as Jenkins, GitLab and others read it: a test case for every file.
+//! A check as JUnit XML, which Jenkins, GitLab and others read: a test case for every file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,10 +10,12 @@ use crate::tools::answer::Verdict;
 use super::escape::{is_unsafe, push_escaped};
 use super::report::{CheckReport, ReportedFile, ReportedFinding};
 
-/// One suite. A file passes where it was judged whole and has neither errors nor warnings; it fails with those, is an error where
-/// nobody answered, and skipped where it was judged in part or not at all.
+/// Renders one suite. A file passes if it was checked completely and has neither errors nor
+/// warnings. It fails with those, is an error if no server answered, and is skipped if it was
+/// checked partially or not at all.
 ///
-/// All findings of a file are one `failure`, since readers keep only the first. What is less severe than a warning is output.
+/// All diagnostics of a file form one `failure`, since readers keep only the first. Those below the
+/// severity of a warning become output.
 pub(crate) fn render(report: &CheckReport<'_>) -> String {
     let mut findings: BTreeMap<&str, Vec<&ReportedFinding<'_>>> = BTreeMap::new();
     for finding in &report.findings {
@@ -46,15 +48,15 @@ pub(crate) fn render(report: &CheckReport<'_>) -> String {
     out
 }
 
-/// How a file fared.
+/// The outcome of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum JunitOutcome {
     Passed,
-    /// It has errors or warnings.
+    /// The file has errors or warnings.
     Failure,
-    /// No server answered for it.
+    /// No server answered for the file.
     Error,
-    /// It was judged in part, or by no server.
+    /// The file was checked partially, or by no server.
     Skipped,
 }
 
@@ -62,11 +64,11 @@ enum JunitOutcome {
 struct JunitCase<'a> {
     path: &'a str,
     outcome: JunitOutcome,
-    /// What the outcome is, in a line.
+    /// The outcome in one line.
     message: String,
-    /// What the outcome rests on, in lines.
+    /// The evidence for the outcome, in lines.
     text: String,
-    /// What else was found or is to be known, in lines.
+    /// Other diagnostics and notes, in lines.
     output: String,
 }
 
@@ -112,7 +114,8 @@ impl<'a> JunitCase<'a> {
     }
 }
 
-/// Why a file without findings is not clean; `None` for one that was judged whole.
+/// Returns the reason why a file without diagnostics is not clean; `None` if it was checked
+/// completely.
 fn unjudged_reason(file: &ReportedFile<'_>) -> Option<String> {
     let what = match file.verdict {
         Verdict::Complete => return None,
@@ -126,7 +129,7 @@ fn unjudged_reason(file: &ReportedFile<'_>) -> Option<String> {
     })
 }
 
-/// `path:line:col: error: message [rule] (server)`, 1-based.
+/// Formats `path:line:col: error: message [rule] (server)`, 1-based.
 fn line(finding: &ReportedFinding<'_>) -> String {
     let severity = match finding.severity {
         Severity::Error => "error",
@@ -146,8 +149,9 @@ fn counts(findings: &[&ReportedFinding<'_>]) -> String {
     parts.map(|(number, what)| super::display::count(number, what)).collect::<Vec<_>>().join(", ")
 }
 
-/// `text` for an element or an attribute in double quotes. XML 1.0 (2.2) has no place for most control characters, however they
-/// are written: these, and characters that change the order of others, are shown by their numbers.
+/// Escapes `text` for an element or an attribute in double quotes. XML 1.0 (2.2) excludes most
+/// control characters in any form. These, and characters that change the display order, are shown
+/// by their numbers.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -156,7 +160,7 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
-            // Written as they are, an attribute would have spaces for them (3.3.3).
+            // Unescaped, an attribute would contain spaces instead (3.3.3).
             '\n' => out.push_str("&#10;"),
             '\t' => out.push_str("&#9;"),
             '\r' => out.push_str("&#13;"),

@@ -1,4 +1,4 @@
-//! Places with their source lines: definitions, references, and their kin.
+//! Places with their source lines: definitions, references and similar answers.
 
 use crate::text::{LineColumn, Range, column_in_excerpt};
 use crate::tools::answer::LocationsOutput;
@@ -8,8 +8,8 @@ use super::display::{BOLD, DIM, MATCH, PLACE, count};
 use super::source::RenderedSourceLine;
 use super::{DisplayCapabilities, escape};
 
-/// The places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped by file, with counts.
-/// Nothing at all where there are none.
+/// Renders the places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped
+/// by file, with counts. Returns an empty text if there are none.
 pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabilities) -> String {
     if output.locations.is_empty() {
         return String::new();
@@ -35,7 +35,7 @@ pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabil
     format!("{out}\n{}\n", look.paint(DIM, &total))
 }
 
-/// `path:line:col: source line  (why it ranks)`.
+/// Formats `path:line:col: source line  (reason of its rank)`.
 pub(crate) fn plain_line(place: &Place, look: &DisplayCapabilities) -> String {
     let mut line = address(&place.path, &place.range, look);
     if let Some(text) = &place.text {
@@ -49,12 +49,12 @@ pub(crate) fn plain_line(place: &Place, look: &DisplayCapabilities) -> String {
     line
 }
 
-/// `path:line:col`, 1-based, in the colour of places.
+/// Formats `path:line:col`, 1-based, in the style of positions.
 pub(crate) fn address(path: &str, range: &Range, look: &DisplayCapabilities) -> String {
     look.paint(PLACE, &format!("{}:{}", escape::line(path), LineColumn::from(range.start)))
 }
 
-/// The source line without its indentation, what `range` covers of it made visible.
+/// Renders the source line without indentation, with the part within `range` highlighted.
 pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayCapabilities) -> String {
     let start = column_in_excerpt(text, range.start.character);
     let length = range.end.character.saturating_sub(range.start.character);

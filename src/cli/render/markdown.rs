@@ -10,17 +10,19 @@ use super::display::{BOLD, CODE, DIM};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
-/// Text is wrapped at most here: longer lines are hard to read.
+/// The maximum width of wrapped text.
 const MAX_MARKDOWN_COLUMNS: usize = 100;
-/// Blocks in blocks are set off so deep: every line repeats what stands in front of it.
+/// The depth to which nested blocks get a prefix. Each line repeats the prefixes before it.
 const MAX_MARKDOWN_BLOCK_DEPTH: usize = 12;
-/// The longest address of a link that leads there: on a terminal each word of a link carries it.
+/// The length limit of a link's URL, in bytes. On a terminal each word of a link carries the URL.
 const MAX_LINK_URL_BYTES: usize = 1_000;
 
-/// `markdown` as lines, each ended, none with blanks at its end; wrapped to the terminal, never wrapped in a pipe.
+/// Renders `markdown` as lines with line breaks and without trailing blanks; wrapped to the
+/// terminal, never wrapped in a pipe.
 ///
-/// Line breaks of the source and the indentation after them stay: servers pass documentation on as its author laid it out. Links lead somewhere only
-/// where they are `http`, `https` or `mailto`; editors' own (`command:`) are their text.
+/// Line breaks of the source and the indentation after them stay, since servers pass on
+/// documentation in its author's layout. Only `http`, `https` and `mailto` links are links;
+/// editors' own (`command:`) become text.
 pub(crate) fn render(markdown: &str, look: &DisplayCapabilities) -> String {
     let mut page = MarkdownRenderer::new(look);
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
@@ -35,7 +37,7 @@ pub(crate) fn render(markdown: &str, look: &DisplayCapabilities) -> String {
     page.out
 }
 
-/// A stretch of text in one style.
+/// A piece of text in one style.
 #[derive(Debug, Clone)]
 struct StyledSpan {
     text: String,
@@ -43,10 +45,10 @@ struct StyledSpan {
     url: Option<Rc<str>>,
 }
 
-/// What stands in front of the lines of a block inside another.
+/// The prefix of the lines of a nested block.
 #[derive(Debug, Clone)]
 struct MarkdownBlockPrefix {
-    /// In front of the block's first line only (a bullet), until it is used.
+    /// The prefix of the block's first line only (a bullet), until it is used.
     first: Option<String>,
     rest: String,
 }
@@ -55,16 +57,16 @@ struct MarkdownRenderer<'a> {
     display: &'a DisplayCapabilities,
     width: usize,
     out: String,
-    /// A blank line is due before the next line.
+    /// True if a blank line is due before the next line.
     gap: bool,
-    /// The text of the block under way.
+    /// The text of the current block.
     inline: Vec<StyledSpan>,
     styles: Vec<Style>,
     url: Option<Rc<str>>,
-    /// Where in `inline` the link under way begins.
+    /// The start of the current link in `inline`.
     link: usize,
     prefixes: Vec<MarkdownBlockPrefix>,
-    /// How many blocks under way lie too deep to be set off.
+    /// The number of open blocks beyond the depth limit.
     deeper: usize,
     lists: Vec<Option<u64>>,
     code: Option<String>,
@@ -292,7 +294,7 @@ impl<'a> MarkdownRenderer<'a> {
         self.gap = true;
     }
 
-    /// Writes the block under way.
+    /// Writes the current block.
     fn flush(&mut self) {
         let pieces = std::mem::take(&mut self.inline);
         if pieces.iter().all(|piece| piece.text.trim().is_empty()) {
@@ -327,8 +329,7 @@ impl<'a> MarkdownRenderer<'a> {
     }
 }
 
-/// Columns of a prefix: its styles take none.
-/// The blanks that `text` begins with.
+/// Returns the leading blanks of `text`.
 fn indentation(text: &str) -> &str {
     &text[..text.len() - text.trim_start_matches([' ', '\t']).len()]
 }
@@ -348,10 +349,10 @@ fn is_linkable(url: &str) -> bool {
         && !url.chars().any(|character| character == ' ' || escape::is_unsafe(character))
 }
 
-/// A word: what stands between blanks, in one or several styles.
+/// A word in one or several styles.
 type StyledWord = Vec<StyledSpan>;
 
-/// The lines of `pieces`, none wider than `width` where its words allow.
+/// Wraps `pieces` into lines no wider than `width`, unless a word is longer.
 fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines = Vec::new();
     for words in logical_lines(pieces) {
@@ -377,7 +378,7 @@ fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayCapabilities) -> Vec<
     lines
 }
 
-/// The lines of the source, each as words with the number of blanks before them.
+/// Splits the text into source lines of words, each with the number of blanks before it.
 fn logical_lines(pieces: &[StyledSpan]) -> Vec<Vec<(usize, StyledWord)>> {
     let mut lines: Vec<Vec<(usize, StyledWord)>> = vec![Vec::new()];
     let mut blanks = 0;
@@ -473,7 +474,7 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
             ("a wide cell", format!("|a|b|\n|-|-|\n|{}|b|\n{}", "w".repeat(20_000), "|a|b|\n".repeat(5_000))),
             ("a link of many words", format!("[{}](https://{})", "w ".repeat(5_000), "u".repeat(5_000))),
         ];
-        // In a debug build they take a second or two together; work that grows with the square takes hours.
+        // In a debug build they take a second or two together; quadratic work would take hours.
         let begun = std::time::Instant::now();
         for (shape, page) in shapes {
             for look in [DisplayCapabilities::PLAIN, TERMINAL] {

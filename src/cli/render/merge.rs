@@ -1,36 +1,36 @@
-//! SARIF logs of several parts of one check as one log.
+//! The merge of SARIF logs from several parts of one check.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use thiserror::Error;
 
-/// What is no log that can be put together with others.
+/// Reasons why a log cannot be merged.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum NoLog {
-    /// It is something else.
+    /// The value is not a SARIF log.
     #[error("it is no SARIF 2.1.0 log")]
     Other,
-    /// It lacks what every run has.
+    /// A run has no tool.
     #[error("one of its runs names no tool")]
     NoTool,
 }
 
-/// What one server said in all parts.
+/// The results of one server in all parts.
 #[derive(Default)]
 struct MergedSarifRun {
     first: Value,
     rules: BTreeSet<String>,
     results: Vec<Value>,
     invocations: Vec<Value>,
-    /// By their locations: parts may have looked at the same file.
+    /// The artifacts by location, since parts may have checked the same file.
     artifacts: BTreeMap<String, Value>,
 }
 
-/// One log of all of them: a run per server, its results in the order of the logs.
+/// Merges the logs into one: a run per server, with its results in the order of the logs.
 ///
 /// # Errors
-/// [`NoLog`], with the number of the log (0-based) that is none.
+/// [`NoLog`], with the 0-based number of the invalid log.
 pub(crate) fn merge_logs(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
     let mut runs: BTreeMap<String, MergedSarifRun> = BTreeMap::new();
     for (index, log) in logs.iter().enumerate() {
@@ -40,7 +40,8 @@ pub(crate) fn merge_logs(logs: &[Value]) -> Result<Value, (usize, NoLog)> {
             runs.entry(name.to_owned()).or_default().add_run(run);
         }
     }
-    // A part without findings says so under our own name, which is of no interest beside those with some.
+    // A part without diagnostics has a run under our own name, which is dropped beside runs with
+    // some.
     if runs.len() > 1
         && runs.get("lsp-tools").is_some_and(|run| run.results.is_empty())
         && let Some(ours) = runs.remove("lsp-tools")

@@ -1,9 +1,10 @@
 //! Rendering of answers, one file per kind.
 //!
-//! What lives here: one file per kind of answer, each a pure function from the answer and a [`DisplayCapabilities`] to text; and what
-//! they share: [`escape`] (nothing from files, names or servers reaches a terminal unescaped), [`source`] (source lines
-//! as they are shown), [`markdown`], [`table`], [`tree`]. May use: `text`, and the shapes of answers of `tools`. Nothing
-//! here reads files or writes anywhere: source lines come through a function that the caller gives.
+//! Contents: one file per kind of answer, each a pure function from the answer and a
+//! [`DisplayCapabilities`] to text. They share [`escape`] (nothing from files, names or servers
+//! reaches a terminal unescaped), [`source`] (source lines for display), [`markdown`], [`table`],
+//! [`tree`]. May use: `text`, and the answer types of `tools`. Nothing here reads or writes files:
+//! source lines come through a function passed by the caller.
 
 pub(crate) mod changes;
 pub(crate) mod completion;

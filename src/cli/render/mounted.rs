@@ -7,7 +7,7 @@ use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 use crate::tools::source::{HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome};
 
-/// One line per server, and one for each thing that is wrong with it.
+/// One line per server, and one for each of its problems.
 pub(crate) fn list(servers: &[MountedServer], look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = servers
         .iter()
@@ -27,7 +27,7 @@ pub(crate) fn list(servers: &[MountedServer], look: &DisplayCapabilities) -> Str
     table(&[], &rows, look)
 }
 
-/// All that is known of one server.
+/// Renders all details of one server.
 pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String {
     let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
     let mut rows = vec![
@@ -70,12 +70,13 @@ pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String 
     out
 }
 
-/// What was agreed to just now, with what it says: it may have changed since it was looked at.
+/// Renders the definitions that were just agreed to, since they may have changed since the last
+/// display.
 pub(crate) fn render_approved(held: &[HeldTool], look: &DisplayCapabilities) -> String {
     differences("agreed:", GOOD, held, look)
 }
 
-/// One line per trial.
+/// One line per check.
 pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = findings
         .iter()

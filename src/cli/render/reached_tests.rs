@@ -1,4 +1,4 @@
-//! The tests that reach a change, with their ways and the commands that run them.
+//! The tests that reach a change, with their call paths and the commands that run them.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::DisplayCapabilities;
 use super::escape;
 use crate::tools::test_reach::output::{ReachKind, TestReachOutput, TestsByWay, TestsOfFile};
 
-/// The tests by the strength of their links, and by their ways.
+/// Renders the tests by the strength of their links, then by call path.
 pub(crate) fn render(output: &TestReachOutput, _look: &DisplayCapabilities) -> String {
     let mut out = String::new();
     if output.whole_suite {
@@ -54,8 +54,8 @@ fn heading(how: ReachKind) -> &'static str {
     }
 }
 
-/// `tests/test_cart.py::test_total ← pricing.py:total ← rates.py:vat`, or the way once above
-/// several tests.
+/// Formats `tests/test_cart.py::test_total ← pricing.py:total ← rates.py:vat`, or the call path
+/// once above several tests.
 fn write_group(group: &TestsByWay, out: &mut String) {
     let way: String = group.way.iter().map(|link| format!(" ← {link}")).collect();
     let has_own_line = group.count > 1 && !way.is_empty();
@@ -72,7 +72,7 @@ fn write_group(group: &TestsByWay, out: &mut String) {
     }
 }
 
-/// What a command printed, and how it ended.
+/// Renders the output and exit status of a command.
 pub(crate) fn render_run(command: &str, result: &Value) -> String {
     let mut out = format!("$ {}\n", escape::line(command));
     for stream in ["stdout", "stderr"] {

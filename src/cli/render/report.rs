@@ -1,4 +1,5 @@
-//! What every machine format of a check is made from: its findings and its files, whatever kind of check it was.
+//! The common input of all machine formats of a check: its diagnostics and files, for every kind of
+//! check.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,56 +8,57 @@ use crate::lsp::model::Severity;
 use crate::text::Range;
 use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, Verdict};
 
-/// Why a file without findings is not called clean where the list of findings was cut.
+/// The reason why a file without diagnostics is not called clean if the list was truncated.
 const CUT: &str = "not all findings are shown (--limit)";
 
-/// A check.
+/// A report of a check.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CheckReport<'a> {
-    /// Sorted by file and position.
+    /// The diagnostics, sorted by file and position.
     pub findings: Vec<ReportedFinding<'a>>,
-    /// Every file looked at, sorted by path; those with findings are among them.
+    /// All checked files, sorted by path, including those with diagnostics.
     pub files: Vec<ReportedFile<'a>>,
-    /// How far all of it can be relied on.
+    /// The verdict of the whole check.
     pub verdict: Verdict,
-    /// What else is worth knowing, in sentences.
+    /// Notes, as sentences.
     pub notes: Vec<Cow<'a, str>>,
 }
 
-/// A finding.
+/// A diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReportedFinding<'a> {
-    /// Relative to the workspace; absolute, or a URI, for what lies elsewhere.
+    /// The path, relative to the workspace; absolute, or a URI, for files elsewhere.
     pub path: Cow<'a, str>,
-    /// Where, 0-based, in Unicode scalar values.
+    /// The range, 0-based, in Unicode scalar values.
     pub range: Range,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
     /// The rule's code.
     pub code: Option<&'a str>,
-    /// The checker, where the server names one.
+    /// The checker, if the server names one.
     pub source: Option<&'a str>,
-    /// The server's key.
+    /// The server's key in the catalogue.
     pub server: &'a str,
-    /// What is wrong.
+    /// The message.
     pub message: &'a str,
-    /// Other places that explain it.
+    /// Related places.
     pub related: &'a [RelatedItem],
 }
 
-/// A file that was looked at.
+/// A checked file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReportedFile<'a> {
-    /// As findings name it.
+    /// The path as in diagnostics.
     pub path: Cow<'a, str>,
-    /// How far its findings can be relied on.
+    /// The verdict of the file.
     pub verdict: Verdict,
-    /// Why not complete.
+    /// The reason if the verdict is not `complete`.
     pub detail: Option<Cow<'a, str>>,
 }
 
 impl<'a> CheckReport<'a> {
-    /// The report of a check of the files at the paths `looked_at`, of which those in `incomplete` were not judged whole.
+    /// Creates the report of a check of the files `looked_at`. Those in `incomplete` were not
+    /// checked completely.
     pub(crate) fn new(
         findings: Vec<ReportedFinding<'a>>,
         looked_at: impl IntoIterator<Item = Cow<'a, str>>,
@@ -73,13 +75,13 @@ impl<'a> CheckReport<'a> {
         Self { findings, files: files.into_values().collect(), verdict, notes: Vec::new() }
     }
 
-    /// Whether every file got an answer.
+    /// Returns true if every file has an answer.
     pub(crate) fn is_answered(&self) -> bool {
         matches!(self.verdict, Verdict::Complete | Verdict::Partial)
             && self.files.iter().all(|file| file.verdict != Verdict::NoData)
     }
 
-    /// The files that were not judged whole.
+    /// The files that were not checked completely.
     pub(crate) fn incomplete(&self) -> impl Iterator<Item = &ReportedFile<'a>> {
         self.files.iter().filter(|file| file.verdict != Verdict::Complete)
     }
@@ -137,7 +139,7 @@ impl<'a> From<&'a FileVerdict> for ReportedFile<'a> {
 }
 
 impl<'a> ReportedFinding<'a> {
-    /// The rule that it breaks; without a code its checker, or its server.
+    /// Returns the violated rule; without a code the checker, or the server.
     pub(crate) fn rule(&self) -> &'a str {
         let named = [self.code, self.source];
         named.into_iter().flatten().find(|name| !name.is_empty()).unwrap_or(self.server)
@@ -150,7 +152,7 @@ pub(super) mod tests {
     use crate::text::Position;
     use crate::tools::answer::{ServerState, ServerStatus};
 
-    /// A finding of pylsp at line 3, columns 5 to 8.
+    /// A diagnostic of pylsp at line 3, columns 5 to 8.
     pub(in crate::cli::render) fn item(path: &str, code: Option<&str>) -> DiagnosticItem {
         DiagnosticItem {
             path: path.into(),
@@ -165,7 +167,7 @@ pub(super) mod tests {
         }
     }
 
-    /// The answer with these findings, of a check that looked at the files of these names.
+    /// Creates the answer of a check of these files with these diagnostics.
     pub(in crate::cli::render) fn answer(
         diagnostics: Vec<DiagnosticItem>,
         looked_at: &[&str],
@@ -193,7 +195,7 @@ pub(super) mod tests {
         Answer::new(output, None, status, verdict, Vec::new())
     }
 
-    /// What is known of one file.
+    /// Creates the verdict of one file.
     pub(in crate::cli::render) fn file_verdict(path: &str, verdict: Verdict, detail: &str) -> FileVerdict {
         FileVerdict {
             path: path.into(),

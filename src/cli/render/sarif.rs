@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
+//! Diagnostics as SARIF 2.1.0 (OASIS, *Static Analysis Results Interchange Format*).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,11 +10,13 @@ use crate::tools::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFinding};
 
-/// The log: one run per server, since a run is one tool's; a run of our own where no server found anything.
+/// Renders the log: one run per server, since a run belongs to one tool. Without diagnostics it has
+/// one run under our own name.
 ///
-/// Lines and columns are 1-based, columns count Unicode scalar values (`columnKind`), the end column is the one after.
-/// Files of the workspace are relative to the base `SRCROOT`. Files that nobody answered for make their run's
-/// `executionSuccessful` false. Every run names all files that were looked at, since a server without findings has no run.
+/// Lines and columns are 1-based, columns count Unicode scalar values (`columnKind`), the end
+/// column is exclusive. Files of the workspace are relative to the base `SRCROOT`. Files without an
+/// answer set their run's `executionSuccessful` to false. Every run lists all checked files, since
+/// a server without diagnostics has no run.
 pub(crate) fn render(report: &CheckReport<'_>) -> Value {
     let mut servers: BTreeMap<&str, Vec<&ReportedFinding<'_>>> = BTreeMap::new();
     for item in &report.findings {
@@ -84,7 +86,7 @@ fn invocation(report: &CheckReport<'_>) -> Value {
     })
 }
 
-/// A result must name a rule (3.27.5).
+/// Renders a result. It must name a rule (3.27.5).
 fn result(item: &ReportedFinding<'_>, rules: &SarifRules<'_>) -> Value {
     let rule = item.rule();
     let mut result = json!({
@@ -124,12 +126,12 @@ fn location(path: &str, range: &Range) -> Value {
     }})
 }
 
-/// An artifact (3.24) that was examined, whatever was found.
+/// Renders an examined artifact (3.24), with or without diagnostics.
 fn looked_at(path: &str) -> Value {
     json!({"location": artifact(path), "roles": ["analysisTarget"]})
 }
 
-/// A file of the workspace is relative to its root; other files are named by absolute URIs.
+/// Renders a file: relative to the root if it is in the workspace, otherwise as an absolute URI.
 fn artifact(path: &str) -> Value {
     if path.starts_with('/') {
         json!({"uri": format!("file://{}", percent_encoded(path))})
@@ -140,7 +142,7 @@ fn artifact(path: &str) -> Value {
     }
 }
 
-/// `path` with everything encoded but what RFC 3986 leaves unreserved, and `/`.
+/// Percent-encodes `path` except for the unreserved characters of RFC 3986, and `/`.
 fn percent_encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for &byte in path.as_bytes() {

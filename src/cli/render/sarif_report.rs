@@ -1,4 +1,5 @@
-//! A check read back from its SARIF log, so that logs of parts can be put together in every format.
+//! Reading a check's report from its SARIF log, so that logs of parts can be merged in every
+//! format.
 
 use std::borrow::Cow;
 
@@ -12,8 +13,8 @@ use crate::tools::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFile, ReportedFinding};
 
-/// The report that `log` was made from, as far as a log can hold it: places that explain findings are left there, and a hint comes
-/// back as information.
+/// Restores the report that `log` was made from, as far as a log can represent it: related places
+/// are lost, and a hint becomes information.
 pub(crate) fn read(log: &Value) -> CheckReport<'_> {
     let runs = || each(&log["runs"]);
     let mut findings: Vec<ReportedFinding<'_>> =
@@ -38,7 +39,7 @@ pub(crate) fn read(log: &Value) -> CheckReport<'_> {
         .flat_map(|run| each(&run["invocations"]))
         .any(|invocation| invocation["executionSuccessful"] == false);
     report.verdict = match verdict {
-        // A run that failed as a whole, and names no file that would say why, is no clean one.
+        // A failed run that names no file as the reason is not clean.
         Verdict::Complete if failed && report.findings.is_empty() => Verdict::NoData,
         Verdict::Complete if failed => Verdict::Partial,
         verdict => verdict,
@@ -64,7 +65,7 @@ fn finding<'a>(run: &'a Value, result: &'a Value) -> ReportedFinding<'a> {
         range: range(&place["region"]),
         severity: match result["level"].as_str() {
             Some("error") => Severity::Error,
-            // Without a level it is a warning (3.27.10).
+            // The default level is a warning (3.27.10).
             Some("warning") | None => Severity::Warning,
             Some(_) => Severity::Information,
         },
@@ -76,7 +77,7 @@ fn finding<'a>(run: &'a Value, result: &'a Value) -> ReportedFinding<'a> {
     }
 }
 
-/// A notification about a file, as our logs have them.
+/// Parses a notification about a file, as in our logs.
 fn unjudged_file(told: &Value) -> Option<ReportedFile<'_>> {
     let path = path(&told["locations"][0]["physicalLocation"]["artifactLocation"])?;
     let verdict = Verdict::deserialize(&told["properties"]["verdict"]).ok();
@@ -88,7 +89,7 @@ fn unjudged_file(told: &Value) -> Option<ReportedFile<'_>> {
     })
 }
 
-/// What findings call the file of an `artifactLocation`.
+/// Converts the URI of an `artifactLocation` to the path in diagnostics.
 fn path(location: &Value) -> Option<Cow<'_, str>> {
     let uri = location["uri"].as_str()?;
     let encoded = match uri.strip_prefix("file://") {
@@ -99,7 +100,7 @@ fn path(location: &Value) -> Option<Cow<'_, str>> {
     Some(percent_decode_str(encoded).decode_utf8_lossy())
 }
 
-/// A region, whose numbers count from 1; what it leaves out is as in 3.30.
+/// Parses a 1-based region; the defaults are those of 3.30.
 fn range(region: &Value) -> Range {
     let number = |key: &str| region[key].as_u64().and_then(|number| u32::try_from(number).ok());
     let line = number("startLine").unwrap_or(1);

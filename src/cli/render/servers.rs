@@ -10,14 +10,15 @@ use super::display::{BAD, BOLD, DIM, GOOD, WARN};
 use super::table::{Cell, table, wrap_words};
 use super::{DisplayCapabilities, escape};
 
-/// One line per server, on a narrow terminal with the rest below it; then how to install what is missing.
+/// One line per server, on a narrow terminal with the rest below it, then the commands that install
+/// missing ones.
 pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
     let rows: Vec<Vec<Cell>> =
         output.servers.iter().map(|row| [short_cells(row), more_cells(row)].concat()).collect();
-    // As wide as it wants to be: what is made for other programs stays one line per server.
+    // Not limited in width: output for other programs stays one line per server.
     let mut out = table(&[SHORT, MORE].concat(), &rows, &DisplayCapabilities { terminal: false, ..*look });
     if look.terminal && out.lines().any(|line| strip(line).width() > look.width) {
         out = narrow(output, look);
@@ -34,7 +35,7 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
     if !advice.is_empty() {
         out.push_str("\nto install what is missing:\n");
         let beside = table(&[], &advice, &DisplayCapabilities { terminal: false, ..*look });
-        // A command that is to be copied is not broken into lines.
+        // A command to be copied is not wrapped.
         let fits = !look.terminal || beside.lines().all(|line| strip(line).width() <= look.width);
         out.push_str(&if fits { beside } else { narrow_advice(output, look) });
     }
@@ -46,11 +47,11 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
     out
 }
 
-/// What fits beside each other on any terminal.
+/// The columns that fit on any terminal.
 const SHORT: &[&str] = &["LANGUAGES", "FILES", "SERVER", "STATE", "PID", "MEMORY"];
-/// What stands below it on a narrow one.
+/// The columns that are below these on a narrow terminal.
 const MORE: &[&str] = &["MEDIAN", "P99", "OPEN", "RESTARTS", "ROOT", "DETAIL"];
-/// How far that is moved in.
+/// The indentation of those columns.
 const SERVER_DETAIL_INDENT_COLUMNS: usize = 4;
 
 fn short_cells(row: &ServerRow) -> Vec<Cell> {
@@ -80,7 +81,7 @@ fn root(row: &ServerRow) -> Option<String> {
     row.root.as_deref().map(|root| if root.is_empty() { ".".into() } else { escape::words(root) })
 }
 
-/// Each server with its short columns, and the others below it in words, broken between words.
+/// Renders each server with its short columns, and the others below it as wrapped text.
 fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(short_cells).collect();
     let columns = table(SHORT, &rows, &DisplayCapabilities { terminal: false, ..*look });
@@ -101,7 +102,7 @@ fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     out
 }
 
-/// How to install what is missing, with each command in a line of its own.
+/// Renders the commands that install missing servers, each on a line of its own.
 fn narrow_advice(output: &ServersOutput, look: &DisplayCapabilities) -> String {
     let missing = output.servers.iter().filter_map(|row| Some((row, row.install.as_deref()?)));
     let advice = missing.map(|(row, install)| {
@@ -128,7 +129,7 @@ fn describe_row(row: &ServerRow) -> String {
     parts.join("; ")
 }
 
-/// A line without its colours.
+/// Removes the colours of a line.
 fn strip(line: &str) -> String {
     anstream::adapter::strip_str(line).to_string()
 }
@@ -145,12 +146,12 @@ fn state(state: ServerRunState) -> (&'static str, Style) {
     }
 }
 
-/// As tables show a time.
+/// Formats a time for tables.
 pub(crate) fn milliseconds(time: f64) -> String {
     format!("{time:.1} ms")
 }
 
-/// As tables show an amount of memory.
+/// Formats an amount of memory for tables.
 pub(crate) fn memory(bytes: u64) -> String {
     const BYTES_PER_MEGABYTE: f64 = 1_000_000.0;
     format!("{:.1} MB", bytes as f64 / BYTES_PER_MEGABYTE)

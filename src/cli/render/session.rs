@@ -7,19 +7,20 @@ use serde_json::Value;
 use super::display::{BAD, BOLD, DIM, DisplayCapabilities, GOOD, WARN};
 use super::escape;
 
-/// So many lines of a result are shown.
+/// The number of lines shown of a result.
 const MAX_TOOL_RESULT_LINES: usize = 40;
-/// And so many characters of its arguments.
+/// The length limit of a call's arguments, in characters.
 const MAX_TOOL_ARGUMENTS_CHARS: usize = 2_000;
 
-/// A session that is being shown: results come by the number of their call.
+/// The renderer of a session, which relates results to their calls.
 #[derive(Debug, Default)]
 pub(crate) struct CopilotSessionRenderer {
-    /// The tools of calls under way.
+    /// The tools of running calls.
     calls: HashMap<String, String>,
 }
 
-/// The model's own words in an event, for stdout; an agent's are told by [`CopilotSessionRenderer::lines`].
+/// Returns the model's own text in an event, for stdout. An agent's text is rendered by
+/// [`CopilotSessionRenderer::lines`].
 pub(crate) fn model_text(event: &Value) -> String {
     match (kind(event), event.get("agentId")) {
         ("assistant.message", None) => match text(&event["data"], "content") {
@@ -31,7 +32,7 @@ pub(crate) fn model_text(event: &Value) -> String {
 }
 
 impl CopilotSessionRenderer {
-    /// What an event tells beside them, for stderr.
+    /// Renders the other content of an event for stderr.
     pub(crate) fn lines(&mut self, event: &Value, look: &DisplayCapabilities) -> Vec<String> {
         let data = &event["data"];
         let of_agent = event.get("agentId").is_some();

@@ -1,4 +1,4 @@
-//! Signatures of a call, the parameter under way made visible.
+//! Signatures of a call, with the active parameter highlighted.
 
 use std::ops::Range;
 
@@ -9,8 +9,8 @@ use crate::tools::answer::{SignatureItem, SignaturesOutput};
 use super::display::{DIM, MATCH};
 use super::{DisplayCapabilities, escape, markdown};
 
-/// The signatures, the one that fits first, each with its documentation. Without colour the active parameter is
-/// marked in a line below.
+/// Renders the signatures, the active one first, each with its documentation. Without colour, a
+/// line below marks the active parameter.
 pub(crate) fn render(output: &SignaturesOutput, look: &DisplayCapabilities) -> String {
     let (active, others): (Vec<_>, Vec<_>) = output.signatures.iter().partition(|signature| signature.active);
     let parts: Vec<String> = active.into_iter().chain(others).map(|signature| one(signature, look)).collect();
@@ -41,7 +41,7 @@ fn one(signature: &SignatureItem, look: &DisplayCapabilities) -> String {
     if !signature.active && look.color { look.paint(DIM, out.trim_end()) + "\n" } else { out }
 }
 
-/// The bytes of `label` that the active parameter takes: parameters stand in it in their order.
+/// Returns the byte range of the active parameter in `label`, in which parameters appear in order.
 fn active_parameter(signature: &SignatureItem, label: &str) -> Option<Range<usize>> {
     let active = signature.active_parameter? as usize;
     let mut from = label.find('(').map_or(0, |at| at + 1);

@@ -1,27 +1,27 @@
-//! Source lines for display: tabs as blanks, unsafe characters by number, long lines cut.
+//! Source lines for display: tabs as blanks, unsafe characters escaped, long lines truncated.
 
 use std::ops::Range;
 
 use super::escape;
 
-/// Lines beyond so many characters are cut.
+/// The length limit of a line, in characters.
 const MAX_SOURCE_LINE_CHARS: usize = 240;
-/// So much is kept before what matters.
+/// The number of characters kept before the focus.
 const CONTEXT_BEFORE_FOCUS_CHARS: usize = 60;
 /// Tab stops, in columns of the terminal.
 const TAB_STOP_COLUMNS: usize = 4;
 
-/// A source line as it is shown, and where its characters went.
+/// A source line for display, with the mapping of its characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RenderedSourceLine {
-    /// What is shown.
+    /// The displayed text.
     pub(crate) text: String,
     /// For each character of the source line and for its end, its byte offset in `text`.
     offsets: Vec<usize>,
 }
 
 impl RenderedSourceLine {
-    /// `line` as it is shown; where it is long, the part around `focus` (0-based characters) is.
+    /// Renders `line`; if it is long, only the part around `focus` (0-based characters).
     pub(crate) fn new(line: &str, focus: Range<u32>) -> Self {
         let line = line.trim_end_matches(['\n', '\r']);
         let length = line.chars().count();
@@ -57,7 +57,8 @@ impl RenderedSourceLine {
         *column += unicode_width::UnicodeWidthStr::width(&self.text[from..]);
     }
 
-    /// The bytes of `text` that show the 0-based `characters` of the source line, cut at its end.
+    /// Returns the bytes of `text` for the 0-based `characters` of the source line, limited to its
+    /// end.
     pub(crate) fn byte_span(&self, characters: Range<u32>) -> Range<usize> {
         let at = |character: u32| {
             let index = (character as usize).min(self.offsets.len().saturating_sub(1));
@@ -66,7 +67,7 @@ impl RenderedSourceLine {
         at(characters.start)..at(characters.end).max(at(characters.start))
     }
 
-    /// Without the blanks in front.
+    /// Removes leading blanks.
     pub(crate) fn trim_start(mut self) -> Self {
         let blanks = self.text.len() - self.text.trim_start().len();
         self.text.drain(..blanks);

@@ -7,9 +7,11 @@ use super::display::{BOLD, DIM, KIND, PLACE, count};
 use super::tree::{self, RenderedTreeNode};
 use super::{DisplayCapabilities, escape, locations};
 
-/// The symbols. `path` is the file of an outline, as it is shown; matches in the workspace have their own.
+/// Renders the symbols. `path` is the displayed file of an outline; workspace symbols have their
+/// own.
 ///
-/// In a pipe each is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is a tree.
+/// In a pipe each symbol is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is
+/// a tree.
 pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &DisplayCapabilities) -> String {
     if output.symbols.is_empty() {
         return String::new();
@@ -39,7 +41,7 @@ fn nodes(symbols: &[SymbolItem], look: &DisplayCapabilities) -> Vec<RenderedTree
         .collect()
 }
 
-/// `kind name detail`.
+/// Formats `kind name detail`.
 fn symbol_line(symbol: &SymbolItem, name: &str, look: &DisplayCapabilities) -> String {
     let kind = look.paint(KIND, &escape::words(&symbol.kind));
     let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(name)));

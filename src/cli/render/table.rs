@@ -1,17 +1,17 @@
-//! Tables, aligned by the columns that characters take on a terminal, and made to fit it.
+//! Tables, aligned by the display width of characters and fitted to the terminal.
 
 use anstyle::Style;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::DisplayCapabilities;
 
-/// Cells are aligned up to this width: one that is wider would cost every row as much.
+/// The width up to which cells are aligned. A wider cell would widen every row.
 const MAX_ALIGNED_CELL_WIDTH: usize = 120;
 
-/// The last column of a table that is too wide is broken into lines where it has this much room; otherwise what does not fit stands below
-/// its row.
+/// The minimum width for wrapping the last column of a table that is too wide. With less room, the
+/// excess cells are below their row.
 const MIN_WRAPPED_COLUMN_WIDTH: usize = 24;
-/// How far that is moved in.
+/// The indentation of cells below their row.
 const BELOW_INDENT: usize = 4;
 
 /// A cell: safe text of one line, and its style.
@@ -22,19 +22,20 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// `text`, which must be escaped already, in `style`.
+    /// Creates a cell with `text`, which must be escaped already, in `style`.
     pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style }
     }
 
-    /// `text`, which must be escaped already.
+    /// Creates a cell with `text`, which must be escaped already.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self::new(text, Style::new())
     }
 }
 
-/// The rows below each other, cells two blanks apart, each line ended; no line ends in blanks. On a terminal that is narrower, the last column is
-/// broken between words, or the columns that do not fit stand below their row with their titles.
+/// Renders the rows with two blanks between cells and without trailing blanks. On a narrower
+/// terminal, the last column is wrapped, or the columns that do not fit are below their row with
+/// their titles.
 pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilities) -> String {
     let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::display::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
@@ -47,7 +48,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilit
         .collect();
     if look.terminal {
         let all = || header.iter().chain(rows);
-        // The cap on what is aligned does not count here: a line is as wide as its cells.
+        // Counts the full width of cells, including those beyond the limit of alignment.
         if all().map(|row| line_width(row, &widths)).max().is_some_and(|widest| widest > look.width) {
             return fitted(header.as_deref(), rows, &widths, look);
         }
@@ -55,7 +56,7 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilit
     header.iter().chain(rows).map(|row| line(row, &widths, look)).collect()
 }
 
-/// The columns that a row takes.
+/// Returns the display width of a row.
 fn line_width(row: &[Cell], widths: &[usize]) -> usize {
     let Some(last) = row.iter().rposition(|cell| !cell.text.is_empty()) else { return 0 };
     let before = row[..last].iter().zip(widths).filter(|(_, width)| **width > 0);
@@ -98,7 +99,7 @@ fn fitted(
     out
 }
 
-/// A row whose cell `last` begins at the column `at` and goes on below itself.
+/// Renders a row whose cell `last` starts at the column `at` and is wrapped below itself.
 fn with_last_wrapped(
     row: &[Cell],
     last: usize,
@@ -117,7 +118,7 @@ fn with_last_wrapped(
     out
 }
 
-/// Cells in lines of at most `width` columns, each after its title.
+/// Arranges cells in lines of at most `width` columns, each after its title.
 fn below_row(cells: &[Cell], titles: &[Cell], width: usize) -> Vec<Vec<Cell>> {
     let mut lines: Vec<Vec<Cell>> = Vec::new();
     let mut used = 0;
@@ -141,7 +142,8 @@ fn below_row(cells: &[Cell], titles: &[Cell], width: usize) -> Vec<Vec<Cell>> {
     lines
 }
 
-/// `text` in lines of at most `width` columns, broken between words; a longer word is broken after a `/`, else anywhere.
+/// Wraps `text` into lines of at most `width` columns. A longer word is broken after a `/`, else
+/// anywhere.
 pub(super) fn wrap_words(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines: Vec<String> = Vec::new();
@@ -179,7 +181,7 @@ fn line(row: &[Cell], widths: &[usize], look: &DisplayCapabilities) -> String {
     for (index, cell) in row.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
         out.push_str(&look.paint(cell.style, &cell.text));
         if Some(index) != last {
-            // A column that is empty in every row takes no room.
+            // A column that is empty in every row has no width.
             let gap =
                 if widths[index] == 0 { 0 } else { widths[index].saturating_sub(cell.text.width()) + 2 };
             out.extend(std::iter::repeat_n(' ', gap));
@@ -217,7 +219,7 @@ mod tests {
             table(&header, &rows, &terminal(30)),
             "TOOL       EFFECT\nlsp_hover  read\n    WHAT What something is:\n    its type and documentation\nx\n    WHAT short\n"
         );
-        // What is made for other programs stays one line per row.
+        // Output for other programs stays one line per row.
         let piped = DisplayCapabilities { terminal: false, ..terminal(30) };
         assert_eq!(table(&header, &rows, &piped).lines().count(), 3);
     }

@@ -24,7 +24,7 @@ pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayCapabilities) -
     table(&["TOOL", "EFFECT", "WHAT"], &rows, look)
 }
 
-/// What one tool does and takes.
+/// Renders the description and parameters of one tool.
 pub(crate) fn one(definition: &ToolDefinition, look: &DisplayCapabilities) -> String {
     let card = &definition.card;
     let mut out = format!(
@@ -56,7 +56,7 @@ pub(crate) fn one(definition: &ToolDefinition, look: &DisplayCapabilities) -> St
     out
 }
 
-/// An answer, for eyes.
+/// Renders an answer as indented JSON.
 pub(crate) fn pretty(value: &Value) -> String {
     format!("{}\n", escape::json(&format!("{value:#}")))
 }

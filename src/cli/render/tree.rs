@@ -1,15 +1,15 @@
-//! Trees, with lines from each node to those below.
+//! Trees, with lines between each node and its children.
 
-/// A node: its line (safe text of one line) and what lies below it.
+/// A node: its line (safe text of one line) and its children.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RenderedTreeNode {
-    /// Its line.
+    /// The node's line.
     pub(crate) line: String,
-    /// What lies below it.
+    /// The node's children.
     pub(crate) children: Vec<RenderedTreeNode>,
 }
 
-/// The trees below each other, each line ended; roots stand at the margin.
+/// Renders the trees, with the roots at the margin.
 pub(crate) fn render(roots: &[RenderedTreeNode]) -> String {
     let mut out = String::new();
     let mut stack: Vec<(&RenderedTreeNode, String, String)> =

@@ -5,9 +5,11 @@ use crate::tools::trust::TrustOutput;
 use super::display::{BOLD, GOOD, PLACE, WARN};
 use super::{DisplayCapabilities, escape};
 
-/// Everything that needs trust, each with its value, what changed since it was trusted, and whether it is.
+/// Renders everything that needs trust with its value, its changes since the last decision, and the
+/// current trust.
 ///
-/// Values are shown whole, one line each, every unsafe character by its number: nothing may hide in them.
+/// Values are shown whole, one line each, with unsafe characters escaped, so that nothing is
+/// hidden.
 pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     if output.items.is_empty() && output.changed.is_empty() {
@@ -37,7 +39,7 @@ pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String
     out
 }
 
-/// Whether there was trust to be taken back.
+/// States whether trust was withdrawn.
 pub(crate) fn render_revoked(output: &TrustOutput, look: &DisplayCapabilities) -> String {
     let workspace = look.paint(PLACE, &escape::line(&output.workspace));
     let what = if output.revoked { "is not trusted any more" } else { "was not trusted" };

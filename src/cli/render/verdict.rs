@@ -9,10 +9,11 @@ use super::doctor::duration;
 use super::files::distinct;
 use super::{DisplayCapabilities, escape};
 
-/// Longer details are cut here; the whole of them is in the JSON answer and in the log.
+/// The length limit of details. The full text is in the JSON answer and in the log.
 const MAX_VERDICT_DETAIL_CHARS: usize = 300;
 
-/// What is to be known beside the answer: what it was taken to be about, why it is not complete, the server's notes.
+/// Renders the notes beside an answer: the assumed subject, the reason for incompleteness, the
+/// server's notes.
 pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> =
         answer.resolved.iter().filter_map(|about| resolved_note(about, look)).collect();
@@ -23,7 +24,7 @@ pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<St
     lines
 }
 
-/// A failed call: what was wrong, and what to do.
+/// Renders a failed call: the error and the hint.
 pub(crate) fn error(error: &ToolError, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines = vec![format!("{} {}", look.paint(BAD, "error:"), escape::words(&error.error))];
     lines.extend(
@@ -68,7 +69,8 @@ fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<Stri
     lines
 }
 
-/// One sentence for each, and one for all that are simply not installed. How to install them was said at the start.
+/// Returns one sentence per server, and one for all that are not installed. The commands that
+/// install them were shown at the start.
 fn reasons(blamed: &[&ServerStatus]) -> Vec<String> {
     let plain = |status: &&&ServerStatus| {
         status.state == ServerState::Missing
@@ -95,13 +97,13 @@ fn status_sentence(status: &ServerStatus) -> String {
     let waited = duration(status.waited_ms);
     let detail = status.detail.as_deref().map(cut);
     let with_detail = |text: String| match &detail {
-        // A detail that speaks of the server is the whole sentence already.
+        // A detail that starts with the server's name is already a complete sentence.
         Some(detail) if !server.is_empty() && detail.starts_with(&server) => detail.clone(),
         Some(detail) => format!("{text} ({detail})"),
         None => text,
     };
     with_detail(match status.state {
-        // It answered, and knows what its answer lacks.
+        // The server answered, and reported what its answer lacks.
         ServerState::Ready if detail.is_some() => return format!("{server}: {}", detail.unwrap_or_default()),
         ServerState::Ready => format!("{server} had no answer"),
         ServerState::Indexing => format!("{server} is still indexing"),

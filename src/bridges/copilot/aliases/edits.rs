@@ -1,4 +1,5 @@
-//! Aliases that change files: `create_file`, `insert_edit_into_file`, `replace_string_in_file`, `apply_patch` and others.
+//! Aliases that change files: `create_file`, `insert_edit_into_file`, `replace_string_in_file`,
+//! `apply_patch` and others.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -58,7 +58,8 @@ const SESSION_CREATE_TIMEOUT: Duration = Duration::from_secs(180);
 /// Runs one prompt to its end.
 ///
 /// # Errors
-/// [`HostError`]: the command line is missing, ended, does not answer, or says that the model failed.
+/// [`HostError`]: the command line is missing, exits, does not answer, or reports a failure of the
+/// model.
 pub(crate) async fn run(live: &LiveRuntime, options: HostOptions) -> Result<HostOutcome, HostError> {
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
     if std::env::var_os(program::ALLOW_ALL).is_some() {

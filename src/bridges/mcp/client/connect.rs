@@ -111,8 +111,8 @@ impl MountConnection {
         };
         let opened = opened.unwrap_or_else(|_| Err(NoConnection::Failed("it does not answer".to_owned())));
         let opened = match (opened, era) {
-            // Some servers of the first era exit at an unknown request, and some are upgraded to
-            // the second era.
+            // Some servers of the first era exit at an unknown request, and some have been
+            // upgraded to the second era since the last connection.
             (Err(NoConnection::Failed(_)), None) => {
                 Self::connect_once(mount, context, Some(Era::Legacy)).await
             }

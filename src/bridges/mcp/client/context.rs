@@ -12,7 +12,7 @@ use crate::process::Spawner;
 use crate::tools::context::Context;
 use crate::workspace::Workspace;
 
-/// What all mounted servers of a workspace share.
+/// The state shared by all mounted servers of a workspace.
 #[derive(Debug)]
 pub(super) struct MountContext {
     workspace: Workspace,

@@ -15,12 +15,12 @@ use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// How often a followed log is looked at: it may lie where the kernel tells of no changes.
+/// The polling interval of a followed log, since its file system may not report changes.
 const FOLLOWED_LOG_POLL_INTERVAL: Duration = Duration::from_millis(200);
-/// The most that is taken of a log in one go.
+/// The number of bytes read from a log at once.
 const MAX_LOG_READ_BYTES: u64 = 8 << 20;
 
-/// Prints the last lines of the log of the daemon called `key`, and those to come where that is wanted.
+/// Prints the last lines of the log of the daemon with the key `key`, and follows it on request.
 pub(super) async fn run(
     arguments: &DaemonLogsArgs,
     folders: &Folders,
@@ -46,14 +46,15 @@ pub(super) async fn run(
     Ok(Reply { out: escape_lines(&last), lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
-/// The last lines of the log of the daemon called `key`, as far as its last `max_bytes` have them; none where there is no log.
+/// Returns the last lines of the log of the daemon with the key `key`, within its last `max_bytes`.
+/// Returns none if there is no log.
 pub(crate) fn recent_lines(folders: &Folders, key: &str, most: usize, max_bytes: u64) -> Vec<String> {
     let file = newest_log(&logging::folder(&folders.state), key).and_then(|file| File::open(file).ok());
     let lines = file.and_then(|mut file| last_lines(&mut file, most, max_bytes).ok());
     lines.unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
-/// The log of the day on which the daemon last wrote; the day is in the name.
+/// Returns the log of the last day on which the daemon wrote. The date is part of the name.
 fn newest_log(folder: &Path, key: &str) -> Option<PathBuf> {
     let begin = format!("{}.", logging::daemon_log(key));
     let files = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
@@ -78,7 +79,7 @@ fn last_lines(file: &mut File, most: usize, max_bytes: u64) -> io::Result<String
     Ok(kept.into_iter().collect())
 }
 
-/// Prints what is there and what comes, until it is interrupted or nobody reads.
+/// Prints existing and new lines until an interrupt, or until the output is closed.
 async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, last: &str) -> io::Result<()> {
     let mut signals = Signals::listen().map_err(|error| io::Error::other(error.error))?;
     let mut text = last.to_owned();
@@ -96,7 +97,7 @@ async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, las
         let mut bytes = Vec::new();
         (&mut open).take(MAX_LOG_READ_BYTES).read_to_end(&mut bytes)?;
         text = String::from_utf8_lossy(&bytes).into_owned();
-        // A new day has a new file; what was still written to the former one has been read by then.
+        // A new day has a new file. The former one has been read completely by then.
         if text.is_empty()
             && let Some(newer) = newest_log(folder, key).filter(|newer| *newer != file)
         {
@@ -106,7 +107,7 @@ async fn follow(folder: &Path, key: &str, mut file: PathBuf, mut open: File, las
     }
 }
 
-/// Lines as a terminal may have them.
+/// Escapes lines for a terminal.
 fn escape_lines(text: &str) -> String {
     text.split_inclusive('\n')
         .map(|line| {

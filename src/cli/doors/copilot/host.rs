@@ -21,14 +21,14 @@ use crate::cli::signals::Signals;
 use crate::policy::caller::CallerAccess;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// Servers that have not ended so long after the session are left to their supervisors, which end them.
+/// The time for servers to exit after the session. Their supervisors end the remaining ones.
 const COPILOT_HOST_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// `copilot host`
+/// `copilot host`.
 pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let prompt = prompt(&arguments).await?;
     let mut signals = Signals::listen()?;
-    // The command line works in the root, whichever folder this was typed in.
+    // The command line runs in the root, independent of the current folder.
     let OpenWorkspace { live, backend, startup_hints } =
         OpenWorkspace::new(&start, "copilot host", Path::to_owned).await?;
     let (told, mut events) = unbounded_channel();
@@ -68,7 +68,7 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
                 Some(told) = events.recv() => shown.show(&told)?,
                 outcome = &mut session => break Some(outcome),
                 () = signals.next() => {
-                    // The first asks for an orderly end, the second for any.
+                    // The first signal requests an orderly end, the second one an immediate end.
                     if stop.is_cancelled() {
                         break None;
                     }
@@ -80,9 +80,9 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
     while let Ok(told) = events.try_recv() {
         shown.show(&told)?;
     }
-    // A panic there has been told by the hook.
+    // The panic hook has reported a panic there.
     let _told = startup_hints.await;
-    // Whatever is left then is ended by the supervisors.
+    // The supervisors end the remaining servers.
     let _late = tokio::time::timeout(COPILOT_HOST_SHUTDOWN_TIMEOUT, live.shutdown()).await;
     match outcome {
         Some(Ok(outcome)) => Ok(shown.reply(&outcome)),
@@ -105,7 +105,7 @@ async fn prompt(arguments: &CopilotHost) -> Result<String, ToolError> {
     Ok(prompt)
 }
 
-/// Where the session is shown, and how.
+/// The display of a session.
 struct CopilotSessionDisplay<'a> {
     format: CliOutputFormat,
     console: &'a Console,

@@ -1,5 +1,7 @@
-//! The commands `copilot …`. [`server`] asks the language server something, [`turns`] has it work, `host` is about the other
-//! program, [`open`] is how all get at it and at our tools.
+//! The commands `copilot …`.
+//!
+//! [`server`] queries the language server, [`turns`] runs turns, `host` uses the other program,
+//! [`open`] opens the workspace and our tools for all of them.
 
 mod host;
 mod open;
@@ -11,7 +13,7 @@ use crate::cli::args::copilot::{CopilotCommand, CopilotCommandArgs, CopilotStatu
 use crate::cli::reply::Reply;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// Runs one of the words of `copilot`.
+/// Runs a subcommand of `copilot`.
 pub(crate) async fn run(
     copilot: CopilotCommandArgs,
     start: DoorStartContext<'_>,

@@ -1,4 +1,5 @@
-//! What the Copilot doors open: the workspace, who carries out the calls of our tools, and a client of the language server.
+//! The resources of Copilot doors: the workspace, the backend for calls of our tools, and a client
+//! of the language server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,18 +25,19 @@ use crate::runtime::{Client, Runtime};
 use crate::tools::error::ToolError;
 use crate::tools::tool::Caller;
 
-/// The workspace as a Copilot door has it.
+/// The workspace of a Copilot door.
 pub(super) struct OpenWorkspace {
-    /// The runtime of this process: settings, rules, files, and the program that is spoken to.
+    /// The runtime of this process: settings, rules, files, and the foreign program.
     pub(super) live: LiveRuntime,
-    /// The backend that carries out calls: the daemon's runtime, or that of this process where there is no daemon.
+    /// The backend for calls: the daemon's runtime, or this process's if there is no daemon.
     pub(super) backend: Arc<dyn ToolBackend>,
     /// Prints which servers are missing. Nothing waits for it until the door closes.
     pub(super) startup_hints: JoinHandle<()>,
 }
 
 impl OpenWorkspace {
-    /// For the door called `client`; relative paths of calls begin in what `cwd` says of the root.
+    /// Opens the workspace for the door called `client`. `cwd` maps the root to the folder for
+    /// relative paths of calls.
     pub(super) async fn new(
         start: &DoorStartContext<'_>,
         client: &str,
@@ -76,7 +78,7 @@ fn print_startup_hints(runtime: &Runtime, start: &DoorStartContext<'_>) -> JoinH
     })
 }
 
-/// The approver of a Copilot door: the person at the terminal, where there is one.
+/// Returns the approver of a Copilot door: the user at the terminal, if there is one.
 pub(super) fn approver() -> Arc<dyn Approver> {
     match TerminalApprover::find() {
         Some(terminal) => Arc::new(terminal),
@@ -84,7 +86,7 @@ pub(super) fn approver() -> Arc<dyn Approver> {
     }
 }
 
-/// A client of the language server over the workspace.
+/// A client of the language server on the workspace.
 pub(super) struct OpenCopilotClient {
     live: LiveRuntime,
     startup_hints: JoinHandle<()>,
@@ -93,8 +95,8 @@ pub(super) struct OpenCopilotClient {
 }
 
 impl OpenCopilotClient {
-    /// Opens the workspace, and a client with the tools of `profile`; no server is started yet. What the model's calls need
-    /// leave for is asked at the terminal, where there is one.
+    /// Opens the workspace, and a client with the tools of `profile`. Starts no server. Calls of
+    /// the model that need approval are shown at the terminal, if there is one.
     pub(super) async fn new(
         start: &DoorStartContext<'_>,
         profile: Option<ProfileName>,
@@ -119,16 +121,16 @@ impl OpenCopilotClient {
         match CopilotClient::new(options).await {
             Ok(copilot) => Ok(Self { copilot, live, events, startup_hints }),
             Err(error) => {
-                // A panic there has been told by the hook.
+                // The panic hook has reported a panic there.
                 let _told = startup_hints.await;
                 Err(error.into())
             }
         }
     }
 
-    /// Ends the server, and everything else.
+    /// Ends the server and the runtime.
     pub(super) async fn close(self) {
-        // A panic there has been told by the hook.
+        // The panic hook has reported a panic there.
         let _told = self.startup_hints.await;
         self.copilot.end().await;
         self.live.shutdown().await;

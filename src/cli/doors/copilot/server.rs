@@ -13,7 +13,7 @@ use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::tools::error::ToolError;
 
-/// `copilot status`
+/// `copilot status`.
 pub(super) async fn status(
     arguments: CopilotStatus,
     start: DoorStartContext<'_>,
@@ -29,7 +29,7 @@ pub(super) async fn status(
     Ok(Reply { out: render::report(&report, &start.console.out), lines: Vec::new(), status })
 }
 
-/// `copilot tools`
+/// `copilot tools`.
 pub(super) async fn tools(arguments: CopilotStatus, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let opened =
         OpenCopilotClient::new(&start, arguments.profile, &arguments.names, ResultFormat::Tuple, true)
@@ -55,7 +55,7 @@ pub(super) async fn tools(arguments: CopilotStatus, start: DoorStartContext<'_>)
     })
 }
 
-/// What the server says; `None` where it was not waited for.
+/// Returns the server's report, or `None` after an interrupt.
 async fn report(
     arguments: CopilotStatus,
     start: &DoorStartContext<'_>,
@@ -72,7 +72,7 @@ async fn report(
     Ok(report.transpose()?)
 }
 
-/// `copilot sign-in`. Nothing of it is recorded, whatever `--trace` says.
+/// `copilot sign-in`. Nothing of it is recorded, even with `--trace`.
 pub(super) async fn sign_in(start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let opened = OpenCopilotClient::new(&start, None, &[], ResultFormat::Tuple, false).await?;
     let mut signals = Signals::listen()?;
@@ -107,7 +107,7 @@ fn merge(into: &mut serde_json::Value, from: &serde_json::Value) {
     }
 }
 
-/// Somebody did not wait for the answer.
+/// Returns the reply after an interrupt.
 pub(super) fn interrupted_reply() -> Reply {
     Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Interrupted }
 }

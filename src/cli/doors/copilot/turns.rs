@@ -1,5 +1,6 @@
-//! The commands `copilot agent` and `copilot chat`: turns, with their events on the terminal. The model's words go to stdout,
-//! everything about them to stderr.
+//! The commands `copilot agent` and `copilot chat`: turns, with their events on the terminal.
+//!
+//! The model's reply goes to stdout, everything else to stderr.
 
 use std::io::IsTerminal;
 
@@ -20,7 +21,7 @@ use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::tools::error::{ErrorCode, ToolError};
 
-/// `copilot agent`
+/// `copilot agent`.
 pub(super) async fn agent(arguments: CopilotAgent, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let CopilotAgent { prompt, turns } = arguments;
     let prompt = match prompt.as_str() {
@@ -51,8 +52,8 @@ pub(super) async fn agent(arguments: CopilotAgent, start: DoorStartContext<'_>) 
     Ok(Reply { out, lines: shown.end(&outcome), status: status_of(&outcome) })
 }
 
-/// `copilot chat`: one conversation, a turn for each line, until the input ends. An interrupt ends the turn that runs, and the
-/// conversation where none does.
+/// `copilot chat`: one conversation, with a turn for each line until the input ends. An interrupt
+/// cancels the running turn, or ends the conversation if no turn is running.
 pub(super) async fn chat(turns: CopilotTurns, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {
     let mut opened =
         OpenCopilotClient::new(&start, turns.profile, &turns.names, turns.result_format.into(), true).await?;
@@ -93,7 +94,7 @@ pub(super) async fn chat(turns: CopilotTurns, start: DoorStartContext<'_>) -> Re
     Ok(Reply { out: String::new(), lines: Vec::new(), status: last })
 }
 
-/// Opens the files that were named. Where that fails, what is open already ends with its owner.
+/// Opens the named files. If one fails, the open ones are closed with the client.
 async fn open_all(opened: &OpenCopilotClient, turns: &CopilotTurns) -> Result<(), ToolError> {
     for path in &turns.open {
         opened.copilot.open_document(path).await?;
@@ -101,7 +102,7 @@ async fn open_all(opened: &OpenCopilotClient, turns: &CopilotTurns) -> Result<()
     Ok(())
 }
 
-/// The next line that is typed; `None` at the end of the input, or after an interrupt.
+/// Returns the next typed line, or `None` at the end of the input or after an interrupt.
 async fn next_line(
     lines: &mut Lines<BufReader<Stdin>>,
     signals: &mut Signals,
@@ -132,16 +133,17 @@ fn status_of(outcome: &TurnOutcome) -> CliExitStatus {
     }
 }
 
-/// What is on the terminal while a turn runs.
+/// The terminal display of a running turn.
 struct CopilotTurnDisplay<'a> {
     console: &'a Console,
-    /// The model's words are shown as they come; not where the whole outcome is printed as JSON.
+    /// True if the model's reply is shown while it arrives; false if the outcome is printed as
+    /// JSON.
     words: bool,
-    /// The line of the model's words is not ended yet.
+    /// True if the current line of the model's reply is incomplete.
     open_line: bool,
-    /// The turn that was begun last.
+    /// The turn that started last.
     turn: Option<String>,
-    /// Calls have been begun for it.
+    /// True if the turn has started calls.
     worked: bool,
 }
 
@@ -151,7 +153,7 @@ impl<'a> CopilotTurnDisplay<'a> {
         Self { console: start.console, words, open_line: false, turn: None, worked: false }
     }
 
-    /// Runs a turn and shows what happens; an interrupt cancels it.
+    /// Runs a turn and shows its events. An interrupt cancels it.
     async fn turn(
         &mut self,
         opened: &mut OpenCopilotClient,
@@ -199,17 +201,17 @@ impl<'a> CopilotTurnDisplay<'a> {
 
     fn end_line(&mut self) {
         if std::mem::take(&mut self.open_line) {
-            // Nobody reads any more: the status tells the rest.
+            // The output may be closed; the exit status shows the result.
             let _gone = self.console.print("\n");
         }
     }
 
-    /// What is said of a turn when it is over.
+    /// Formats the summary of a finished turn.
     fn end(&self, outcome: &TurnOutcome) -> Vec<String> {
         render::end(outcome, &self.console.err)
     }
 
-    /// An error, with the way to take back what the turn had done by then.
+    /// Converts an error, with a hint on how to undo the turn's changes.
     fn with_undo_hint(&self, error: CopilotError) -> ToolError {
         let error = ToolError::from(error);
         match self.turn.as_ref().filter(|_| self.worked && error.hint.is_none()) {
