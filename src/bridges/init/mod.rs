@@ -1,11 +1,15 @@
 //! Configuration of the hosts that start us.
 //!
-//! Contents: the file and entry of each host ([`host`]), its hooks that call us ([`host_hooks`])
-//! and its instructions that name our tools ([`instructions`]). [`entry`], [`edit`], [`yaml`] and
-//! [`list`] change such a file and preserve the rest of it; [`mod@file`] writes it. [`record`]
-//! keeps the previous content, [`mod@handshake`] checks that the entry works, and [`mod@survey`]
-//! detects the installed hosts. May use: `config`, `text`, `tools`. Reads and writes only the files
-//! that it names: it is a command typed by their owner, not a tool.
+//! - [`host`]: the file and entry of each host
+//! - [`host_hooks`]: its hooks that call us; [`instructions`]: its instructions that name our tools
+//! - [`entry`], [`edit`], [`yaml`], [`list`]: changes of such a file that preserve the rest of it;
+//!   [`mod@file`]: the write
+//! - [`record`]: the previous content
+//! - [`mod@handshake`]: the check that the entry works
+//! - [`mod@survey`]: the detection of installed hosts
+//!
+//! May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a
+//! command typed by their owner, not a tool.
 //!
 //! Data flow: a [`HostSetupRequest`] becomes an [`InitFileChange`], with the file, its text before
 //! and after, and the difference. Nothing is written before the call of [`write_changes`].

@@ -1,13 +1,15 @@
 //! Aliases: the tool names of the Copilot language server and of its clients' models, as adapters
 //! of our tools.
 //!
-//! Contents: [`all`] aliases, the effect of each on the server's own list ([`AliasClass`]), the
-//! default [`choice`], and [`call`]. One file per kind: [`edits`], [`files`], [`errors`],
-//! [`terminal`], [`web`], [`test_files`], [`changed_files`] and [`run_tests`]. [`adapter`] defines
-//! an alias, [`context`] calls our tools, [`answer`] is the result of a call, and [`mod@format`]
-//! formats it. May use: `runtime`, `tools`, `policy`, `workspace`, `text`. Does not depend on
-//! protocols: the door registers [`AliasName::registration`], and converts an [`AliasAnswer`] to
-//! its own response.
+//! - [`all`]: the aliases; [`AliasClass`]: the effect of each on the server's own list; [`choice`]:
+//!   the default choice; [`call`]: a call
+//! - [`edits`], [`files`], [`errors`], [`terminal`], [`web`], [`test_files`], [`changed_files`],
+//!   [`run_tests`]: one file per kind
+//! - [`adapter`]: the definition of an alias; [`context`]: its calls of our tools
+//! - [`answer`]: the result of a call; [`mod@format`]: its text
+//!
+//! May use: `runtime`, `tools`, `policy`, `workspace`, `text`. Does not depend on protocols: the
+//! door registers [`AliasName::registration`], and converts an [`AliasAnswer`] to its own response.
 //!
 //! Data flow: the server's arguments are validated against the alias's schema and converted to
 //! those of one of our tools. The call is a regular one ([`Runtime::call`]), so that rules, hooks,

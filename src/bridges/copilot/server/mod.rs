@@ -1,19 +1,22 @@
 //! The client of the Copilot language server: start, registration of our tools, answers to
 //! requests, and turns.
 //!
-//! Contents: [`client`] (one server at a time, restarted after a crash), [`link`] (a running one),
-//! its [`start`] and [`handshake`], [`offer`] and [`register`] (our tools in its list), [`handler`]
-//! (its requests and notifications), [`invoke`] and [`confirm`] (calls and confirmations),
-//! [`format`](mod@format) (the formats of results), [`documents`] (its open documents), [`turn`]
-//! and [`turn_registry`] (one turn, and its transcript), [`models`], [`status`], [`sign_in`],
-//! [`events`] (for observers), and [`context`] (the shared state).
+//! - [`client`]: one server at a time, restarted after a crash; [`link`]: a running one, with its
+//!   [`start`] and [`handshake`]
+//! - [`offer`], [`register`]: our tools in its list
+//! - [`handler`]: its requests and notifications; [`invoke`], [`confirm`]: calls and confirmations
+//! - [`format`](mod@format): the formats of results
+//! - [`documents`]: its open documents
+//! - [`turn`], [`turn_registry`]: one turn, and its transcript
+//! - [`models`], [`status`], [`sign_in`], [`events`] (for observers), and [`context`] (the shared
+//!   state)
 //!
 //! May use the same as every bridge, and of `lsp` the connection, the processes and the installer.
 //! The server uses LSP's frames, but it receives no questions about code.
 //!
 //! Data flow: a turn is one request of ours, open until the turn ends. While it runs, the server
 //! calls tools. Each call goes to `Runtime::call` with the turn as its group, so that its edits are
-//! undone together, and its changes are reported to the server before the response.
+//! undone together. Its changes are reported to the server before the response.
 
 pub(crate) mod client;
 mod confirm;

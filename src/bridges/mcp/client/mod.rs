@@ -1,20 +1,23 @@
 //! The MCP client: foreign servers whose tools are mounted among ours as `server/tool`. MCP's own
 //! lists have `server.tool`.
 //!
-//! Contents: all mounted servers as one source of tools ([`MountRegistry`]), one of them with its
-//! starts, pauses and end ([`server`], [`connection_state`], [`context`]), its connection, a
-//! process or an address ([`connect`], [`chain`], [`http`]), its requests to us ([`handler`]) and
-//! to users ([`elicitation`]), its tools' definitions ([`definitions`]) and the agreed ones
-//! ([`pins`]), the call ([`tool`]) and its result ([`result`]), and diagnoses of failures
-//! ([`doctor`], [`unauthorized`]). May use: `tools`, `policy`, `config`, `process`, `text`.
+//! - [`MountRegistry`]: all mounted servers as one source of tools
+//! - [`server`], [`connection_state`], [`context`]: one server with its starts, pauses and end
+//! - [`connect`], [`chain`], [`http`]: its connection, a process or an address
+//! - [`handler`], [`elicitation`]: its requests to us and to users
+//! - [`definitions`], [`pins`]: its tools' definitions, and the agreed ones
+//! - [`tool`], [`result`]: a call and its result
+//! - [`doctor`], [`unauthorized`]: diagnoses of failures
+//!
+//! May use: `tools`, `policy`, `config`, `process`, `text`.
 //!
 //! Data flow: settings become [`AnyTool`]s. The list of tools is the last known one: no server is
 //! started for it, except in the background if nothing is known yet. A call starts its server if
 //! necessary.
 //!
 //! A server's output is material, not instructions. Descriptions are truncated and their hidden
-//! characters shown, annotations do not reduce approvals, and a definition that differs from the
-//! agreed one is held back until the user has seen the difference.
+//! characters shown. Annotations do not reduce approvals. A definition that differs from the agreed
+//! one is held back until the user has seen the difference.
 
 mod chain;
 mod connect;

@@ -35,8 +35,8 @@ impl ResourceLinkCollector<'_> {
             Value::Object(map) => {
                 let has_place = map.contains_key("at") && !map.contains_key("severity");
                 let single = map.get("path").and_then(Value::as_str).filter(|_| has_place);
-                // A file outside the workspace could not be read through the link, a path with a
-                // scheme is not a file, and an escaped name in an answer is not the file's own.
+                // Skips files outside the workspace, which cannot be read through the link, paths
+                // with a scheme, and escaped names, which differ from the file's own.
                 if let Some(path) = single.or(file_places(value).map(|(path, _)| path))
                     && !path.starts_with('/')
                     && !path.contains("://")

@@ -1,12 +1,15 @@
 //! The MCP server: one session over any pair of byte streams, and the same over HTTP.
 //!
-//! Contents: [`serve`] for pipes (standard streams, the daemon's socket), the pipe itself
-//! ([`pipe`]), [`http`], and one file per request: [`server_info`] (our description), [`list`] (the
-//! tools), [`call`] (one call, with [`ask`] for approval in both eras, [`tool_call`], [`handles`]
-//! and [`trace_context`] for its context, [`progress`], [`tasks`] for long ones, [`links`] for its
-//! result), [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`], [`subscriptions`]
-//! (notifications of changes). A call uses its [`conversation`]; [`handler`] connects everything to
-//! rmcp.
+//! - [`serve`]: sessions over pipes (standard streams, the daemon's socket); [`pipe`]: the pipe
+//!   itself
+//! - [`http`]: sessions over HTTP
+//! - [`conversation`]: the state of a session; [`handler`]: the connection to rmcp
+//! - [`server_info`]: our description; [`list`]: the tools
+//! - [`call`]: one call, with [`ask`] for approval in both eras, [`tool_call`], [`handles`] and
+//!   [`trace_context`] for its context, [`progress`], [`tasks`] for long ones, [`links`] for its
+//!   result
+//! - [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`]: one file per kind of request
+//! - [`subscriptions`]: notifications of changes
 //!
 //! May use: `runtime`, `tools`, `policy`, `workspace`. Uses rmcp; nothing outside `bridges/mcp`
 //! does.

@@ -1,10 +1,13 @@
 //! MCP over HTTP: one endpoint, `/mcp`, for clients of both eras.
 //!
-//! Contents: the listener ([`Listener`], [`serve`]), the checks before the body of a request is
-//! read ([`guard`]), the messages reserved for clients that may approve calls ([`approval`]),
-//! batches ([`batches`]), and the limit on open sessions ([`sessions`]). The parts common to all
-//! doors over HTTP are in [`http_entry`](crate::rpc::http_entry). The transport itself, with its
-//! sessions for the era that has them, is rmcp's.
+//! - [`Listener`], [`serve`]: the listener
+//! - [`guard`]: the checks before the body of a request is read
+//! - [`approval`]: the messages reserved for clients that may approve calls
+//! - [`batches`]: JSON-RPC batches
+//! - [`sessions`]: the limit on open sessions
+//!
+//! The parts common to all doors over HTTP are in [`http_entry`](crate::rpc::http_entry). The
+//! transport itself, with its sessions for the era that has them, is rmcp's.
 //!
 //! Only plain HTTP is supported, by default on loopback: TLS belongs to a proxy in front.
 
