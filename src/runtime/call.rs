@@ -296,8 +296,8 @@ impl Runtime {
         }
     }
 
-    /// Resolves the tool and arguments of a call. For a call of `tools` that is offered to `caller`,
-    /// these are the ones named in its arguments.
+    /// Resolves the tool and arguments of a call. For a call of `tools` that is offered to
+    /// `caller`, these are the ones named in its arguments.
     pub(crate) fn named_call<'n>(
         &self,
         caller: &Caller,

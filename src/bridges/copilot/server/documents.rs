@@ -1,8 +1,9 @@
 //! The documents open in the server, and the notifications of changes by our tools.
 //!
 //! A file changed by a call is reported before the response to the call, on the same pipe. So the
-//! server never shows an outdated text to a model. Open files are also compared with the disk before
-//! each turn, since other programs change them too. Files that the rules hide are never reported.
+//! server never shows an outdated text to a model. Open files are also compared with the disk
+//! before each turn, since other programs change them too. Files that the rules hide are never
+//! reported.
 
 use std::collections::BTreeMap;
 
