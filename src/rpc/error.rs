@@ -11,7 +11,7 @@ use crate::text::truncate_with_note;
 /// The longest reason of a refusal that is told, in bytes.
 const MAX_REASON_BYTES: usize = 2_000;
 
-/// Why a request of ours has no result.
+/// The reasons why a request to the other side has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum RequestError {
     /// The other side did not answer in time; it was told that the answer is not wanted any more.
@@ -19,7 +19,7 @@ pub(crate) enum RequestError {
     Timeout {
         /// The request's method.
         method: String,
-        /// How long it was waited for.
+        /// The time waited before the request was given up.
         waited: Duration,
     },
     /// The other side answered with an error (LSP 3.17, *ResponseError*).
@@ -39,13 +39,13 @@ pub(crate) enum RequestError {
     Malformed {
         /// The request's method.
         method: String,
-        /// What is wrong with it.
+        /// A description of the malformed part.
         what: String,
     },
     /// The conversation is over.
     #[error("the server's connection is closed: {reason}")]
     Closed {
-        /// Why.
+        /// The decoder's error.
         reason: String,
     },
 }
@@ -74,30 +74,31 @@ impl RequestError {
         Self::Refused { method: method.to_owned(), code, message, data: Box::new(data) }
     }
 
-    /// Whether asking again is what the specification expects (`ContentModified`, `ServerCancelled`).
+    /// Returns true if the specification expects the caller to repeat the request
+    /// (`ContentModified`, `ServerCancelled`).
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::Refused { code, .. }
             if [Self::CONTENT_MODIFIED, Self::SERVER_CANCELLED, Self::REQUEST_CANCELLED].contains(code))
     }
 
-    /// Whether the other side does not know the method at all.
+    /// Returns true if the other side does not implement the method (`MethodNotFound`).
     pub(crate) fn is_unsupported(&self) -> bool {
         matches!(self, Self::Refused { code: -32601, .. })
     }
 }
 
-/// How we refuse a request of the other side.
+/// An error response to a request of the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RequestRefusal {
     /// We do not know the method (`MethodNotFound`).
     MethodNotFound,
     /// The params make no sense (`InvalidParams`).
     InvalidParams(String),
-    /// It could not be done.
+    /// The request failed.
     Failed {
         /// A code of JSON-RPC, LSP or the protocol on top of it.
         code: i64,
-        /// Why.
+        /// The error message of the response.
         message: String,
     },
 }

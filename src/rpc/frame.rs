@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 pub(crate) const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
 /// Largest header block that is taken, in bytes.
 const MAX_HEADER_BYTES: usize = 8 * 1024;
-/// How many messages that cannot be understood end a conversation.
+/// The number of unreadable messages after which the conversation is ended.
 const MAX_DROPPED_MESSAGES: u64 = 1_000;
 /// The most that the header of a frame of ours takes, in bytes: `Content-Length: ` with twenty digits.
 const RESERVED_FRAME_HEADER_BYTES: usize = 40;
@@ -71,15 +71,17 @@ pub(super) trait FrameSink {
     fn junk(&mut self, text: &str);
 }
 
-/// What a program printed and is not understood yet. Well-formed messages are found between stray lines, under headers that are a
-/// little wrong, and behind lengths that were too large.
+/// The bytes that a program printed and that are not parsed yet.
+///
+/// The parser finds well-formed messages between stray lines, under slightly malformed headers, and
+/// behind a `Content-Length` that was too large.
 #[derive(Default)]
 pub(super) struct FrameBuffer {
     bytes: Vec<u8>,
     dropped: u64,
 }
 
-/// What stands at the start of the bytes read so far.
+/// The result of a scan at the start of the buffered bytes.
 enum FrameScan {
     /// A frame: its body's span.
     Frame(usize, usize),
@@ -90,8 +92,8 @@ enum FrameScan {
 }
 
 impl FrameBuffer {
-    /// Where the next bytes are appended, with room for `missing` of them. Room grows with what has arrived, so a length
-    /// that lies reserves nothing.
+    /// Returns the buffer for the next read, with room for up to `missing` bytes. The room is
+    /// limited to 1 MiB, so a false length cannot reserve more.
     pub(super) fn reserve_room(&mut self, missing: usize) -> &mut Vec<u8> {
         self.bytes.reserve(missing.clamp(16 << 10, 1 << 20));
         &mut self.bytes
@@ -161,7 +163,7 @@ fn invalid_data(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, what)
 }
 
-/// Where the next `Content-Length` begins, in any case of letters.
+/// Returns the offset of the next `Content-Length`, compared without regard to case.
 fn position_of_length(bytes: &[u8]) -> Option<usize> {
     bytes.windows(LENGTH_HEADER.len()).position(|window| window.eq_ignore_ascii_case(LENGTH_HEADER))
 }
@@ -197,7 +199,8 @@ fn find(bytes: &[u8]) -> io::Result<FrameScan> {
     })
 }
 
-/// Where the header block that holds the length begins: `Content-Type` may stand before `Content-Length`.
+/// Returns the offset of the header block that holds the length. `Content-Type` may precede
+/// `Content-Length`.
 fn start_of_block(bytes: &[u8], length_at: usize) -> usize {
     const TYPE_HEADER: &[u8] = b"content-type";
     let before = &bytes[..length_at];

@@ -10,9 +10,9 @@ use super::frame::OutgoingFrame;
 
 /// A message of the other side; its body is still text.
 pub(super) enum ReceivedMessage<'a> {
-    /// It wants an answer under this id, which is kept as it was written.
+    /// A request; its response repeats this id exactly as it was written.
     Request { id: &'a RawValue, method: Cow<'a, str>, params: &'a RawValue },
-    /// It wants none.
+    /// A notification, which has no response.
     Notification { method: Cow<'a, str>, params: &'a RawValue },
     /// The answer to our request of this id: its `result`, or its `error`.
     Response { id: i64, answer: Result<&'a RawValue, &'a RawValue> },

@@ -1,14 +1,16 @@
-//! JSON-RPC 2.0 with another process: language servers, the Copilot language server, the Copilot command line.
+//! JSON-RPC 2.0 with another process: language servers, the Copilot language server, the Copilot
+//! command line.
 //!
-//! What lives here: messages in the bytes of a pipe, found in whatever a program prints ([`frame`]), one message as text
-//! (`message`), the queue to the other side's input (`outbox`), and a conversation over all of it ([`Peer`]: ids, deadlines,
-//! cancellation, what the other side asks, limits, a trace); and what doors over HTTP check before they answer ([`http_entry`]). May use:
-//! `text`, `workspace` (private files for the trace and a token), `process` (who is at the other end).
+//! Contents: frames in the bytes of a pipe, found among other output ([`frame`]); one message as
+//! text (`message`); the queue to the other side's input (`outbox`); the conversation over all of
+//! it ([`Peer`]: ids, deadlines, cancellation, incoming requests, limits, a trace); and the checks
+//! that HTTP servers make before they answer ([`http_entry`]). May use: `text`, `workspace`
+//! (private files for the trace and a token), `process` (the process at the other end).
 //!
-//! How data passes: who asks writes the request into the pipe itself and waits at a channel of its own; the one task of the
-//! conversation reads, and hands each answer straight to who waits. Bodies stay text ([`RawValue`](serde_json::value::RawValue)) until the
-//! caller, who knows their type, decodes them: a large answer is parsed once, and a malformed one costs its caller an error instead of the
-//! conversation its life.
+//! Data flow: a caller writes its request into the pipe itself and waits at a channel of its own.
+//! The single task of the conversation reads, and passes each response to its caller. Bodies stay
+//! text ([`RawValue`](serde_json::value::RawValue)) until the caller, who knows their type, decodes
+//! them. A large response is parsed once, and a malformed one fails only its own request.
 
 mod error;
 pub(crate) mod frame;

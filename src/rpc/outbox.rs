@@ -12,7 +12,8 @@ use tokio::sync::Notify;
 
 use super::frame::OutgoingFrame;
 
-/// How many of our answers may wait to be read: a program that asks and does not listen must not fill our memory.
+/// The maximum number of unread responses. A program that sends requests and does not read must not
+/// fill our memory.
 const MAX_UNREAD_ANSWERS: usize = 1_000;
 
 /// Frames in the order in which they were sent.
@@ -26,16 +27,17 @@ struct OutboxQueue {
     /// `None` once it is closed.
     pipe: Option<Pin<Box<dyn AsyncWrite + Send>>>,
     frames: VecDeque<QueuedFrame>,
-    /// The task writes. Until it is done nobody else may: a pipe wakes only the last one that waits for it.
+    /// True while the writer task owns the pipe. No other task may write then: a pipe wakes only
+    /// its last waiter.
     is_handed_over: bool,
     unread_answers: usize,
-    /// Why the pipe takes no more, until somebody has been told.
+    /// The write error of the pipe, until it is reported.
     failure: Option<io::Error>,
 }
 
 struct QueuedFrame {
     bytes: Vec<u8>,
-    /// So many of them are written, or are room that the header did not take.
+    /// The number of bytes that are already written, or that the header left unused.
     written: usize,
     is_answer: bool,
 }

@@ -29,8 +29,8 @@ pub(crate) const OUTPUT_CLOSED: &str = "it closed its output";
 
 /// Answers what the other side asks and hears what it tells. Called from the conversation's own task: it must not block.
 pub(crate) trait PeerHandler: Send + 'static {
-    /// What a request is answered with. What the request leads to has happened when this returns; only the answer may come
-    /// later.
+    /// Handles a request and returns its response. The effects of the request have happened when
+    /// this returns; only the response may come later.
     fn request(&mut self, method: &str, params: Value) -> PeerResponse;
     /// A notification.
     fn notification(&mut self, method: &str, params: &RawValue);
@@ -65,11 +65,11 @@ struct PeerSharedState {
     next_id: AtomicI64,
     /// Our requests without an answer, by id; `None` once no answer will come.
     pending: Mutex<Option<HashMap<i64, oneshot::Sender<RawAnswer>>>>,
-    /// It has answered nothing since a deadline passed.
+    /// True if the other side has sent no response since a deadline passed.
     silent: AtomicBool,
     /// Bytes still missing from a message that has begun to arrive.
     missing: AtomicU64,
-    /// Why it is over, once it is.
+    /// The reason why the conversation ended, once it has.
     end: watch::Sender<Option<String>>,
 }
 
@@ -192,7 +192,7 @@ impl Peer {
         self.start(method, params)?.answer(deadline).await
     }
 
-    /// Why the conversation is over, once it is.
+    /// The reason why the conversation ended, once it has.
     pub(crate) fn close_reason(&self) -> Option<String> {
         self.shared.end_reason()
     }
@@ -204,7 +204,7 @@ impl Peer {
         reason.ok().and_then(|reason| reason.clone()).unwrap_or_default()
     }
 
-    /// Whether it has answered nothing since a request that it did not answer in time.
+    /// Returns true if the other side has sent no response since a request missed its deadline.
     pub(crate) fn is_silent(&self) -> bool {
         self.shared.silent.load(Ordering::Relaxed)
     }
@@ -236,7 +236,8 @@ impl Drop for EndWithTask {
     }
 }
 
-/// Why a conversation ends when a pipe fails: what we refuse is a reason of ours; any other failure means that the other end is gone.
+/// The end reason after a pipe error. Refused input is named; any other error means that the other
+/// end is gone.
 fn pipe_failure_reason(error: &io::Error) -> String {
     match error.kind() {
         io::ErrorKind::InvalidData => format!("it was ended because it sent {error}"),
@@ -259,7 +260,7 @@ impl PendingRequest<'_> {
         &self.method
     }
 
-    /// How long ago it was sent.
+    /// The time since the request was sent.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }

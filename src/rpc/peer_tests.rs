@@ -35,7 +35,7 @@ fn pair() -> (Peer, BufReader<DuplexStream>, DuplexStream, Arc<std::sync::Mutex<
     pair_with_pipe_of(1 << 20)
 }
 
-/// The same, with an input that takes so many bytes before somebody reads them.
+/// Like `pair`, with an input pipe that holds `bytes` bytes until they are read.
 fn pair_with_pipe_of(
     bytes: usize,
 ) -> (Peer, BufReader<DuplexStream>, DuplexStream, Arc<std::sync::Mutex<Vec<String>>>) {

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::workspace::private;
 
-/// Who sent a message.
+/// The direction of a traced message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TraceDirection {
     /// We did.

@@ -1,5 +1,7 @@
-//! The limit on open connections, counted apart for those that have shown the token. Whoever has not shown it cannot keep those
-//! out who have it.
+//! The limits on open HTTP connections, with separate slots for authenticated and unauthenticated
+//! ones.
+//!
+//! Connections that have not sent the token cannot exhaust the slots of those that have.
 
 use std::collections::VecDeque;
 use std::future::pending;

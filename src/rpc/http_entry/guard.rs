@@ -8,12 +8,12 @@ use std::net::SocketAddr;
 use http::header::{HOST, ORIGIN};
 use http::{HeaderMap, Uri};
 
-/// Why a request is not read.
+/// The reasons why a request is refused by its addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HttpOriginRefusal {
-    /// It was sent to another name.
+    /// The `Host` header or the URI names another host.
     Host,
-    /// It comes from a page that is none of ours.
+    /// The `Origin` header names a foreign page.
     Origin,
 }
 
@@ -44,10 +44,10 @@ impl HttpOriginGuard {
         Self { authorities, names }
     }
 
-    /// Whether the request was sent to us, by nobody else's page.
+    /// Accepts a request that was sent to one of the known hosts and that no foreign page has sent.
     ///
     /// # Errors
-    /// Why not.
+    /// The header that refuses the request.
     pub(crate) fn check_request(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpOriginRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(HttpOriginRefusal::Host)?;

@@ -1,7 +1,7 @@
-//! What every door over HTTP does before it answers a request.
+//! The checks that every HTTP server of the crate makes before it answers a request.
 //!
-//! It checks where the request was sent ([`guard`]) and what it brings ([`token`]), finds the process at the other end ([`peer`]), and bounds
-//! how many connections are open ([`connection_slots`]).
+//! They cover the request's addresses ([`guard`]), its token ([`token`]), the process at the other
+//! end ([`peer`]), and the number of open connections ([`connection_slots`]).
 
 pub(crate) mod connection_slots;
 pub(crate) mod guard;

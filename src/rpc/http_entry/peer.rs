@@ -1,10 +1,10 @@
-//! The process at the other end of a connection. The token alone does not identify it, because a command of `bash` can read the
-//! token where its user can.
+//! The process at the other end of a connection. The token alone does not identify it, because a
+//! command of `bash` can read the token if its user can.
 //!
-//! The kernel lists the sockets of this machine (`/proc/net/tcp`) and which processes have them open (`/proc/PID/fd`). What counts
-//! is what is seen: a connection is a client's where a process has its other end that none of our supervisors keeps, and that
-//! nobody shares whom one keeps. A socket can be handed from process to process while it is looked for; then nobody is
-//! found who has it, and that lets nobody in.
+//! The kernel lists the sockets of this machine (`/proc/net/tcp`) and the processes that have them
+//! open (`/proc/PID/fd`). A connection belongs to a client if all processes that hold its other end
+//! are visible and none of them runs below a supervisor. A socket can be handed from process to
+//! process during the search. If no holder is found, the connection is not trusted.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -28,12 +28,13 @@ pub(crate) enum HttpPeer {
     Remote,
     /// A process of this machine that cannot be made out.
     Unseen,
-    /// What one of our supervisors keeps: a command, a server, a hook.
+    /// A process below one of our supervisors: a command, a server, a hook.
     Supervised,
 }
 
 impl HttpPeer {
-    /// Whether its yes is its user's. Whoever else has the token may have it from where a command can read it.
+    /// Returns true if an approval from this peer is the user's own. Any other peer may have read
+    /// the token from a file.
     pub(crate) fn may_approve(self) -> bool {
         self == Self::Client
     }

@@ -12,12 +12,12 @@ use thiserror::Error;
 
 use crate::workspace::private;
 
-/// A token that somebody chose has at least so many characters.
+/// The minimum length of a configured token.
 const MIN_BEARER_TOKEN_CHARS: usize = 16;
-/// And at most so many.
+/// The maximum length of a configured token.
 const MAX_BEARER_TOKEN_CHARS: usize = 4096;
 
-/// Why there is no token.
+/// The reasons why no token is available.
 #[derive(Debug, Error)]
 pub(crate) enum TokenError {
     /// The file cannot be read or written.
@@ -25,7 +25,7 @@ pub(crate) enum TokenError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
     /// Others can read the file.
@@ -34,7 +34,7 @@ pub(crate) enum TokenError {
         /// The file.
         path: PathBuf,
     },
-    /// It is no token.
+    /// The text does not have the form of a token.
     #[error(
         "a token has {MIN_BEARER_TOKEN_CHARS} to {MAX_BEARER_TOKEN_CHARS} visible ASCII characters without spaces; make one with: openssl rand -hex 32"
     )]
@@ -44,7 +44,8 @@ pub(crate) enum TokenError {
     NoRandom(#[from] getrandom::Error),
 }
 
-/// What a client must know. Only its hash is compared, so that the time it takes tells nothing.
+/// The secret that authenticates a client. Tokens are compared by hash, so that the time of a
+/// comparison reveals nothing.
 pub struct BearerToken(String);
 
 impl std::fmt::Debug for BearerToken {
@@ -54,7 +55,7 @@ impl std::fmt::Debug for BearerToken {
 }
 
 impl BearerToken {
-    /// A token that nobody can guess.
+    /// Generates a token of 32 random bytes.
     ///
     /// # Errors
     /// [`TokenError::NoRandom`].
@@ -93,12 +94,12 @@ impl BearerToken {
         Self::from_text(&text)
     }
 
-    /// Whether `given` is this token.
+    /// Returns true if `given` equals this token.
     pub(crate) fn matches(&self, given: &str) -> bool {
         Sha256::digest(&self.0) == Sha256::digest(given)
     }
 
-    /// The token itself, for whoever is to send it.
+    /// The token in plain text, for a client that sends it.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
