@@ -19,24 +19,27 @@ use super::tree::{self, Process, ProcessState};
 const MAX_ANCESTRY_DEPTH: usize = 256;
 /// The most walks for one answer. Parents that end by chance disturb one or two.
 const MAX_ANCESTRY_WALK_ATTEMPTS: u32 = 16;
-/// After so many walks in a row the next ones wait: a parent with many threads takes its time to end on a busy machine, and gives its
-/// children away only when the last thread has.
+/// The number of ancestry walks without a pause before them.
+///
+/// A parent with many threads takes its time to end on a busy machine, and gives its children away
+/// only after its last thread.
 const IMMEDIATE_ANCESTRY_WALKS: u32 = 4;
-/// How long each of them waits; 120 ms in all.
+/// The pause before each later walk; 120 ms in all.
 const ANCESTRY_WALK_PAUSE: Duration = Duration::from_millis(10);
 
-/// What is known of a process's ancestors.
+/// The result of a search for supervisors among a process's ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Descent {
     /// None of them is a supervisor of ours.
     Free,
     /// One of them is.
     Supervised,
-    /// It cannot be told, or the process is gone.
+    /// The ancestors cannot be determined, or the process is gone.
     Unknown,
 }
 
-/// Whether `process` descends from a supervisor. Reads `/proc`, a few files for each ancestor.
+/// Searches the ancestors of `process` for a supervisor. Reads `/proc`, a few files for each
+/// ancestor.
 #[cfg(target_os = "linux")]
 pub(crate) fn descent(process: &Process) -> Descent {
     descent_in(&LinuxProcessTable, process)
@@ -59,7 +62,7 @@ pub(crate) struct SocketPeer {
 enum PeerHandle {
     /// Stands for this one process, also when its number is another's.
     Process(OwnedFd),
-    /// It ended before anybody looked.
+    /// The process ended before its handle was opened.
     Gone,
     /// This system has none.
     None,
@@ -71,7 +74,8 @@ impl SocketPeer {
         Self { pid, handle: PeerHandle::from_socket(socket) }
     }
 
-    /// Whether it descends from a supervisor, if it was connected at `connected` ([`tree::system_ticks`]) or before.
+    /// Searches the ancestors of a process that was connected at `connected`
+    /// ([`tree::system_ticks`]) or before.
     pub(crate) fn descent(&self, connected: Option<u64>) -> Descent {
         if !cfg!(target_os = "linux") {
             return Descent::Free;
@@ -80,7 +84,7 @@ impl SocketPeer {
             // One that started later is another process under the same number.
             (Some(process), Some(connected)) if process.started <= connected => {
                 let descent = descent(&process);
-                // While it lives, its number is nobody else's.
+                // As long as the process lives, no other process has its number.
                 if self.handle.is_gone() { Descent::Unknown } else { descent }
             }
             _ => Descent::Unknown,
@@ -119,7 +123,7 @@ impl PeerHandle {
     }
 }
 
-/// Whether this process does not descend from a supervisor, for sure.
+/// Returns true if this process certainly has no supervisor among its ancestors.
 pub(crate) fn is_unsupervised() -> bool {
     if !cfg!(target_os = "linux") {
         return true;
@@ -128,10 +132,10 @@ pub(crate) fn is_unsupervised() -> bool {
     own.is_some_and(|own| descent(&own) == Descent::Free)
 }
 
-/// Where processes are looked at.
+/// The source of process states.
 trait ProcessTable {
     fn process_state(&self, pid: i32) -> ProcessState;
-    /// Whether it is a supervisor, or what stands for one where processes have numbers of their own.
+    /// Returns true for a supervisor, and for the first process of a process namespace.
     fn keeps_commands(&self, pid: i32) -> bool;
     /// Waits for a parent that ends.
     fn pause(&self);

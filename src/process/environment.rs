@@ -128,7 +128,7 @@ const PASSED: &[&str] = &[
     "LSP_TOOLS_TEST_*",
 ];
 
-/// Parts of names that tell a secret, whatever family the name is of.
+/// Parts of variable names that mark a secret.
 const SECRET: &[&str] = &[
     "TOKEN",
     "SECRET",
@@ -145,7 +145,7 @@ const SECRET: &[&str] = &[
 /// Words that tell one only where they stand alone between underscores: `PATH` is none, nor `COMPASS`.
 const SECRET_WORDS: &[&str] = &["PASS", "PAT", "OTP", "CRED", "CREDS", "PWD"];
 
-/// The same of what is set by a value, as in `-Dhttp.proxyPassword=…`.
+/// Parts of setting names that mark a secret inside a value, as in `-Dhttp.proxyPassword=…`.
 const SECRET_SETTINGS: &[&str] =
     &["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY"];
 
@@ -196,7 +196,7 @@ fn without_credentials(name: &OsStr, value: OsString) -> Option<OsString> {
     }
 }
 
-/// Whether one of the settings in `text`, as `name=value`, is one of a secret.
+/// Returns true if one of the `name=value` settings in `text` sets a secret.
 fn sets_secret(text: &str) -> bool {
     let breaks = |character: char| character.is_whitespace() || "\"';,&?".contains(character);
     text.match_indices('=').any(|(at, _)| {

@@ -9,28 +9,28 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Exit, RunError, Spawn, Spawner};
 
-/// How long what is still in the pipe is read when the program itself has ended.
+/// The maximum time to read the rest of the pipe after the program has ended.
 const PIPE_DRAIN_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// What a program is given, and how much of it is taken.
+/// The input of a program and the limits on its output and time.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exchange<'a> {
     /// Its standard input.
     pub(crate) input: &'a [u8],
-    /// At most so many bytes of its output are kept; the rest is read and dropped.
+    /// The maximum number of output bytes that are kept; the rest is read and dropped.
     pub(crate) most_bytes: usize,
     /// When it is ended.
     pub(crate) deadline: Instant,
 }
 
-/// How a program ended and what it gave.
+/// The exit and the output of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ExchangeOutcome {
-    /// How it ended.
+    /// The exit of the program.
     pub(crate) exit: Exit,
     /// Its standard output, byte by byte.
     pub(crate) output: Vec<u8>,
-    /// Whether there was more output than was kept.
+    /// True if the program printed more than was kept.
     pub(crate) cut: bool,
 }
 

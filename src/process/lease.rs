@@ -42,14 +42,14 @@ mod linux {
     /// [`io::ErrorKind::WouldBlock`] where somebody has the file open for writing; others where the file system has no leases, or the file belongs
     /// to another user.
     pub(in crate::process) fn take_read_lease(file: &File) -> io::Result<()> {
-        // The holder is told of who waits by SIGIO, which would end this process; SIGURG is passed over by whoever does not listen to it.
-        // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
+        // The kernel announces a waiting writer by SIGIO, which would end this process. SIGURG is
+        // ignored by default.
         check_result(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
         // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
         check_result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) })
     }
 
-    /// Whether the lease on `file` is held and nobody waits for its end.
+    /// Returns true if the lease on `file` is held and no process waits for its end.
     pub(in crate::process) fn is_held(file: &File) -> bool {
         // SAFETY: the command takes nothing, and the descriptor is open for as long as `file` is borrowed.
         let lease = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };

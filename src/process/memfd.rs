@@ -16,7 +16,7 @@ pub(super) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
 
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let copy = match memfd_create("program", flags | MemfdFlags::EXEC) {
-        // Before Linux 6.3 every one could be run, and nobody said so.
+        // Before Linux 6.3 every memfd was executable and the flag was unknown.
         Err(Errno::INVAL) => memfd_create("program", flags),
         made => made,
     }?;

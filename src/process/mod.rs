@@ -52,14 +52,14 @@ pub(crate) use writable::writable_paths;
 /// The hidden first argument that makes our binary a supervisor.
 pub(crate) const SUPERVISE: &str = "__supervise";
 
-/// How many lines of standard error are kept.
+/// The number of lines of standard error that are kept.
 const MAX_STDERR_TAIL_LINES: usize = 30;
-/// How long a supervisor may take to end everything below it before it is helped.
+/// The time in which a supervisor must end everything below it before we help.
 const SUPERVISOR_GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// And how long it is helped before its caller is answered.
 const FORCED_KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How a process ended.
+/// The exit of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
     /// With this status.
@@ -212,7 +212,7 @@ impl ServerProcess {
         let mut exit = self.exit.clone();
         match exit.wait_for(Option::is_some).await {
             Ok(exit) => exit.unwrap_or(Exit::Code(-1)),
-            // The runtime is going down and nobody will know.
+            // The runtime is shutting down; the exit is not reported.
             Err(_) => Exit::Code(-1),
         }
     }
@@ -256,8 +256,11 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Ends what is below a supervisor that does not come to its end, as one that its command has stopped. The supervisor itself is
-/// killed only when nothing is left: below a killed one nobody finds what left its group. Tells how many are left.
+/// Ends the processes below a supervisor that does not end, for example because its command has
+/// stopped it. Returns the number of processes left.
+///
+/// The supervisor itself is killed last: after its death, processes that left its group cannot be
+/// found.
 fn kill_tree(id: Pid) -> usize {
     let begun = Instant::now();
     loop {
@@ -286,7 +289,7 @@ async fn keep_lines(
     let keep = |text: String| {
         tracing::debug!(server = name, "{text}");
         if let Some(hearer) = &hearer {
-            // Whoever listened may have gone away.
+            // The listener may have gone away.
             let _unheard = hearer.send(text.clone());
         }
         let mut lines = lines.lock();

@@ -1,11 +1,13 @@
-//! A process namespace for one command. The kernel ends all its processes in one act when the first of them ends, however fast
-//! they fork; and what they can name, to signal it, to slow it down or to take its files away, is one of them.
+//! A process namespace for one command. The kernel ends all its processes in one act when the first
+//! of them ends, however fast they fork. The processes can only name each other, so they cannot
+//! signal, slow down or take files from any other.
 //!
-//! It takes root's power to mount, since `/proc` has to show the same processes. An ordinary user could have that power in a
-//! user namespace, but there the files of all other users, root's too, belong to nobody: ssh then refuses the machine's own
-//! configuration, and git what others own. A control group could be ended in one act as well, but to join one takes up to some
-//! 10 ms, because the kernel waits for all processors. So without that power a command is ended round by round
-//! ([`supervisor`](super::supervisor)).
+//! A namespace takes root's power to mount, since `/proc` has to show the same processes. An
+//! ordinary user could have that power in a user namespace, but there the files of all other users,
+//! root's too, belong to no known user: ssh then refuses the machine's own configuration, and git
+//! the repositories of others. A control group could be ended in one act as well, but joining one
+//! takes up to 10 ms, because the kernel waits for all processors. Without that power, a command is
+//! therefore ended round by round ([`supervisor`](super::supervisor)).
 
 #[cfg(target_os = "linux")]
 pub(super) use linux::{make, show};

@@ -8,13 +8,13 @@ use tokio::time::{Instant, timeout_at};
 use super::lines::each_line;
 use super::{Exit, Spawn, SpawnError, Spawner};
 
-/// How many of the last lines are kept.
+/// The number of last output lines that are kept.
 const MAX_OUTPUT_TAIL_LINES: usize = 30;
 
-/// How a program ended and what it said last.
+/// The exit and the last output lines of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FinishedProgram {
-    /// How it ended.
+    /// The exit of the program.
     pub exit: Exit,
     /// The last lines of its output and errors, oldest first, control characters escaped.
     pub tail: Vec<String>,
@@ -23,13 +23,13 @@ pub struct FinishedProgram {
 /// A program did not come to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// It was not started.
+    /// The program was not started.
     #[error(transparent)]
     Start(#[from] SpawnError),
-    /// It was ended because its time was up.
+    /// The program was ended because its time was up.
     #[error("{program} was ended because its time was up")]
     TooLong {
-        /// What ran.
+        /// The name of the program.
         program: String,
         /// The last lines it said.
         tail: Vec<String>,

@@ -30,9 +30,9 @@ pub(super) struct HeldProgram(Option<WriteProtectedFile>);
 
 #[derive(Debug)]
 enum WriteProtectedFile {
-    /// The file itself, which nobody else can begin to write to.
+    /// The file itself, leased so that no other process can open it for writing.
     Leased(PinnedFile),
-    /// A copy of it in memory, which nobody can write to.
+    /// A sealed copy of the file in memory.
     Sealed(PinnedFile),
 }
 
@@ -96,7 +96,8 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
     Ok((command, HeldProgram(Some(held))))
 }
 
-/// Whether its file system may have writers whom this kernel does not see, so that a lease on it says nothing.
+/// Returns true if the file system may have writers that this kernel does not see. A lease on such
+/// a file guarantees nothing.
 #[cfg(target_os = "linux")]
 fn is_shared(program: &File) -> bool {
     /// From linux/magic.h and the sources of the file systems: FUSE, NFS, CIFS, SMB, 9p, Ceph, AFS.
@@ -111,7 +112,8 @@ fn is_shared(_: &File) -> bool {
     true
 }
 
-/// Whether the kernel hands it to an interpreter. What cannot be read any more is started by its path and fails there.
+/// Returns true if the kernel passes the program to an interpreter. An unreadable file also counts:
+/// it is started by its path and fails there.
 fn is_script(program: &File) -> bool {
     let mut start = [0; 2];
     program.read_exact_at(&mut start, 0).is_err() || start == *b"#!"

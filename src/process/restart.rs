@@ -29,12 +29,12 @@ impl RestartBackoff {
         self.ends.clear();
     }
 
-    /// How many ends there are of late.
+    /// The number of recent exits.
     pub(crate) fn recent_exits(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether the program ended so often that it stays down.
+    /// Returns true if the program has ended too often to be restarted.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.ends.len() > PAUSES.len()
     }

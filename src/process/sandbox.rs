@@ -1,25 +1,29 @@
 //! The sandbox of a command: readable and writable paths, enforced by Landlock.
 //!
-//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a session of its own (so that
-//! there is no terminal to ask a person at), shuts itself in, and becomes the program. The kernel keeps what was shut, for the
-//! program and for all that it starts, for ever:
+//! `lsp-tools __sandbox [--first] [--landlock [--no-tcp] FOLDER…] -- PROGRAM ARGS…` moves into a
+//! session of its own (so that there is no terminal to ask a person at), confines itself, and
+//! becomes the program. The kernel keeps the restrictions for the program and all its descendants,
+//! without end:
 //!
-//! - files and folders are made, changed, moved and deleted only beneath the folders given. What counts is where a file
-//!   is, not the link by which it is reached;
+//! - files and folders are made, changed, moved and deleted only beneath the folders given. The
+//!   real location of a file decides, not the link by which it is reached;
 //! - no device is made;
-//! - no process outside can be traced or looked into (`/proc/PID/environ`), nor, from Linux 6.12 on, signalled: neither
-//!   the supervisor above it nor whoever started it. Where it can kill its supervisor, it dies with it, but what it had
-//!   moved to another session lives on. From the same version on it reaches no abstract Unix socket outside;
-//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; and of root's powers those alone are left that
-//!   builds need;
-//! - where the kernel allows it, its processes are a world of their own, in which no other one has a name ([`namespace`]); the
-//!   supervisor sees to that before this process starts, and tells it by `--first` that it is the first one;
-//! - with `--no-tcp`, no TCP connection is made or taken. Other protocols are not kept from it.
+//! - no process outside can be traced or inspected (`/proc/PID/environ`), nor, from Linux 6.12 on,
+//!   signalled: neither the supervisor above it nor the process that started it. If the command can
+//!   kill its supervisor, it dies with it, but processes that it moved to another session live on.
+//!   From the same version on it reaches no abstract Unix socket outside;
+//! - no privilege is gained (`no_new_privs`): `sudo` and the like do not work; of root's
+//!   capabilities, only those remain that builds need;
+//! - if the kernel allows it, its processes have a process namespace of their own ([`namespace`]);
+//!   the supervisor creates it before this process starts, and passes `--first` to its first
+//!   process;
+//! - with `--no-tcp`, no TCP connection is made or accepted. Other protocols stay open.
 //!
-//! It does not keep from reading, nor from Unix sockets (a container engine's socket is a way out), nor from changing the
-//! mode, owner, times or attributes of files outside where their user may: Landlock knows no rule for these. A folder inside one
-//! that may be written cannot be taken out of it: what a command writes into the project's own `.lsp-tools` is made harmless
-//! by [trust](crate::config::TrustStore), which holds for the content that its owner has seen.
+//! The sandbox does not restrict reading, nor Unix sockets (a container engine's socket is a way
+//! out), nor changes of the mode, owner, times or attributes of files outside that their user may
+//! make: Landlock has no rule for these. A folder inside a writable one cannot be excluded from it.
+//! Changes that a command makes to the project's own `.lsp-tools` have no effect because of
+//! [trust](crate::config::TrustStore), which holds for the content that its owner has seen.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -40,7 +44,7 @@ const EXIT_NOT_CONFINED: i32 = 126;
 /// The status that says that it was not found, as shells have it.
 const EXIT_COMMAND_NOT_STARTED: i32 = 127;
 
-/// How long a command may take that does nothing.
+/// The time limit of a command that does nothing.
 const SANDBOX_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What keeps a command to its folders.
@@ -53,18 +57,18 @@ pub(crate) enum Enforced {
     None,
 }
 
-/// What this machine can keep from a command.
+/// The restrictions that this machine can enforce on commands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSupport {
-    /// What keeps commands to their folders, or why nothing does.
+    /// The mechanism that restricts commands to their folders, or the reason why there is none.
     pub files: Result<(), SandboxUnavailable>,
-    /// Whether TCP can be kept from them as well.
+    /// True if TCP can be blocked.
     pub tcp: bool,
-    /// Whether they can be kept from signalling processes outside, and from abstract Unix sockets.
+    /// True if signals to processes outside and abstract Unix sockets can be blocked.
     pub signals: bool,
 }
 
-/// Why commands cannot be kept to their folders here.
+/// The reasons why commands cannot be restricted to their folders here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxUnavailable {
     /// The kernel does not do it.
@@ -77,7 +81,7 @@ pub enum SandboxUnavailable {
     NoBinary,
 }
 
-/// Whether confined commands have a process namespace here, as one of them finds it.
+/// Runs a confined command to find out whether confined commands get a process namespace here.
 pub async fn supports_pid_namespace(spawner: &Spawner) -> bool {
     let Some(binary) = spawner.supervisor() else { return false };
     let confinement = Confinement { writable: vec!["/dev/null".into()], no_tcp: false };
@@ -136,7 +140,7 @@ fn start_new_session() {
     }
 }
 
-/// What this machine can keep from a command.
+/// The restrictions that this machine can enforce on commands.
 pub fn status() -> SandboxSupport {
     kernel::status()
 }
@@ -178,12 +182,13 @@ mod kernel {
             .handle_access(AccessFs::from_write(FILES))
     }
 
-    /// Making a device is making a way around all rules about files, for whoever may make one.
+    /// The write rights that a command keeps. The right to make devices is never among them,
+    /// because a device bypasses all rules about files.
     fn allowed_rights() -> BitFlags<AccessFs> {
         AccessFs::from_write(FILES) & !(AccessFs::MakeBlock | AccessFs::MakeChar)
     }
 
-    /// Why a process could not be shut in.
+    /// The reasons why a process could not be confined.
     #[derive(Debug, thiserror::Error)]
     pub(super) enum ConfinementError {
         #[error(transparent)]
@@ -218,10 +223,14 @@ mod kernel {
         drop_capabilities().map_err(ConfinementError::Powers)
     }
 
-    /// What is left of root's powers: those over files, users and processes that installing, building and testing take, and that
-    /// reach no further than the rules above. A list of what is taken away would miss what the next kernel invents. Not among
-    /// them, say, are those to mount, to trace, to set the clock, to raise priorities and limits, to configure and to listen in on
-    /// networks, to open files by their inode, and to mark files as immutable or as programs with powers.
+    /// The capabilities of root that a confined command keeps: those over files, users and
+    /// processes that installing, building and testing need, and that reach no further than the
+    /// rules above.
+    ///
+    /// A list of removed capabilities would miss the ones that a later kernel adds. Not kept are,
+    /// for example, those to mount, to trace, to set the clock, to raise priorities and limits, to
+    /// configure and capture networks, to open files by their inode, and to mark files as immutable
+    /// or as privileged programs.
     const KEPT: CapabilitySet = CapabilitySet::CHOWN // archives are unpacked with their owners
         .union(CapabilitySet::DAC_OVERRIDE) // a workspace in a container belongs to the user outside
         .union(CapabilitySet::FOWNER) // and so do the files whose mode or time a build sets
@@ -243,7 +252,8 @@ mod kernel {
                 // As in a sandbox within one.
                 Ok(false) => {}
                 Ok(true) => match thread::remove_capability_from_bounding_set(power) {
-                    // In a container that may not do so it stays in the set, but with `no_new_privs` nobody gets it from there.
+                    // In a container that may not drop it, it stays in the set, but `no_new_privs`
+                    // keeps it unused.
                     Ok(()) | Err(Errno::PERM) => {}
                     Err(error) => return Err(error),
                 },

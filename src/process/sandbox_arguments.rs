@@ -13,13 +13,13 @@ pub(super) const LANDLOCK: &str = "--landlock";
 const NO_TCP: &str = "--no-tcp";
 const END: &str = "--";
 
-/// What a command is kept to.
+/// The restrictions on a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Confinement {
     /// Files and folders, by absolute path without links, beneath which may be written ([`writable_paths`](super::writable::writable_paths)). What is
     /// not there is left out; where there is a link by now, nothing is run.
     pub(crate) writable: Vec<PathBuf>,
-    /// Whether TCP is kept from it.
+    /// True if TCP is blocked.
     pub(crate) no_tcp: bool,
 }
 
@@ -36,12 +36,12 @@ pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -
     arguments
 }
 
-/// What the process that shuts itself in is told before the program's name.
+/// The arguments of the sandbox process, before the program's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SandboxArguments {
     /// Nothing is kept from a command without one.
     pub(super) confinement: Option<Confinement>,
-    /// Whether it is the first process of a process namespace.
+    /// True for the first process of a process namespace.
     pub(super) is_first: bool,
 }
 

@@ -18,18 +18,18 @@ use super::pinned::{self, HeldProgram};
 use super::{SUPERVISE, ServerProcess, environment};
 use crate::config::{FilePin, PinError};
 
-/// Who talks to a process through its standard streams.
+/// The use of a process's standard streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum StdioMode {
     /// A server: it is written to, and the last lines of its errors are kept.
     Server,
-    /// A command: it has no input, and whoever started it reads both of its streams.
+    /// A command: it has no input, and its caller reads both of its output streams.
     Command,
     /// A program that is run to its end: both of its streams are one, so that its lines come in the order in which they were written.
     Merged,
 }
 
-/// What to start.
+/// The parameters of a new process.
 #[derive(Debug, Clone)]
 pub struct Spawn {
     /// The server's key, for logs.
@@ -53,12 +53,12 @@ pub enum SpawnError {
     /// The system refused.
     #[error("{} cannot be started: {source}", program.display())]
     Refused {
-        /// What was to be started.
+        /// The program that was to be started.
         program: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// It is not what was trusted.
+    /// The program is not the trusted one.
     #[error(transparent)]
     Untrusted(#[from] PinError),
     /// The thread that starts processes is gone.
@@ -87,7 +87,7 @@ struct SpawnOrder {
     done: oneshot::Sender<Result<ServerProcess, OrderError>>,
 }
 
-/// Why an order was not carried out.
+/// The reasons why an order was not carried out.
 #[derive(Debug)]
 enum OrderError {
     Refused(io::Error),
@@ -139,13 +139,14 @@ impl Spawner {
         self.start(spawn, StdioMode::Server, None).await
     }
 
-    /// As [`spawn`](Self::spawn), for a command that is given no input and whose standard output and standard error are
-    /// both the caller's to read.
+    /// Like [`spawn`](Self::spawn), for a command without input whose standard output and standard
+    /// error the caller reads.
     pub(crate) async fn spawn_command(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
         self.start(spawn, StdioMode::Command, None).await
     }
 
-    /// As [`spawn`](Self::spawn); each line of its standard error goes to `hearer`, fit to be shown.
+    /// Like [`spawn`](Self::spawn), and also sends each line of standard error to `hearer`, made
+    /// safe to display.
     pub(super) async fn spawn_heard(
         &self,
         spawn: Spawn,
@@ -154,7 +155,7 @@ impl Spawner {
         self.start(spawn, StdioMode::Server, hearer).await
     }
 
-    /// As [`spawn`](Self::spawn); what it writes to its standard error is on its standard output.
+    /// Like [`spawn`](Self::spawn), with standard error merged into standard output.
     pub(super) async fn spawn_merged(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
         self.start(spawn, StdioMode::Merged, None).await
     }

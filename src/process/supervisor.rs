@@ -1,15 +1,19 @@
-//! The process between us and a server: `lsp-tools __supervise PARENT [--pinned SHA256 FILE]… PROGRAM ARGS…`.
+//! The process between us and a server: `lsp-tools __supervise PARENT [--pinned SHA256 FILE]…
+//! PROGRAM ARGS…`.
 //!
-//! It passes its own pipes on to the server and keeps none. It ends, and everything below it with it, when the server
-//! ends, when it gets SIGTERM, and when its parent dies. As a child subreaper it inherits whatever the server leaves
-//! behind, also what moved to a session of its own. Linux alone can do this; elsewhere there are no supervisors.
+//! The supervisor passes its own pipes on to the server and keeps none. It ends, with everything
+//! below it, when the server ends, when it gets SIGTERM, and when its parent dies. As a child
+//! subreaper it inherits all processes that the server leaves behind, also those in sessions of
+//! their own. Only Linux supports this; elsewhere there are no supervisors.
 //!
-//! What is below a supervisor is ended round by round: all that is found is killed, until nothing is left. A command of `bash`
-//! has processes with numbers of their own where the kernel allows it ([`namespace`]). Between it and its
-//! supervisor stands the first of these ([`run_as_first`]), with which all others end.
+//! The processes below a supervisor are ended round by round: all that are found are killed, until
+//! none is left. If the kernel allows it, a command of `bash` has a process namespace
+//! ([`namespace`]). Between the command and its supervisor stands the first process of the
+//! namespace ([`run_as_first`]), with which all others end.
 //!
-//! Trusted files of a project are compared with their hashes before the program starts, and the program is started from the open file that was
-//! compared ([`pinned`]). After SIGTERM the processes below have 300 ms, then they get SIGKILL. The exit status is the server's, or 128 + n
+//! Trusted files of a project are compared with their hashes before the program starts, and the
+//! program is started from the open file that was compared ([`pinned`]). After SIGTERM the
+//! processes below have 300 ms, then they get SIGKILL. The exit status is the server's, or 128 + n
 //! for signal n.
 
 use std::ffi::OsString;
@@ -25,9 +29,10 @@ use super::sandbox_arguments::{ENTER, FIRST, LANDLOCK};
 use super::{namespace, pinned, tree};
 use crate::config::{FilePin, PinError};
 
-/// How long what is below has to end after SIGTERM.
+/// The time in which the processes below must end after SIGTERM.
 const SIGTERM_GRACE_PERIOD: Duration = Duration::from_millis(300);
-/// How much longer the first process of a namespace has, which gives that time to the others.
+/// The additional time for the first process of a namespace, which gives the other processes the
+/// normal time.
 const INIT_EXTRA_GRACE_PERIOD: Duration = Duration::from_millis(100);
 /// The status that says that the server could not be started, as shells have it.
 const EXIT_SERVER_NOT_STARTED: i32 = 127;
@@ -64,7 +69,7 @@ pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
     run_supervisor(program, args, &[], DescendantScope::All)
 }
 
-/// What is below, and how it is reached.
+/// The processes below, and the way to reach them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DescendantScope {
     /// All descendants, who are found one by one.
@@ -143,7 +148,7 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
     server.status.unwrap_or(EXIT_SERVER_NOT_STARTED)
 }
 
-/// Why the program does not run.
+/// The reasons why the program does not run.
 #[derive(Debug, thiserror::Error)]
 enum NotStarted {
     #[error(transparent)]
@@ -236,9 +241,12 @@ async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalS
     let _some_left = tokio::time::timeout(grace, all_ended).await;
 }
 
-/// SIGKILL to all below until nothing is left. Each killed process hands its children to us, so waiting for children
-/// until there are none waits for the whole tree. What forks and ends on and on is met between two steps of it sooner or
-/// later; whoever started us does not wait for that for ever, and we stay until it is done.
+/// Sends SIGKILL to all processes below until none is left.
+///
+/// Each killed process hands its children to us, so waiting for children until there are none waits
+/// for the whole tree. A process that forks and ends again and again is caught between two of its
+/// steps sooner or later. Our starter does not wait for that without limit, and we stay until it is
+/// done.
 fn kill_all(server: &mut SupervisedProcess) {
     while server.reap_ended() {
         server.below.signal(server.id, Signal::KILL);

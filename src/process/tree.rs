@@ -29,14 +29,14 @@ pub(crate) struct Process {
     pub(crate) started: u64,
 }
 
-/// What is seen where a process is looked for.
+/// The state of a process as this user sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProcessState {
-    /// It lives.
+    /// The process lives.
     Living(Process),
-    /// It lives, and the system does not show it: it is another user's.
+    /// The process lives, and the system hides it because it is another user's.
     Hidden,
-    /// It has ended.
+    /// The process has ended.
     Gone,
 }
 
@@ -59,7 +59,7 @@ impl Process {
         read_process(pid)
     }
 
-    /// Whether this is `other`, seen at another time.
+    /// Returns true if `other` is the same process, seen at another time.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (self.pid, self.started) == (other.pid, other.started)
     }
@@ -134,7 +134,8 @@ pub(crate) fn all_pids() -> Vec<i32> {
     entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).collect()
 }
 
-/// Where children are looked up: the kernel's own lists where it keeps them, else all processes, seen once.
+/// The source of child processes: the kernel's own lists if it keeps them, else one listing of all
+/// processes.
 enum ChildLookup {
     Lists,
     Seen(HashMap<i32, Vec<i32>>),

@@ -1,9 +1,11 @@
-//! The files and folders that a command may write, without those that an earlier command could have replaced by a link.
+//! The files and folders that a command may write, without those that an earlier command could have
+//! replaced by a link.
 //!
-//! The kernel's rules are about folders, and are made anew for each command, by path. What lies beneath a folder that commands write, a
-//! command can take away and leave a link there, and the rule of the next one would be for what the link leads to. So a path that is
-//! looked up in a folder that may be written anyway is left out: where nobody has meddled it adds nothing. What remains can only be
-//! exchanged by who may write outside.
+//! The kernel's rules are about folders, and are made anew for each command, by path. A command can
+//! replace anything beneath a writable folder with a link, and the rule of the next command would
+//! then apply to the link's target. A path that is looked up inside another writable folder is
+//! therefore left out: without tampering, it adds nothing. The remaining paths can only be replaced
+//! by a process that may write outside.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -20,7 +22,7 @@ struct LookedUp {
     folders: Vec<PathBuf>,
     /// Those of them in which a link was followed.
     links: Vec<PathBuf>,
-    /// Where it leads, without links.
+    /// The target of the path, without links.
     target: PathBuf,
 }
 
@@ -64,8 +66,10 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
     })
 }
 
-/// What commands may write: absolute paths without links, of what is there. `always` holds what the system's owner alone can exchange
-/// (`/tmp`, devices); of `chosen` that is left out which lies, or is reached, in something else that may be written.
+/// Returns the existing paths that commands may write, absolute and without links.
+///
+/// `always` holds paths that only the system's owner can replace (`/tmp`, devices). A path of
+/// `chosen` is left out if it lies, or is reached, in another writable path.
 pub(crate) fn writable_paths(always: &[&str], chosen: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
     let always = always.iter().filter_map(|path| Some(LookedUp::resolve(Path::new(path))?.target));
     let mut writable: Vec<PathBuf> = always.collect();
@@ -135,7 +139,7 @@ mod tests {
         symlink(tree.at(""), tree.at("work/above")).unwrap();
         assert_eq!(tree.writable(&[], &["work/above", "work"]), ["work"]);
         assert_eq!(tree.writable(&[], &["work", "work/above"]), ["work"]);
-        // Whatever the order.
+        // The order does not matter.
         assert_eq!(tree.writable(&[], &["work/swapped", "work/target", "work"]), ["work"]);
         assert_eq!(tree.writable(&[], &["work", "work/swapped"]), ["work"]);
         assert_eq!(
@@ -150,7 +154,7 @@ mod tests {
         symlink(tree.at("tmp/next"), tree.at("own/link")).unwrap();
         symlink(tree.at("home"), tree.at("tmp/next")).unwrap();
         assert_eq!(tree.writable(&["tmp"], &["own/link"]), ["tmp"]);
-        // Nobody but its owner can change this one.
+        // Only its owner can change this one.
         symlink(tree.at("home"), tree.at("own/safe")).unwrap();
         assert_eq!(tree.writable(&["tmp"], &["own/safe"]), ["tmp", "home"]);
         symlink("loop", tree.at("own/loop")).unwrap();
