@@ -2,17 +2,17 @@
 
 use super::{Buffer, Position, Range};
 
-/// What begins lines that belong to the block below them: decorators, attributes, comments. `#name` is none: C's preprocessor and
-/// JavaScript's private names begin so.
+/// The beginnings of lines that belong to the block below them: decorators, attributes, comments.
+/// `#name` is not among them, because C's preprocessor and JavaScript's private names begin so.
 const ATTACHED: &[&str] = &["@", "# ", "##", "#:", "#[", "//", "/*", "--", ";;"];
-/// What ends a block that was opened on an earlier line.
+/// The beginnings of lines that end a block opened on an earlier line.
 const CLOSERS: &[&str] = &["}", ")", "]", "end"];
 /// The most lines of one decorator.
 const MAX_ATTACHED_LINES: usize = 100;
 /// The most empty lines between two blocks.
 pub(super) const MAX_GAP_LINES: usize = 2;
 
-/// What becomes of a block.
+/// The change to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockEdit<'a> {
     /// Another text in its place; decorators and comments above it stay, unless the text brings its own.
@@ -71,13 +71,13 @@ struct Block<'t> {
     text: &'t str,
     lines: Vec<String>,
     buffer: Buffer,
-    /// Where its text begins and ends, in bytes, without the indentation before it.
+    /// The start and end of the block's text, in bytes, without the indentation before it.
     start: usize,
     end: usize,
     /// The first line that belongs to it, its own last line.
     first_line: usize,
     last_line: usize,
-    /// What stands before its first line.
+    /// The white space before its first line.
     indent: String,
     line_end: &'static str,
     /// Other code stands beside it on its lines; what only introduces and ends it (`export const`, `;`) does not count.
@@ -161,7 +161,7 @@ impl<'t> Block<'t> {
         line_start(&self.buffer, line)
     }
 
-    /// Where `line` ends, without its line break.
+    /// Returns the byte offset of the end of `line`, without its line break.
     fn content_end(&self, line: usize) -> usize {
         self.line_start(line) + self.lines.get(line).map_or(0, String::len)
     }
@@ -223,7 +223,8 @@ impl<'t> Block<'t> {
         shifted.collect::<Vec<_>>().join(self.line_end)
     }
 
-    /// Whether the lines after an unindented first one are indented as in the file: deeper than the block, or closing it there.
+    /// Returns true if the lines after an unindented first line are indented as in the file: deeper
+    /// than the block, or closing it there.
     fn is_in_place(&self, rest: &[&str]) -> bool {
         let own = self.indent.len();
         let indents = rest.iter().filter(|line| !line.is_empty()).map(|line| indent_of(line));

@@ -156,7 +156,8 @@ impl Buffer {
         self.rope.insert(start, &change.text);
     }
 
-    /// Whether there are characters outside the Basic Multilingual Plane, which encodings count differently.
+    /// Returns true if there are characters outside the Basic Multilingual Plane, which encodings
+    /// count differently.
     pub(crate) fn has_astral(&self) -> bool {
         self.rope.len_utf16_cu() != self.rope.len_chars()
     }

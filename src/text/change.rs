@@ -8,9 +8,9 @@ use super::{Buffer, Range};
 /// One replacement: the text of `range` (positions in the old text) becomes `text`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextChange {
-    /// What is replaced, in the old text.
+    /// The replaced range of the old text.
     pub range: Range,
-    /// What takes its place.
+    /// The replacement text.
     pub text: String,
 }
 
@@ -39,7 +39,7 @@ impl TextChange {
         Some(from_common_ends(old, new, prefix, suffix))
     }
 
-    /// As [`TextChange::between`], against text that is not a buffer yet (a file just read).
+    /// Like [`TextChange::between`], against text that is not a buffer yet (a file just read).
     pub fn to_text(old: &Buffer, new: &str) -> Option<Self> {
         let shortest = old.len_bytes().min(new.len());
         let prefix = common_len(old.rope().chunks(), std::iter::once(new), shortest, TextEnd::Front);
@@ -105,7 +105,7 @@ fn widen_to_boundaries<O: ByteAccess + ?Sized, N: ByteAccess + ?Sized>(
     (prefix..old.len() - suffix, prefix..new.len() - suffix)
 }
 
-/// Whether the boundary before byte `at` lies inside a character or inside a CRLF.
+/// Returns true if the boundary before byte `at` lies inside a character or inside a CRLF.
 fn splits_char_or_crlf<B: ByteAccess + ?Sized>(text: &B, at: usize) -> bool {
     if at == 0 || at >= text.len() {
         return false;
@@ -128,7 +128,7 @@ enum TextEnd {
     Back,
 }
 
-/// How many bytes, up to `most`, two runs of chunks share at one end.
+/// Returns the number of bytes, up to `most`, that two runs of chunks share at one end.
 fn common_len<'a>(
     mut left: impl Iterator<Item = &'a str>,
     mut right: impl Iterator<Item = &'a str>,

@@ -8,10 +8,11 @@ use imara_diff::{Algorithm, InternedInput};
 
 use super::patch::quote;
 
-/// How the line begins that stands for what a shortened diff leaves out. [`super::patch::parse`] refuses such a diff.
+/// The beginning of the line that stands for the omitted part of a shortened diff.
+/// [`super::patch::parse`] refuses such a diff.
 pub(crate) const TRUNCATED: &str = "... diff truncated: ";
 
-/// How a diff is written.
+/// The format of a diff.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DiffOptions {
     /// Lines of context around each change.
@@ -37,11 +38,11 @@ pub(crate) struct UnifiedDiff {
     pub(crate) additions: usize,
     /// Lines of the old text that the new one has not; counted in full also where `text` is shortened.
     pub(crate) deletions: usize,
-    /// What `text` leaves out; `None` where it is whole.
+    /// The part that `text` leaves out; `None` if the diff is whole.
     pub(crate) truncated: Option<DiffTruncation>,
 }
 
-/// What a shortened diff leaves out. The last line of its text says so, too.
+/// The omitted part of a shortened diff. The last line of its text states the same numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DiffTruncation {
     /// Hunks that are missing or not whole.
@@ -132,7 +133,7 @@ struct DiffHunk {
 }
 
 impl DiffHunk {
-    /// How many lines it has: shared, removed and added ones.
+    /// Returns the number of its lines: shared, removed and added ones.
     fn lines(&self) -> usize {
         let added: usize = self.changes.iter().map(|change| change.after.len()).sum();
         self.old.len() + added

@@ -2,37 +2,37 @@
 
 use super::truncate_chars;
 
-/// How two lines differ. Columns are 1-based and count Unicode scalar values.
+/// The difference between two lines. Columns are 1-based and count Unicode scalar values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Difference {
     /// Only in how they end.
     LineEnd,
     /// Only in the white space at the end.
     TrailingSpace {
-        /// What the expected line ends in, as `2 spaces`.
+        /// The end of the expected line, as `2 spaces`.
         expected: String,
-        /// What the line found ends in.
+        /// The end of the line found.
         found: String,
     },
     /// Only in the white space at the beginning.
     Indentation {
-        /// What the expected line begins with, as `4 spaces`.
+        /// The indentation of the expected line, as `4 spaces`.
         expected: String,
-        /// What the line found begins with.
+        /// The indentation of the line found.
         found: String,
     },
     /// Only in white space inside.
     InnerSpace {
-        /// Where that begins in the expected line.
+        /// The column of the difference in the expected line.
         column: usize,
-        /// What the expected line has there.
+        /// The expected text there.
         expected: String,
-        /// What the line found has there.
+        /// The text found there.
         found: String,
     },
     /// First in a character that looks much like the one expected (quotes, dashes, spaces).
     Lookalike {
-        /// Where.
+        /// The column of the difference.
         column: usize,
         /// The expected character.
         expected: char,
@@ -41,7 +41,7 @@ pub(crate) enum Difference {
     },
     /// In the text, first at this column.
     Text {
-        /// Where.
+        /// The column of the difference.
         column: usize,
     },
     /// There is no such line: the text ends before it.
@@ -49,7 +49,7 @@ pub(crate) enum Difference {
 }
 
 impl Difference {
-    /// How `found` differs from `expected`; both without their line ends.
+    /// Compares `found` with `expected`; both without their line ends.
     pub(crate) fn between(expected: &str, found: &str) -> Self {
         if expected == found {
             return Self::LineEnd;
@@ -157,7 +157,7 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// As much of a line as an answer shows.
+/// Shortens a line for an answer.
 pub(crate) fn shown_line(line: &str) -> String {
     const MAX_SHOWN_LINE_CHARS: usize = 200;
     truncate_chars(line, MAX_SHOWN_LINE_CHARS).into_owned()

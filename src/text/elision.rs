@@ -1,7 +1,7 @@
 //! Detection of lines such as `// ...existing code...`, by which models stand for text that they leave out. Written to a file,
 //! such a line is in the place of what it stood for.
 
-/// What stands between the dots.
+/// The words between the dots.
 const WORDS: &str = "existing code";
 
 /// The 1-based line of `after` that is such a marker where `before` has fewer of them.
@@ -19,7 +19,7 @@ fn markers(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().map(str::trim).enumerate().filter(|(_, line)| is_marker(line))
 }
 
-/// Whether a line is nothing but the marker and what makes a comment of it.
+/// Returns true if a line contains only the marker and the characters that make it a comment.
 fn is_marker(line: &str) -> bool {
     let line = line.to_ascii_lowercase();
     let Some((before, after)) = line.split_once(WORDS) else { return false };

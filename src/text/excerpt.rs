@@ -3,7 +3,7 @@
 /// A line of more Unicode scalar values than this is cut around its hit.
 pub(crate) const MAX_EXCERPT_LINE_CHARS: usize = 400;
 
-/// How much of a cut line is kept before the hit, in Unicode scalar values.
+/// The number of Unicode scalar values kept before the hit in a cut line.
 const EXCERPT_LEADING_CHARS: usize = 80;
 
 /// `line` as text; where it has more than `longest` scalar values, a stretch around the byte offset `at`, with `…` where it
@@ -45,7 +45,8 @@ pub(crate) fn column_in_excerpt(text: &str, character: u32) -> u32 {
     if character > leading && text.starts_with('…') { leading + 1 } else { character }
 }
 
-/// How many Unicode scalar values `bytes` shows as; bytes that are not UTF-8 show as replacement characters.
+/// Counts the Unicode scalar values of `bytes` when displayed. Bytes that are not UTF-8 count as
+/// replacement characters.
 pub(crate) fn count_chars(bytes: &[u8]) -> usize {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.chars().count(),

@@ -5,12 +5,12 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The longest glob, in bytes: longer than any path that it could mean.
 pub(super) const MAX_GLOB_BYTES: usize = 4_096;
-/// How deep braces may stand within one another.
+/// The maximum nesting depth of braces.
 const MAX_GLOB_BRACE_DEPTH: usize = 100;
 /// The most globs that one with braces is expanded to.
 const MAX_EXPANDED_GLOBS: usize = 200;
 
-/// What keeps `glob` from being read.
+/// Returns the reason why `glob` cannot be read, if there is one.
 pub(crate) fn glob_fault(glob: &str) -> Option<String> {
     if glob.len() > MAX_GLOB_BYTES {
         return Some(format!("it has {} bytes, more than {MAX_GLOB_BYTES}", glob.len()));
@@ -44,10 +44,10 @@ pub(crate) fn read_glob<'g>(
     builder.build().map_err(|error| error.kind().to_string())
 }
 
-/// What matches any of `globs`.
+/// Builds a set that matches if any of `globs` does.
 ///
 /// # Errors
-/// What is too large about them.
+/// The limit that the globs exceed.
 pub(crate) fn build_glob_set(globs: impl IntoIterator<Item = Glob>) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for glob in globs {

@@ -3,13 +3,13 @@
 /// A character that is not seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HiddenCharacter {
-    /// Which.
+    /// The character itself.
     pub(crate) character: char,
     /// 0-based line.
     pub(crate) line: u32,
     /// 0-based, in Unicode scalar values.
     pub(crate) column: u32,
-    /// What it does.
+    /// The effect of the character.
     pub(crate) what: &'static str,
 }
 

@@ -7,11 +7,12 @@ use super::{Buffer, Position, Range};
 pub struct Identifier {
     /// The name itself.
     pub name: String,
-    /// Where it stands.
+    /// The range of the identifier.
     pub range: Range,
 }
 
-/// Whether `character` may stand inside an identifier: letters and digits of any script, `_` and `$`.
+/// Returns true if `character` may be part of an identifier: letters and digits of any script, `_`
+/// and `$`.
 pub(crate) fn is_identifier_char(character: char) -> bool {
     character == '_' || character == '$' || character.is_alphanumeric() || is_combining_mark(character)
 }
@@ -26,7 +27,7 @@ pub(crate) fn words_in(text: &str) -> impl Iterator<Item = &str> {
     text.split(|character| !is_identifier_char(character)).filter(|word| !word.is_empty())
 }
 
-/// Whether `text` has `word`, and not as a part of a longer one.
+/// Returns true if `text` contains `word` as a whole word.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     words_in(text).any(|found| found == word)
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
-/// Where the lines of an old text stand in a new one.
+/// A map from the lines of an old text to those of a new one.
 #[derive(Debug, Clone, Default)]
 pub struct LineMap {
-    /// What was replaced: 0-based lines before and after, in order.
+    /// The replaced ranges: 0-based lines before and after, in order.
     hunks: Vec<(Range<u32>, Range<u32>)>,
 }
 

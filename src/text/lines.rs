@@ -1,6 +1,6 @@
 //! Lines as diffs and patches have them, which end at LF alone. A CR before it belongs to the line end.
 
-/// How a line ends, where it does.
+/// The line break at the end of a line, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnd {
     /// `\n`

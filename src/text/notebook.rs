@@ -75,7 +75,7 @@ struct NotebookWorksheet {
 pub(crate) struct NotebookCell {
     cell_type: Option<String>,
     source: Option<JoinedLines>,
-    /// As `source`, in nbformat 3.
+    /// The counterpart of `source` in nbformat 3.
     input: Option<JoinedLines>,
     /// The outputs of its last run.
     pub(crate) outputs: Option<FirstItems<CellOutput, MAX_CELL_OUTPUTS>>,

@@ -54,12 +54,13 @@ impl Range {
         Self { start: position, end: position }
     }
 
-    /// Whether `position` lies inside or at the end (a cursor behind a word still belongs to it).
+    /// Returns true if `position` lies inside or at the end of the range. A cursor behind a word
+    /// still belongs to it.
     pub(crate) fn touches(&self, position: Position) -> bool {
         self.start <= position && position <= self.end
     }
 
-    /// Whether `other` lies entirely inside this range.
+    /// Returns true if `other` lies entirely inside this range.
     pub(crate) fn encloses(&self, other: &Range) -> bool {
         self.start <= other.start && other.end <= self.end
     }
@@ -143,7 +144,7 @@ pub(crate) struct EncodedPosition {
     pub line: u32,
     /// 0-based offset in the line, in code units of `encoding`.
     pub unit: u32,
-    /// What `unit` counts.
+    /// The encoding in which `unit` counts.
     pub encoding: Encoding,
 }
 

@@ -18,13 +18,13 @@ const MAX_NEAREST_TEXT_LINES: usize = 20;
 pub(crate) struct TextReplacement {
     /// The text to replace, byte by byte but for line ends (see [`replace()`]).
     pub(crate) old: String,
-    /// What takes its place.
+    /// The replacement text.
     pub(crate) new: String,
-    /// Whether every occurrence is replaced, instead of the only one.
+    /// True to replace every occurrence instead of the only one.
     pub(crate) all: bool,
 }
 
-/// What came of the replacements.
+/// The result of a list of replacements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReplacedText {
     /// The new text.
@@ -33,18 +33,18 @@ pub(crate) struct ReplacedText {
     pub(crate) made: Vec<ReplacementEffect>,
 }
 
-/// What one replacement did.
+/// The effect of one replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReplacementEffect {
-    /// How often the old text was there.
+    /// The number of occurrences of the old text.
     pub(crate) count: usize,
     /// The 1-based line on which it was found first, in the text as the replacements before had left it.
     pub(crate) line: usize,
-    /// Whether line ends of the old or the new text were taken for those of the file.
+    /// True if line ends of the old or the new text were converted to those of the file.
     pub(crate) line_ends_adapted: bool,
 }
 
-/// Why nothing was replaced. `index` is the 0-based number of the replacement.
+/// The reasons why nothing was replaced. `index` is the 0-based number of the replacement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReplaceError {
     /// There is nothing to do.
@@ -53,27 +53,27 @@ pub(crate) enum ReplaceError {
     /// There are more than are made at once.
     #[error("{count} replacements are more than the {MAX_REPLACEMENTS} that are made at once; split them")]
     TooMany {
-        /// How many.
+        /// The number of replacements.
         count: usize,
     },
     /// An empty text is everywhere.
     #[error("replacement {}: `old` is empty; give the text to replace, or write the file anew", .index + 1)]
     Empty {
-        /// Which.
+        /// The number of the replacement.
         index: usize,
     },
-    /// It would change nothing.
+    /// The replacement would change nothing.
     #[error("replacement {}: `old` and `new` are the same; leave it out", .index + 1)]
     Same {
-        /// Which.
+        /// The number of the replacement.
         index: usize,
     },
     /// The old text is not there.
     #[error("replacement {}: `old` is not in the file{}", .index + 1, nearest_text_hint(.nearest.as_deref()))]
     NotFound {
-        /// Which.
+        /// The number of the replacement.
         index: usize,
-        /// What comes nearest to it; `None` where nothing does.
+        /// The most similar text; `None` if none is similar.
         nearest: Option<Box<NearestText>>,
     },
     /// The old text is there several times, and only one is to be replaced.
@@ -82,9 +82,9 @@ pub(crate) enum ReplaceError {
         .index + 1, format_line_numbers(.lines, *.count)
     )]
     Several {
-        /// Which.
+        /// The number of the replacement.
         index: usize,
-        /// How often, occurrences that overlap counted once.
+        /// The number of occurrences; those that overlap count once.
         count: usize,
         /// 1-based lines on which it begins, at most twenty, in the text as the replacements before had left it.
         lines: Vec<usize>,
@@ -100,9 +100,9 @@ pub(crate) struct NearestText {
     pub(crate) text: Vec<String>,
     /// The 1-based line that is the first to differ.
     pub(crate) differs_at: usize,
-    /// What was expected there, shortened.
+    /// The line expected there, shortened.
     pub(crate) expected: String,
-    /// What the difference is.
+    /// The difference between the two lines.
     pub(crate) difference: Difference,
 }
 
@@ -228,7 +228,8 @@ fn find_nearest_text(text: &str, old: &str) -> Option<NearestText> {
     })
 }
 
-/// Whether a line of the text holds line `at` of an old text, which may begin and end inside a line.
+/// Returns true if a line of the text contains line `at` of an old text, whose first and last line
+/// may be partial.
 fn line_matches(line: &str, wanted: &str, at: usize, last: usize) -> bool {
     match (at == 0, at == last) {
         (true, true) => line.contains(wanted),

@@ -13,7 +13,7 @@ pub(crate) fn shell_word(word: &str) -> Cow<'_, str> {
     quoter.quote(word).expect("only a NUL byte is refused, and it is allowed here")
 }
 
-/// The same of bytes that need not be text, for programs alone to read.
+/// Quotes a word of any bytes, for programs to read.
 pub(crate) fn shell_bytes(word: &[u8]) -> Cow<'_, [u8]> {
     let quoter = shlex::bytes::Quoter::new().allow_nul(true);
     quoter.quote(word).expect("only a NUL byte is refused, and it is allowed here")

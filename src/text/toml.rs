@@ -4,7 +4,8 @@
 /// More inline tables than any file has; as many calls within one another fit on a small stack.
 const MAX_TOML_BRACES: usize = 1_000;
 
-/// What keeps the TOML `text` from being read. What stands in strings and comments counts as well: only a reader knows them.
+/// Returns the reason why the TOML `text` is not read, if there is one. Braces in strings and
+/// comments count as well, because only a parser can tell them apart.
 pub(crate) fn toml_fault(text: &str) -> Option<String> {
     let braces = text.bytes().filter(|byte| *byte == b'{').count();
     (braces > MAX_TOML_BRACES).then(|| format!("it has {braces} times `{{`, more than {MAX_TOML_BRACES}"))

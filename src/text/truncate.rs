@@ -24,8 +24,8 @@ pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> Cow<'_, str> {
     }
 }
 
-/// As [`truncate_with_note`], of Markdown: a block of code that is cut is closed before anything is said. One that closing would take too much
-/// room for is left out.
+/// Like [`truncate_with_note`], for Markdown: an open code block is closed before the note. A code
+/// block whose fence is longer than `MAX_CODE_FENCE_BYTES` is left out.
 pub(crate) fn cut_markdown(text: &str, most: usize) -> Cow<'_, str> {
     let Some(kept) = truncation_prefix(text, most) else { return Cow::Borrowed(text) };
     let mut open: Option<(&str, usize)> = None;

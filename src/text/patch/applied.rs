@@ -1,6 +1,6 @@
 //! The record of how a patch was applied: hunks, their places and repairs.
 
-/// What came of a patch.
+/// The result of a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AppliedFilePatch {
     /// The new text.
@@ -9,7 +9,7 @@ pub(crate) struct AppliedFilePatch {
     pub hunks: Vec<AppliedHunk>,
 }
 
-/// Where a hunk was applied.
+/// The position at which a hunk was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AppliedHunk {
     /// Its 0-based number within the file's section of the patch.
@@ -22,7 +22,7 @@ pub(crate) struct AppliedHunk {
     pub offset: isize,
     /// Lines of context dropped at each end, at most.
     pub fuzz: usize,
-    /// Whether its added lines got the line ends of the file instead of those of the patch, because its old lines
-    /// were there but for the line ends.
+    /// True if the added lines got the line ends of the file instead of those of the patch. This
+    /// happens if the old lines matched except for their line ends.
     pub(crate) line_ends_adapted: bool,
 }

@@ -7,7 +7,7 @@ use super::hunk_placement::{HunkShape, Placement, Placer};
 use super::mismatch::{self, HunkMismatch, PatchMismatch};
 use super::{FilePatch, HunkAnchor, MismatchReason};
 
-/// How tolerant applying is.
+/// The tolerance with which hunks are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ApplyOptions {
     /// Most lines of context that may be dropped at each end of a hunk whose place is then the only one; 0 demands all.
@@ -21,7 +21,7 @@ impl Default for ApplyOptions {
     }
 }
 
-/// Why a patch was not applied. The text is then as it was.
+/// The reasons why a patch was not applied. The text is then unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ApplyError {
     /// Hunks do not fit.
@@ -137,7 +137,8 @@ fn place_all(
     Err(ApplyError::Mismatch(PatchMismatch { failed, fitting: summaries(patch, &placements) }))
 }
 
-/// Whether the hunk states a line (and not the start of the text) for want of lines to be found by.
+/// Returns true if the hunk is placed by a stated line after the text's start, because it has no
+/// old lines to search for.
 fn is_insertion(patch: &FilePatch, placement: &Placement) -> bool {
     matches!(patch.hunks[placement.index].place, HunkAnchor::Line { old_start, .. } if old_start > 0)
 }

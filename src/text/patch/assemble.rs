@@ -49,7 +49,8 @@ pub(super) fn assemble(
     AssembledText { text: writer.out, adapted }
 }
 
-/// Whether an old line of the hunk has a line end, which can agree with the text's.
+/// Returns true if an old line of the hunk has a line end, which can then be compared with the
+/// text's.
 fn shows_line_end(patch: &FilePatch, placement: &Placement, shape: &HunkShape<'_>) -> bool {
     shape.needle.len() > 0 && patch.hunks[placement.index].old_lines().any(|line| line.newline)
 }
@@ -59,9 +60,9 @@ struct PatchedTextWriter<'a, 't> {
     out: String,
     /// The line end of most lines of the old text.
     common: Option<LineEnd>,
-    /// Whether some hunk's old lines agreed with the text in their line ends.
+    /// True if the old lines of some hunk had the line ends of the text.
     trusted: bool,
-    /// Whether some hunk's did not.
+    /// True if the old lines of some hunk had other line ends than the text.
     doubted: bool,
     adapted: bool,
 }
@@ -134,7 +135,7 @@ impl PatchedTextWriter<'_, '_> {
         at.checked_sub(1).and_then(here).or_else(|| here(at)).or(self.common)
     }
 
-    /// Whether an old line of the hunk has a CR where the text has none, or the reverse.
+    /// Returns true if an old line of the hunk has a CR and the text has none, or the reverse.
     fn ends_differ(&self, hunk: &Hunk, placement: &Placement) -> bool {
         hunk.old_lines().enumerate().any(|(number, line)| {
             let at = placement.start + number as isize;

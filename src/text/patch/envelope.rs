@@ -116,7 +116,7 @@ fn path(name: &str, at: usize) -> Result<PatchPath, PatchError> {
     }
 }
 
-/// Whether a section or the patch ends at this line.
+/// Returns true if a section or the patch ends at this line.
 fn ends(line: &str) -> bool {
     let line = line.trim_end();
     line == END || [ADD, UPDATE, DELETE].iter().any(|keyword| line.starts_with(keyword))
@@ -143,7 +143,7 @@ fn read_added(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, PatchError> {
     Ok(if body.is_empty() { Vec::new() } else { vec![Hunk { place, lines: body, line: begin + 1 }] })
 }
 
-/// How many lines from here on have nothing on them, not even a space.
+/// Counts the empty lines from line `at` on. A line with a space is not empty.
 fn blank_lines(lines: &[&str], at: usize) -> usize {
     lines[at..].iter().take_while(|line| line.trim_end_matches(['\n', '\r']).is_empty()).count()
 }

@@ -2,7 +2,7 @@
 
 use crate::text::truncate_chars;
 
-/// Why a patch cannot be read. Lines are 1-based lines of the patch.
+/// The reasons why a patch cannot be read. Lines are 1-based lines of the patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatchError {
     /// There is more text than is read.
@@ -10,7 +10,7 @@ pub(crate) enum PatchError {
     TooLarge {
         /// Its size.
         bytes: usize,
-        /// What is allowed.
+        /// The limit in bytes.
         most: usize,
     },
     /// There are more hunks or files than are read.
@@ -18,7 +18,7 @@ pub(crate) enum PatchError {
     TooMany {
         /// `hunks`, `files` or `lines`.
         what: &'static str,
-        /// What is allowed.
+        /// The limit.
         most: usize,
     },
     /// Nothing in the text is a patch.
@@ -27,10 +27,10 @@ pub(crate) enum PatchError {
          `*** Begin Patch` form"
     )]
     Nothing,
-    /// It is a kind of patch that is not applied.
+    /// The patch is of a kind that cannot be applied.
     #[error("line {line}: {what} cannot be applied; give a unified diff of text files")]
     Unsupported {
-        /// Where that shows.
+        /// The line that shows the kind.
         line: usize,
         /// The kind, with its article.
         what: UnsupportedPatchKind,
@@ -38,11 +38,11 @@ pub(crate) enum PatchError {
     /// The file is a link, a submodule or something else that is not a regular file.
     #[error("line {line}: mode {mode} ({what}) is refused; only regular files (100644, 100755) are patched")]
     Mode {
-        /// Where that shows.
+        /// The line that states the mode.
         line: usize,
-        /// As stated.
+        /// The mode as stated.
         mode: String,
-        /// What such a mode means.
+        /// The meaning of the mode.
         what: &'static str,
     },
     /// A hunk comes before any file is named.
@@ -50,7 +50,7 @@ pub(crate) enum PatchError {
         "line {line}: a hunk without the file it belongs to; put `--- a/FILE` and `+++ b/FILE` before it"
     )]
     HunkWithoutFile {
-        /// Where that shows.
+        /// The line that shows the error.
         line: usize,
     },
     /// A file is named, and nothing is said of what happens to it.
@@ -58,7 +58,7 @@ pub(crate) enum PatchError {
         "line {line}: nothing is changed in `{path}`; add a hunk (`@@ -1,3 +1,4 @@`) or leave the file out"
     )]
     NoHunks {
-        /// Where the file's section begins.
+        /// The first line of the file's section.
         line: usize,
         /// The file.
         path: String,
@@ -66,7 +66,7 @@ pub(crate) enum PatchError {
     /// A hunk has neither a removed nor an added line.
     #[error("line {line}: the hunk changes nothing; add lines that begin with `+` or `-`, or leave it out")]
     EmptyHunk {
-        /// Where it begins.
+        /// The first line of the part.
         line: usize,
     },
     /// A line inside a hunk begins with something else than ` `, `+`, `-` or `\`.
@@ -76,7 +76,7 @@ pub(crate) enum PatchError {
     HunkLine {
         /// The line.
         line: usize,
-        /// What is there, shortened.
+        /// The line found there, shortened.
         found: String,
     },
     /// The header of a hunk cannot be read.
@@ -86,7 +86,7 @@ pub(crate) enum PatchError {
     HunkHeader {
         /// The line.
         line: usize,
-        /// What is there, shortened.
+        /// The line found there, shortened.
         found: String,
     },
     /// A header of the file section cannot be read, or contradicts another.
@@ -94,7 +94,7 @@ pub(crate) enum PatchError {
     Header {
         /// The line.
         line: usize,
-        /// What is wrong, and what to do.
+        /// A description of the error and its remedy.
         what: String,
     },
     /// The patch ends in the middle, or says itself that something was left out.
@@ -102,7 +102,7 @@ pub(crate) enum PatchError {
     Incomplete {
         /// The line.
         line: usize,
-        /// How that shows.
+        /// The evidence in the patch.
         what: &'static str,
     },
 }
@@ -134,7 +134,7 @@ impl std::fmt::Display for UnsupportedPatchKind {
     }
 }
 
-/// As much of `line` as an error shows.
+/// Shortens `line` for an error message.
 pub(super) fn error_excerpt(line: &str) -> String {
     const MAX_ERROR_LINE_CHARS: usize = 80;
     truncate_chars(line.trim_end_matches(['\n', '\r']), MAX_ERROR_LINE_CHARS).into_owned()

@@ -15,15 +15,14 @@ const MAX_LINE_COMPARISONS: u64 = 10_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMuchWork;
 
-/// How much two lines must have in common to be the same.
+/// The degree of equality that two lines need to match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sameness {
     /// Every byte.
     Exact,
     /// Every byte but those of the line end.
     Content,
-    /// The same but for white space at the end, and quotes, dashes and spaces that are not of
-    /// ASCII.
+    /// Equal except for white space at the end, and for quotes, dashes and spaces outside ASCII.
     Appearance,
 }
 
@@ -115,7 +114,8 @@ impl<'t> Haystack<'t> {
         if work > MAX_LINE_COMPARISONS { Err(TooMuchWork) } else { Ok(()) }
     }
 
-    /// Whether the `part` of the needle lies at line `at` (0-based, of the first line of the part).
+    /// Returns true if the `part` of the needle matches at line `at` (0-based, of the first line of
+    /// the part).
     pub(super) fn matches(
         &self,
         needle: &Needle<'_>,
@@ -175,7 +175,7 @@ impl Needle<'_> {
         self.lines.len()
     }
 
-    /// How many lines are others to the byte than those from line `at` of `text` on, line ends
+    /// Counts the lines that differ in any byte from those of `text` from line `at` on, line ends
     /// aside.
     pub(super) fn differing_lines(&self, text: &Haystack<'_>, at: usize) -> usize {
         let here = &text.contents.ids[at..];
@@ -253,7 +253,7 @@ pub(super) fn line_content(line: &HunkLine) -> &str {
     line.text.strip_suffix('\r').unwrap_or(&line.text)
 }
 
-/// Whether a line of a hunk is `line` to the last byte.
+/// Returns true if a line of a hunk equals `line` in every byte.
 pub(super) fn is_exact(wanted: &HunkLine, line: &str) -> bool {
     match line.strip_suffix('\n') {
         Some(text) => wanted.newline && wanted.text == text,

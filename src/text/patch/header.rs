@@ -3,12 +3,12 @@
 use super::names::{self, PatchPath, PatchSide, clean_pair, clean_single};
 use super::{FileMode, FilePatchOperation, PatchError};
 
-/// What the headers of one file say, as far as they were read.
+/// The headers of one file, as far as they are parsed.
 #[derive(Debug, Default)]
 pub(super) struct FilePatchHeader {
     /// The 1-based line at which the section begins.
     pub(crate) line: usize,
-    /// Whether it begins with `diff --git`.
+    /// True if the section begins with `diff --git`.
     pub(crate) is_git: bool,
     /// The names behind `diff --git`, where they could be told apart.
     pub(crate) git: Option<(String, String)>,
@@ -60,7 +60,7 @@ impl FilePatchHeader {
         Ok(true)
     }
 
-    /// What happens to the file.
+    /// Returns the operation on the file as a whole.
     pub(super) fn operation(&self) -> Result<FilePatchOperation, PatchError> {
         match (&self.renamed, &self.copied) {
             ([Some(from), Some(to)], [None, None]) => {

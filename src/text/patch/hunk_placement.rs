@@ -12,12 +12,12 @@ use super::{FilePatch, Hunk, HunkAnchor, LineKind, MismatchReason};
 
 /// Candidates that are looked at before a hunk counts as fitting everywhere.
 const MAX_HUNK_CANDIDATES: usize = 2_000;
-/// What a binary search costs, in comparisons of lines.
+/// The cost of a binary search, in comparisons of lines.
 const BINARY_SEARCH_COMPARISONS: usize = 16;
 /// Places that are named where several fit.
 const MAX_REPORTED_HUNK_PLACES: usize = 10;
 
-/// Where a hunk goes.
+/// The place of a hunk in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placement {
     /// Its 0-based number in the file's patch.
@@ -26,7 +26,7 @@ pub(super) struct Placement {
     pub(crate) start: isize,
     /// The lines of the old text that are replaced: from the first change to the last.
     pub(crate) core: Range<usize>,
-    /// Whether all old lines are there to the last byte, line ends included.
+    /// True if all old lines match in every byte, line ends included.
     pub(crate) exact: bool,
     /// Context lines dropped at each end, at most; or lines that only look like those of the text.
     pub(crate) fuzz: usize,
@@ -38,7 +38,7 @@ pub(super) struct HunkShape<'h> {
     /// Context lines before the first change and behind the last.
     pub(crate) lead: usize,
     pub(crate) trail: usize,
-    /// Whether its last old line is the last of the text.
+    /// True if its last old line is the last of the text.
     at_end: bool,
 }
 
@@ -59,7 +59,8 @@ impl<'h> HunkShape<'h> {
 pub(super) struct Placer<'a, 't> {
     text: &'a Haystack<'t>,
     most_fuzz: usize,
-    /// Whether no hunk has context, as `diff -U0` writes them: then its absence tells nothing.
+    /// True if no hunk has context, as written by `diff -U0`. Missing context then says nothing
+    /// about the position.
     without_context: bool,
     /// Per line of the old text: what the hunks placed so far do with it.
     uses: Vec<LineUse>,
@@ -176,7 +177,7 @@ impl<'a, 't> Placer<'a, 't> {
         Ok(nearest.ok_or(self.mismatch_reason(shape, part, sameness)?))
     }
 
-    /// Why nothing fits: the lines are nowhere, or only where another hunk is at work.
+    /// Returns the reason why no place fits: the lines are missing, or another hunk changes them.
     fn mismatch_reason(
         &self,
         shape: &HunkShape<'_>,
@@ -193,7 +194,7 @@ impl<'a, 't> Placer<'a, 't> {
         Ok(MismatchReason::NotFound)
     }
 
-    /// As git looks: ever farther from the stated line, forwards first.
+    /// Searches outwards from the stated line, forwards first, like git.
     fn nearest_fit(
         &self,
         shape: &HunkShape<'_>,
@@ -367,7 +368,8 @@ impl<'a, 't> Placer<'a, 't> {
         !shape.at_end || part.end < shape.needle.len() || at + part.len() == self.text.len()
     }
 
-    /// Whether no other hunk changes these lines, and this one changes none that another relies on. Context may be shared.
+    /// Returns true if no other hunk changes these lines and this hunk changes no line that another
+    /// one needs. Context may be shared.
     fn has_no_overlap(&self, shape: &HunkShape<'_>, part: &Range<usize>, at: usize) -> bool {
         let core = changed_lines(shape, part, at);
         let lines = at..at + part.len();

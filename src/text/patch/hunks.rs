@@ -211,7 +211,7 @@ fn by_shape(
     Ok(body)
 }
 
-/// `\ No newline at end of file`, in whatever language.
+/// Recognizes `\ No newline at end of file`, in any language.
 fn is_no_newline(line: &str) -> bool {
     line.starts_with("\\ ")
 }
@@ -240,7 +240,7 @@ pub(super) fn body_line(line: &str) -> Option<HunkLine> {
     Some(HunkLine { kind, text: text[1..].to_owned(), newline: true })
 }
 
-/// Whether what begins at this line cannot belong to the hunk before it.
+/// Returns true if the text at this line cannot belong to the hunk before it.
 fn starts_new_section(lines: &[&str], at: usize) -> bool {
     let Some(line) = lines.get(at) else { return true };
     const STARTS: [&str; 8] =
@@ -266,7 +266,7 @@ fn is_signature(lines: &[&str], at: usize) -> bool {
     lines[at].trim_end() == "--" && lines.get(at + 1).is_some_and(version)
 }
 
-/// Whether `---` and `+++` of one file and a hunk begin here.
+/// Returns true if the `---` and `+++` lines of one file and a hunk begin here.
 fn starts_file(lines: &[&str], at: usize) -> bool {
     let Some(old) = lines[at].strip_prefix("--- ") else { return false };
     let Some(new) = lines.get(at + 1).and_then(|line| line.strip_prefix("+++ ")) else { return false };

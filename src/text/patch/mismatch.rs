@@ -31,16 +31,17 @@ pub(crate) struct HunkMismatch {
     pub(crate) patch_line: usize,
     /// The 1-based line of the old text that it states; `None` where it states none.
     pub(crate) old_start: Option<usize>,
-    /// What is in the way.
+    /// The reason why the hunk does not fit.
     pub reason: MismatchReason,
-    /// Whether the text has the hunk's new lines already, so that it was probably applied before.
+    /// True if the text has the hunk's new lines already, so that the hunk was probably applied
+    /// before.
     pub(crate) already_applied: bool,
-    /// Where most of its old lines are, and what differs there; `None` where none of them is anywhere, and behind the
-    /// first twenty mismatches.
+    /// The place with the most of its old lines, and the difference there. `None` if no old line is
+    /// found, and after the first twenty mismatches.
     pub(crate) nearest: Option<NearestPlace>,
 }
 
-/// What is in the way of a hunk.
+/// The reasons why a hunk does not fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MismatchReason {
     /// Its old lines are not in the text.
@@ -52,14 +53,15 @@ pub(crate) enum MismatchReason {
     },
     /// The place is one that another hunk changes.
     Overlap,
-    /// It has no old lines, and goes behind a line that the text does not have.
+    /// The hunk has no old lines, and belongs behind a line that the text does not have.
     PastEnd {
-        /// How many lines the text has.
+        /// The number of lines of the text.
         lines: usize,
     },
-    /// It has neither a line number nor old lines.
+    /// The hunk has neither a line number nor old lines.
     NothingToFind,
-    /// It has no old lines, and the hunks around it were found elsewhere than stated, so its line means nothing.
+    /// The hunk has no old lines, and the hunks around it were found at other lines than stated.
+    /// Its own line number is then unreliable.
     Unanchored,
 }
 
@@ -68,17 +70,17 @@ pub(crate) enum MismatchReason {
 pub(crate) struct NearestPlace {
     /// The 1-based line of the text on which the hunk's first old line would lie.
     pub(crate) line: usize,
-    /// How many of its old lines are there.
+    /// The number of old lines that match there.
     pub(crate) same: usize,
-    /// How many old lines it has.
+    /// The number of old lines of the hunk.
     pub(crate) of: usize,
     /// The 1-based line of the text that is the first to differ.
     pub(crate) differs_at: usize,
-    /// What the hunk has there, shortened.
+    /// The hunk's line there, shortened.
     pub(crate) expected: String,
-    /// What the text has there, shortened; `None` behind its end.
+    /// The text's line there, shortened; `None` behind its end.
     pub(crate) found: Option<String>,
-    /// What the difference is.
+    /// The difference between the two lines.
     pub(crate) difference: Difference,
 }
 
@@ -100,7 +102,7 @@ pub(super) fn explain_mismatch(
     HunkMismatch { index, patch_line: hunk.line, old_start, reason, already_applied, nearest }
 }
 
-/// Whether the new lines of a hunk that adds something are in the text.
+/// Returns true if the hunk adds something and its new lines are in the text.
 fn is_applied(text: &Haystack<'_>, hunk: &Hunk) -> bool {
     let new: Vec<&str> = hunk.new_lines().map(line_content).collect();
     let adds =

@@ -63,20 +63,20 @@ pub(crate) enum PatchForm {
     Envelope,
 }
 
-/// What a patch does to one file.
+/// The changes of a patch to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilePatch {
-    /// What happens to the file as a whole.
+    /// The operation on the file as a whole.
     pub operation: FilePatchOperation,
     /// The mode that the patch says the file had; `None` where it says nothing.
     pub(crate) old_mode: Option<FileMode>,
     /// The mode that the file shall have; `None` where it stays as it is.
     pub(crate) new_mode: Option<FileMode>,
-    /// What changes in the text; empty where only the name or the mode does.
+    /// The changes to the text; empty if only the name or the mode changes.
     pub hunks: Vec<Hunk>,
     /// The 1-based line of the patch at which this file's section begins.
     pub(crate) line: usize,
-    /// What was wrong in the patch and could be read in one way only.
+    /// The errors of the patch that allowed only one reading.
     pub(crate) repairs: Vec<Repair>,
 }
 
@@ -99,8 +99,9 @@ impl FilePatch {
         }
     }
 
-    /// Whether the patch needs nothing of an old text, so that a [`FilePatchOperation::Modify`] of a file that does not exist
-    /// may be meant to create it (`@@ -0,0 +1,9 @@` without a header that says so); git takes it like that.
+    /// Returns true if the patch needs no old text. A [`FilePatchOperation::Modify`] of a file that
+    /// does not exist may then be meant to create it (`@@ -0,0 +1,9 @@` without a header that says
+    /// so), as git assumes.
     pub(crate) fn may_create(&self) -> bool {
         !self.hunks.is_empty()
             && self.hunks.iter().all(|hunk| {
@@ -110,7 +111,7 @@ impl FilePatch {
     }
 }
 
-/// What happens to a file as a whole.
+/// The operation of a patch on a file as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FilePatchOperation {
     /// Its text or mode changes.
@@ -118,24 +119,24 @@ pub(crate) enum FilePatchOperation {
         /// The file.
         path: PatchPath,
     },
-    /// It comes into being; there must be none of this name.
+    /// The file is created; its name must be free.
     Create {
         /// The file.
         path: PatchPath,
     },
-    /// It goes; what the hunks remove is all of its text.
+    /// The file is deleted; the removed lines are its whole text.
     Delete {
         /// The file.
         path: PatchPath,
     },
-    /// It gets another name, and perhaps another text.
+    /// The file is renamed, and its text may change.
     Rename {
         /// Its name so far.
         from: PatchPath,
         /// Its name from now on.
         to: PatchPath,
     },
-    /// It stays, and another file begins as a copy of it.
+    /// The file stays, and a copy of it is created.
     Copy {
         /// The file that stays.
         from: PatchPath,
@@ -156,7 +157,7 @@ pub(crate) enum FileMode {
 /// One place of a file that changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hunk {
-    /// Where it belongs.
+    /// The position of the hunk.
     pub(crate) place: HunkAnchor,
     /// Its lines, in the order given.
     pub lines: Vec<HunkLine>,
@@ -176,7 +177,7 @@ impl Hunk {
     }
 }
 
-/// Where a hunk belongs.
+/// The position of a hunk in the old text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HunkAnchor {
     /// At a line, as `@@ -old_start,… +new_start,… @@` says.
@@ -187,12 +188,12 @@ pub(crate) enum HunkAnchor {
         /// The 1-based line of the new text, as stated. For people; nothing is computed from it.
         new_start: usize,
     },
-    /// Where its old lines are.
+    /// At its old lines, which are searched for.
     Text {
         /// Lines that come before it, outermost first (`@@ class A`, `@@ def b`); compared without the white space
         /// around them.
         after: Vec<String>,
-        /// Whether its last old line is the last of the file.
+        /// True if its last old line is the last of the file.
         at_end: bool,
     },
 }
@@ -200,22 +201,23 @@ pub(crate) enum HunkAnchor {
 /// A line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HunkLine {
-    /// What is done with it.
+    /// The role of the line.
     pub kind: LineKind,
     /// Its text without the final LF; a CR before that is part of it.
     pub text: String,
-    /// Whether an LF ends it; false for the last line of a text without one (`\ No newline at end of file`).
+    /// True if an LF ends the line; false for the last line of a text without one (`\ No newline at
+    /// end of file`).
     pub(crate) newline: bool,
 }
 
-/// What is done with a line of a hunk.
+/// The role of a line in a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
-    /// It stays.
+    /// The line stays.
     Context,
-    /// It goes.
+    /// The line is removed.
     Remove,
-    /// It comes.
+    /// The line is added.
     Add,
 }
 
@@ -224,18 +226,18 @@ pub(crate) enum LineKind {
 pub(crate) struct Repair {
     /// The 1-based line of the patch.
     pub(crate) line: usize,
-    /// What was wrong.
+    /// The kind of the error.
     pub(crate) kind: RepairKind,
 }
 
-/// What can be wrong in a patch and still be read.
+/// The errors of a patch that still allow to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RepairKind {
     /// The header of a hunk states other numbers of lines than it has.
     Counts {
-        /// As stated: old lines, new lines.
+        /// The stated numbers of old and new lines.
         stated: (usize, usize),
-        /// As counted: old lines, new lines.
+        /// The counted numbers of old and new lines.
         actual: (usize, usize),
     },
     /// The header of a hunk states no line, so its place was looked for by its text.

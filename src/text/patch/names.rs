@@ -3,7 +3,7 @@
 /// A file name in a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PatchPath {
-    /// As the header has it, without quotes, escapes and timestamp.
+    /// The name in the header, without quotes, escapes and timestamp.
     pub raw: String,
     /// Without what looks like a prefix (`a/`, `b/`, …). Where no such file exists and one named `raw` does, that is the
     /// one meant: a patch does not tell a prefix from a folder. Not checked in any way: it may be absolute or climb out.
@@ -25,7 +25,8 @@ pub(super) enum PatchSide {
     File(String),
 }
 
-/// What follows `--- ` or `+++ `; `None` where quotes or escapes are broken, or the name is empty or not UTF-8.
+/// Parses the text after `--- ` or `+++ `. Returns `None` if quotes or escapes are broken, or the
+/// name is empty or not UTF-8.
 pub(super) fn parse_side(text: &str) -> Option<PatchSide> {
     let text = text.trim_end_matches(['\n', '\r']);
     let (name, rest) = match text.strip_prefix('"') {

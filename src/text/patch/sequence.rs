@@ -10,16 +10,17 @@ use super::{
     AppliedHunk, ApplyError, ApplyOptions, FileMode, FilePatch, FilePatchOperation, Patch, PatchPath, apply,
 };
 
-/// What comes of a patch of several files.
+/// The result of a patch of several files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatchSequenceOutcome {
-    /// What becomes of each file that the patch names, one entry per [`PatchPath::clean`], in the order of first mention.
+    /// The result for each file that the patch names, one entry per [`PatchPath::clean`], in the
+    /// order of first mention.
     pub files: Vec<FileOutcome>,
-    /// Where the hunks were applied: per section of [`Patch::files`], in its order.
+    /// The positions of the hunks: per section of [`Patch::files`], in its order.
     pub(crate) hunks: Vec<Vec<AppliedHunk>>,
 }
 
-/// What becomes of a file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileOutcome {
     /// The file.
@@ -32,7 +33,7 @@ pub(crate) struct FileOutcome {
     pub origin: Option<PatchPath>,
 }
 
-/// Why a patch of several files was not applied.
+/// The reasons why a patch of several files was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SequenceError<E> {
     /// The text of a file could not be had.
@@ -50,11 +51,11 @@ pub(crate) struct SectionFailure {
     pub(crate) section: usize,
     /// The file that it is about.
     pub(crate) path: PatchPath,
-    /// Why.
+    /// The reason.
     pub(crate) error: SectionError,
 }
 
-/// Why one section was not applied.
+/// The reasons why one section was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SectionError {
     /// Its hunks do not fit.
@@ -112,7 +113,7 @@ struct PatchedFiles<R> {
     order: Vec<String>,
 }
 
-/// Where the text comes from that a file has for now.
+/// The origin of a file's current text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileTextOrigin {
     /// The file of this name.

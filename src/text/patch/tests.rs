@@ -57,7 +57,7 @@ impl FilePatchOperation {
 }
 
 impl AppliedFilePatch {
-    /// Whether added lines got the file's line ends instead of the patch's, in any hunk.
+    /// Returns true if, in any hunk, added lines got the file's line ends instead of the patch's.
     pub(crate) fn line_ends_adapted(&self) -> bool {
         self.hunks.iter().any(|hunk| hunk.line_ends_adapted)
     }

@@ -123,7 +123,7 @@ fn refuse_unsupported(line: &str, at: usize) -> Result<(), PatchError> {
     Ok(())
 }
 
-/// Why there was nothing to read: another kind of diff, or none at all.
+/// Returns the reason why no patch was found: another kind of diff, or none at all.
 fn no_patch_error(lines: &[&str]) -> PatchError {
     for (at, pair) in lines.windows(2).enumerate() {
         if !is_ed_command(pair[0].trim_end()) {

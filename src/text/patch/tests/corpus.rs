@@ -148,7 +148,7 @@ impl Room {
         diff
     }
 
-    /// What `git apply` makes of `target` with the patch that was last made.
+    /// Runs `git apply` on `target` with the last patch. Returns the patched text.
     fn git_apply(&self, target: &str, context: usize) -> Option<String> {
         let folder = self.folder.path();
         fs::write(folder.join("f"), target).expect("the target");
@@ -216,7 +216,7 @@ fn corpus_or_skip() -> Option<Vec<Pair>> {
     Some(pairs)
 }
 
-/// What somebody did to a file since the diff was made, and the lines that it has more or fewer above all hunks.
+/// Changes a file after its diff was made. Returns the kind of change and the new text.
 fn disturbed(old: &str, how: usize) -> (&'static str, String) {
     let lines: Vec<&str> = old.split_inclusive('\n').collect();
     let added = "// inserted\n// above\n\n// all\n// hunks\n";
@@ -273,7 +273,8 @@ fn meant(pair: &Pair, target: &str) -> Option<String> {
         .or(behind.map(|behind| format!("{}{behind}", pair.new)))
 }
 
-/// Where git applies, so do we, with the same result; but where nothing but luck tells places apart, we refuse.
+/// Compares our result with git's: it must be the same wherever git applies, except that we refuse
+/// a place chosen by luck.
 fn compare(
     tally: &Tally,
     pair: &Pair,
