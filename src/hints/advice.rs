@@ -8,12 +8,12 @@ use crate::text::shell_word;
 /// The ways to an answer without a server.
 pub(crate) const SEARCH_ADVICE: &str = "search for the name with `grep`, or read the source";
 
-/// How a missing server can be had.
+/// The ways to install a missing server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Advice {
     /// The command to run; absent where only a person can install it.
     pub(crate) install: Option<String>,
-    /// Whether `lsp-tools install` can do it as well.
+    /// True if `lsp-tools install` can install it as well.
     pub(crate) ours: bool,
     /// One sentence with the command or, without one, what to do.
     pub(crate) sentence: String,
@@ -61,8 +61,8 @@ pub(crate) enum SpokenLanguage {
 }
 
 impl SpokenLanguage {
-    /// As the environment says: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set and not empty decides
-    /// (POSIX, *Environment Variables*).
+    /// The locale of the environment: the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is set
+    /// and not empty decides (POSIX, *Environment Variables*).
     pub(crate) fn from_environment() -> Self {
         Self::from_variables(|name| std::env::var(name).ok())
     }

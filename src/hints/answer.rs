@@ -7,15 +7,15 @@ use crate::workspace::{ReadError, SearchError};
 /// A likely definition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// Where its name stands.
+    /// The position of its name.
     pub location: Location,
-    /// What it is; absent where only the text is known.
+    /// The kind of the symbol; absent if only the text is known.
     pub(crate) kind: Option<SymbolKind>,
-    /// What it is a member of.
+    /// The type or module that contains it as a member.
     pub(crate) container: Option<String>,
-    /// Why it ranks where it does, in a few words.
+    /// The reason for its rank, in a few words.
     pub why: String,
-    /// How likely, comparable within one answer only; higher is likelier.
+    /// The likelihood, comparable within one answer only; higher is likelier.
     pub(crate) score: i32,
     /// Its first lines up to its body.
     pub(crate) signature: Option<String>,
@@ -23,7 +23,7 @@ pub struct Candidate {
     pub(crate) documentation: Option<String>,
 }
 
-/// What the text says about a name.
+/// The definitions that the text suggests for a name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hints {
     /// The name that was taken as asked about; absent where the line has none.
@@ -36,7 +36,7 @@ pub struct Hints {
     pub(crate) timed_out: bool,
 }
 
-/// Why there are no hints.
+/// The reasons why there are no hints.
 #[derive(Debug, thiserror::Error)]
 pub enum HintError {
     /// The file cannot be read.

@@ -13,10 +13,10 @@ use super::project::{Project, load};
 use super::source::ParsedSource;
 use crate::workspace::{Hit, SearchError, SearchQuery, WorkspacePath};
 
-/// How many occurrences are looked at.
+/// The maximum number of occurrences that are examined.
 const MAX_NAME_OCCURRENCES: usize = 20_000;
 
-/// How many files are parsed to see which occurrences are definitions.
+/// The maximum number of files that are parsed to find the definitions among the occurrences.
 const MAX_DEFINITION_PARSED_FILES: usize = 64;
 
 /// One definition found by its name.
@@ -27,7 +27,7 @@ pub(super) struct NameLookupMatch {
     pub(crate) why: String,
 }
 
-/// What the search found.
+/// The result of the search.
 pub(super) struct NameLookupResult {
     pub(crate) named: Vec<NameLookupMatch>,
     /// Files that hold the name but have no grammar, with their hits.
@@ -36,7 +36,7 @@ pub(super) struct NameLookupResult {
     pub(crate) timed_out: bool,
 }
 
-/// Where the question is asked from.
+/// The place from which a name is looked up.
 pub(super) struct NameLookupQuery<'a> {
     pub(crate) name: &'a str,
     pub(crate) spot: Option<&'a NameOccurrence>,
@@ -93,7 +93,7 @@ pub(super) fn find(
     Ok(find_among(project, asked, found))
 }
 
-/// As [`find`], where the occurrences are known: adds the definitions among them.
+/// Like [`find`], for known occurrences: adds the definitions among them.
 pub(super) fn find_among(
     project: &Project<'_>,
     asked: &NameLookupQuery<'_>,
@@ -228,7 +228,7 @@ const KEYWORDS: [&str; 40] = [
     "alias",
 ];
 
-/// How much a line looks as if it defined the name found in it: 0, 1 or 2.
+/// Rates a line that contains the name by its likeness to a definition: 0, 1 or 2.
 fn definition_likelihood(hit: &Hit, name: &str) -> u8 {
     let Some(at) = hit.line.find(name) else { return 0 };
     let before = hit.line[..at].trim_end();
@@ -274,7 +274,7 @@ pub(super) fn is_secondary(path: &WorkspacePath) -> bool {
     })
 }
 
-/// How many folders lie between two files.
+/// Counts the folders between two files.
 pub(super) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usize {
     let Some(from) = from else { return to.as_path().components().count() };
     let (a, b): (Vec<_>, Vec<_>) =
@@ -283,7 +283,7 @@ pub(super) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usiz
     (a.len() - shared) + (b.len() - shared)
 }
 
-/// How likely `definition` is meant, and why in a few words.
+/// Rates the likelihood that `definition` is meant, with the reasons in a few words.
 fn score(asked: &NameLookupQuery<'_>, source: &ParsedSource, definition: &SourceDefinition) -> (i32, String) {
     let kind = definition.role.kind().name();
     let mut why = Vec::new();
@@ -323,7 +323,7 @@ fn score(asked: &NameLookupQuery<'_>, source: &ParsedSource, definition: &Source
     (score, format!("{kind} {}", why.join(", ")))
 }
 
-/// How well a definition fits the way in which the name is used.
+/// Rates the fit between a definition and the way in which the name is used.
 fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<String>) -> i32 {
     let mut score = 0;
     let is_member = definition.container.is_some();
@@ -350,7 +350,8 @@ fn normalize_name(name: &str) -> String {
     name.chars().filter(|c| *c != '_').flat_map(char::to_lowercase).collect()
 }
 
-/// Whether `from` imports something whose written module ends in the name of the file `source`.
+/// Returns true if `from` imports a module whose written name ends in the name of the file
+/// `source`.
 fn imports_from(from: &ParsedSource, source: &ParsedSource) -> bool {
     let Some(stem) = source.path.as_path().file_stem().and_then(|stem| stem.to_str()) else { return false };
     let folder = source.path.parent().and_then(|folder| folder.file_name().map(str::to_owned));

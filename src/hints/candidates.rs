@@ -18,20 +18,20 @@ use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How long a question may take where nothing else is said.
+/// The default time limit of a question.
 pub const DEADLINE: Duration = Duration::from_secs(2);
 
-/// How many candidates are given at most.
+/// The maximum number of candidates in an answer.
 const MAX_HINT_CANDIDATES: usize = 20;
 
-/// What is asked about.
+/// The subject of a question.
 #[derive(Debug, Clone)]
 pub enum HintSubject {
     /// The name at or nearest to a position (0-based, in Unicode scalar values) of a file.
     Position {
         /// The file.
         path: WorkspacePath,
-        /// Where in it.
+        /// The position in the file.
         position: Position,
     },
     /// A name, or `Container.name` (`::` and `#` separate as well).
@@ -43,10 +43,10 @@ pub enum HintSubject {
     },
 }
 
-/// Where the subject is likely defined, best first, not beyond `deadline`.
+/// Finds the likely definitions of the subject, best first, before `deadline`.
 ///
 /// # Errors
-/// [`HintError`] where the file cannot be read or the workspace not searched.
+/// [`HintError`] if the file cannot be read or the workspace cannot be searched.
 pub fn definition(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -56,10 +56,10 @@ pub fn definition(
     definition_up_to(ResolutionStage::Members, workspace, catalogue, subject, deadline)
 }
 
-/// As [`definition`], with no step beyond the stage `last`.
+/// Like [`definition`], with no step beyond the stage `last`.
 ///
 /// # Errors
-/// The same.
+/// The errors of [`definition`].
 pub fn definition_up_to(
     last: ResolutionStage,
     workspace: &Workspace,
@@ -132,7 +132,8 @@ fn is_namespace(target: &ResolutionTarget, import: usize) -> bool {
         && matches!(source.grammar.key, "javascript" | "typescript" | "tsx")
 }
 
-/// What is resolved stands before what is only found by name; a mere promise or import stands after its body.
+/// The base score of a resolved target. It ranks before a match by name only; a prototype or an
+/// import ranks after its body.
 fn base_score(target: &ResolutionTarget) -> i32 {
     match target.definition().map(|definition| definition.role) {
         Some(DefinitionRole::Import(_)) => 500,

@@ -19,29 +19,30 @@ use crate::workspace::{Workspace, WorkspacePath};
 pub(crate) struct ConditionalOccurrence {
     /// The file.
     pub(crate) path: WorkspacePath,
-    /// Where in it.
+    /// The position in the file.
     pub(crate) position: Position,
     /// The condition is known not to hold on this machine; else it may hold.
     pub(crate) excluded: bool,
 }
 
-/// How the place at a byte depends on the configuration.
+/// The dependence of a place on the build configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// It does not.
+    /// The place is always compiled.
     None,
-    /// It may be left out.
+    /// The place may be left out.
     Unknown,
-    /// It is left out on this machine.
+    /// The place is left out on this machine.
     Unmet,
 }
 
-/// How deep modules of Rust are looked through for a condition.
+/// The maximum depth of Rust modules that are searched for a condition.
 const MAX_MODULE_DEPTH: usize = 12;
 /// The most folders in which a module of Rust lies.
 const MAX_MODULE_NESTING: usize = 64;
 
-/// Whether the name at `position` in `path` stands in conditional code; it may where the file cannot be read or parsed by `deadline`.
+/// Returns true if the name at `position` in `path` is in conditional code. If the file cannot be
+/// read or parsed by `deadline`, returns true for languages with conditional code.
 pub(crate) fn is_conditional(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -85,12 +86,12 @@ impl SourceConditions {
     }
 }
 
-/// Whether code of a language may be compiled in some configurations alone.
+/// Returns true if a language can compile code in some configurations only.
 pub(super) fn has_conditional_code(language: &str) -> bool {
     matches!(language, "c" | "cpp" | "go" | "rust")
 }
 
-/// Whether files of a language have conditional code in the middle of other code.
+/// Returns true if files of a language have conditional code in the middle of other code.
 pub(super) fn has_branches(language: &str) -> bool {
     matches!(language, "c" | "cpp")
 }
@@ -167,7 +168,8 @@ fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     }
 }
 
-/// Whether the name of a file lets it be compiled here: `name_GOOS_GOARCH.go` is not, on another machine.
+/// Returns true if the name of a file lets it be compiled here: `name_GOOS_GOARCH.go` is not, on
+/// another machine.
 fn is_go_name_included(name: &str) -> bool {
     if name.starts_with(['_', '.']) {
         return false;
@@ -272,7 +274,7 @@ impl<'a> GoConstraint<'a> {
         Self { rest: if text.len() <= MAX_CONSTRAINT_BYTES { text } else { "" } }
     }
 
-    /// Whether it holds; one that cannot be read does not.
+    /// Returns true if the constraint holds; one that cannot be parsed does not.
     fn holds(mut self) -> bool {
         let holds = self.any();
         holds && self.rest.trim().is_empty()
@@ -320,7 +322,8 @@ impl<'a> GoConstraint<'a> {
     }
 }
 
-/// Whether the module that is the file `path`, or one around it, is compiled under a `#[cfg(…)]` other than that of tests.
+/// Returns true if the module in the file `path`, or one around it, has a `#[cfg(…)]` other than
+/// that of tests.
 fn is_conditional_module(project: &Project<'_>, path: &WorkspacePath, depth: usize) -> bool {
     let Some(source) = project.source(path).filter(|_| depth > 0) else { return false };
     if has_condition(&source, source.tree.root_node(), "inner_attribute_item") {
@@ -402,13 +405,14 @@ fn find_declaration(
     }
 }
 
-/// Whether an attribute of the kind below `node` is a condition.
+/// Returns true if a child of `node` is an attribute of this kind and a condition.
 fn has_condition(source: &ParsedSource, node: Node<'_>, kind: &str) -> bool {
     let mut cursor = node.walk();
     node.named_children(&mut cursor).any(|child| child.kind() == kind && is_condition(source.text_of(child)))
 }
 
-/// Whether an attribute makes what it stands on part of some configurations alone; those of tests are looked at.
+/// Returns true if an attribute limits its item to some configurations. `#[cfg(test)]` does not
+/// count.
 fn is_condition(attribute: &str) -> bool {
     let inside: String = attribute.chars().filter(|letter| !letter.is_whitespace()).collect();
     let inside = inside.trim_start_matches(['#', '!', '[']);

@@ -97,7 +97,8 @@ fn is_only_declared(source: &ParsedSource, definition: &SourceDefinition) -> boo
     }
 }
 
-/// Whether `name` at `byte` is that of a type which is declared there without its body (`struct Cart;`).
+/// Returns true if `name` at `byte` is a type that is declared there without its body (`struct
+/// Cart;`).
 fn is_type_without_body(source: &ParsedSource, byte: usize, name: &str) -> bool {
     let Some(leaf) = source.node(&(byte..byte + 1)).filter(|leaf| source.text_of(*leaf) == name) else {
         return false;
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
     use crate::text::{Buffer, identifiers_on_line};
 
-    /// What the first `name` on the line that contains `mark` declares.
+    /// The declaration of the first `name` on the line that contains `mark`.
     fn at(file: &str, text: &str, mark: &str, name: &str) -> Option<DeclaredName> {
         let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
         let path = workspace.path(Path::new(file)).unwrap();

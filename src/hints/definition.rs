@@ -4,7 +4,7 @@ use std::ops::Range as Span;
 
 use crate::lsp::model::SymbolKind;
 
-/// What a definition is, more finely than [`SymbolKind`] where resolving needs it.
+/// The role of a definition, more finely divided than [`SymbolKind`] for resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum DefinitionRole {
     Class,
@@ -93,22 +93,22 @@ pub(super) struct SourceDefinition {
     pub(crate) container: Option<String>,
     /// Its declared type, or the type of what it returns.
     pub(crate) type_span: Option<Span<usize>>,
-    /// Where its value comes from.
+    /// The expression that its value comes from.
     pub(crate) value_span: Option<Span<usize>>,
     /// The value is an element or part of `value_span`.
     pub(crate) is_part: bool,
-    /// Where the names of base types stand.
+    /// The positions of the names of base types.
     pub(crate) bases: Vec<Span<usize>>,
 }
 
-/// Where plain names are known.
+/// A region of a file in which plain names are known.
 #[derive(Debug, Clone)]
 pub(super) struct LexicalScope {
     pub(crate) span: Span<usize>,
     pub(crate) kind: ScopeKind,
 }
 
-/// What kind of scope.
+/// The kind of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScopeKind {
     File,

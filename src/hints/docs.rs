@@ -28,7 +28,7 @@ pub(super) fn signature(source: &ParsedSource, definition: &SourceDefinition) ->
     (!signature.is_empty()).then(|| signature.to_owned())
 }
 
-/// Where the body begins: at the `{`, `:` or line end behind the name that no bracket encloses.
+/// Returns the start of the body: the first `{`, `:` or line end behind the name outside brackets.
 fn body_start(text: &str, name_end: usize, role: DefinitionRole) -> usize {
     let has_body = role.is_callable()
         || role.is_type()

@@ -15,10 +15,10 @@ use super::parse::ParseError;
 /// Matches a query may have under way at once; the queries need a handful.
 const MAX_IN_PROGRESS_MATCHES: u32 = 4_096;
 
-/// How deep patterns and declarators are followed.
+/// The maximum depth of patterns and declarators that are followed.
 const MAX_PATTERN_DEPTH: usize = 64;
 
-/// What a file defines.
+/// The definitions, scopes and imports of a file.
 pub(super) struct ExtractedSymbols {
     pub(crate) definitions: Vec<SourceDefinition>,
     pub(crate) scopes: Vec<LexicalScope>,
@@ -295,10 +295,10 @@ impl DefinitionCollector<'_> {
     }
 }
 
-/// What the queries call a variable that is known in the whole file.
+/// The name in the queries for a variable that is known in the whole file.
 const GLOBAL: &str = "global";
 
-/// What the queries call a definition (`@def.NAME`), and what it is.
+/// The names of definitions in the queries (`@def.NAME`), and their roles.
 pub(super) const ROLES: [(&str, DefinitionRole); 24] = [
     ("class", DefinitionRole::Class),
     ("struct", DefinitionRole::Struct),

@@ -21,7 +21,7 @@ use crate::config::Catalogue;
 use crate::text::{Position, identifiers_on_line};
 use crate::workspace::{Hit, Workspace, WorkspacePath};
 
-/// How many files that have the name are parsed; the others are only counted.
+/// The maximum number of files with the name that are parsed; the others are only counted.
 const MAX_FURTHER_PARSED_FILES: usize = 60;
 
 /// The places of a name, by file.
@@ -34,13 +34,14 @@ pub(crate) struct FurtherOccurrence {
     pub(crate) path: WorkspacePath,
     /// The first place in it that counts.
     pub(crate) position: Position,
-    /// It imports the name from a module that is called as the file that was asked about, or a folder around it.
+    /// True if the file imports the name from a module that has the name of the queried file or of
+    /// a folder around it.
     pub(crate) imports: bool,
-    /// It defines something of that name itself.
+    /// True if the file defines a symbol of that name itself.
     pub(crate) defines: bool,
-    /// It uses something of that name as a member of a value.
+    /// True if the file uses a member of that name.
     pub(crate) uses_member: bool,
-    /// It defines a method of that name.
+    /// True if the file defines a method of that name.
     pub(crate) defines_method: bool,
     /// Its language has no grammar here, so the place may be in a comment or string.
     pub(crate) unparsed: bool,
@@ -48,35 +49,35 @@ pub(crate) struct FurtherOccurrence {
     pub(crate) names_file: bool,
 }
 
-/// Where a name stands beside the files that are known.
+/// The occurrences of a name outside the known files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FurtherOccurrences {
     /// Those with an import of it first, then the nearest.
     pub(crate) files: Vec<FurtherOccurrence>,
-    /// Where it is passed on or kept as a value, in files that do not call it or are known: what
-    /// was asked for is calls.
+    /// The places that pass the name on or keep it as a value, in files that do not call it or are
+    /// known. Filled only for questions about calls.
     pub(crate) passed: Vec<FurtherOccurrence>,
     /// Those where it stands in comments and strings alone.
     pub(crate) quiet: Vec<WorkspacePath>,
     /// Notebooks whose code has it.
     pub(crate) notebooks: Vec<NotebookUse>,
-    /// Where it stands in code that is compiled in some configurations alone, in all files.
+    /// The occurrences in code that is compiled in some configurations only, in all files.
     pub(crate) conditional: Vec<ConditionalOccurrence>,
-    /// It may stand in more such code, which was not looked at.
+    /// True if more such code was not searched.
     pub(crate) conditional_cut: bool,
     /// The number of further files that have the word and were not read.
     pub(crate) unread: usize,
     /// The search ended before all files were looked at.
     pub(crate) cut: bool,
-    /// What was asked about is a method.
+    /// True if the queried symbol is a method.
     pub(crate) of_method: bool,
 }
 
-/// Where `asked` stands in files of its family of languages, without those in `known`. Nothing where it is known in one function
-/// only.
+/// Finds `asked` in files of its family of languages, without those in `known`. The result is empty
+/// if the name is known in one function only.
 ///
 /// # Errors
-/// [`HintError`] where the workspace cannot be searched.
+/// [`HintError`] if the workspace cannot be searched.
 pub(crate) fn further_occurrences(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -158,7 +159,8 @@ pub(crate) fn further_occurrences(
     Ok(found)
 }
 
-/// Where the name stands in conditional code: in branches of files that are known, and anywhere in the others that were parsed.
+/// Finds the name in conditional code: in branches of known files, and anywhere in the other parsed
+/// files.
 fn conditional_occurrences(
     project: &Project<'_>,
     asked: &OccurrenceQuery,
@@ -189,7 +191,7 @@ fn conditional_occurrences(
     found
 }
 
-/// Whether the name means something that only its own function knows.
+/// Returns true if the name means something that only its own function knows.
 fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let at = source.buffer().byte_offset(asked.position);
     let is_own = |definition: &SourceDefinition| {
@@ -200,7 +202,8 @@ fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQ
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
-/// Whether calls are asked for, and all that counts in a file only gives the name to calls, as a value.
+/// Returns true if calls are asked for and every counted occurrence in a file only passes the name
+/// on as a value.
 fn is_passed_alone(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> bool {
     let is_passed =
         |hit: &Hit| occurrence_use(source, start_of(source, hit), asked.name.len()) == OccurrenceUse::Value;
@@ -256,7 +259,8 @@ fn defines_method(source: &ParsedSource, name: &str, at: usize) -> bool {
     })
 }
 
-/// Whether `source` imports the name from a module whose last word is the name of the file asked about or of a folder around it.
+/// Returns true if `source` imports the name from a module whose last word is the name of the
+/// queried file or of a folder around it.
 fn imports_name(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     let stem = asked.path.as_path().file_stem();
     let folders = asked.path.as_path().parent().into_iter().flat_map(std::path::Path::iter);
@@ -276,7 +280,8 @@ fn imports_name(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     })
 }
 
-/// Whether the file at `path` has the name of `asked` without its ending; it may where it cannot be read.
+/// Returns true if the file at `path` contains the name of `asked` without its ending. An
+/// unreadable file counts as well.
 fn has_stem(workspace: &Workspace, path: &WorkspacePath, asked: &WorkspacePath) -> bool {
     let stem = asked.as_path().file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     workspace.read_text(path).map_or(true, |file| file.text.contains(stem))

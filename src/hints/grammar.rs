@@ -4,7 +4,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use tree_sitter::{Language, Node, Query};
 
-/// What is known of one language's syntax tree, as data; the queries lie in `queries/`.
+/// The description of one language's syntax tree, as data; the queries are in `queries/`.
 pub(super) struct Grammar {
     /// The catalogue's key of the language; TSX files of `typescript` have an entry of their own, `tsx`.
     pub(crate) key: &'static str,
@@ -33,14 +33,14 @@ pub(super) struct Grammar {
     pub(crate) flat_types: bool,
 }
 
-/// Whether files of `language` can be parsed, so that names in them are known.
+/// Returns true if files of `language` can be parsed, so that names in them are known.
 pub(crate) fn has_grammar(language: &str) -> bool {
     Grammar::for_language(language, None).is_some()
 }
 
 /// The parts of an access to a member, as far as they are written.
 pub(super) struct MemberAccess<'t> {
-    /// What has the member.
+    /// The expression that has the member.
     pub(crate) owner: Option<Node<'t>>,
     /// The member's name.
     pub(crate) name: Option<Node<'t>>,

@@ -16,17 +16,17 @@ use crate::lsp::model::FileRef;
 use crate::text::has_word;
 use crate::workspace::Workspace;
 
-/// How many files with the name of a base are parsed.
+/// The maximum number of files with the name of a base that are parsed.
 const MAX_HEIR_FILES: usize = 64;
 
-/// How many types are found at most, of all generations.
+/// The maximum number of types found, of all generations.
 const MAX_HEIRS: usize = 60;
 
-/// What the text shows of a question for implementations.
+/// The text's answer to a question for implementations.
 #[derive(Debug, Default)]
 pub(crate) struct ImplementationHints {
-    /// What derives from the type that was asked about, or overrides the method, those that derive directly first. Empty where it is
-    /// neither, or nothing names it as a base.
+    /// The types that derive from the queried type, or the methods that override the queried
+    /// method; direct ones first. Empty if the subject is neither, or no type names it as a base.
     pub(crate) implementations: Hints,
     /// The likely definitions of what was asked about.
     pub(crate) definition: Hints,
@@ -39,10 +39,10 @@ struct Heir {
     why: String,
 }
 
-/// What implements the subject.
+/// Finds the implementations of the subject.
 ///
 /// # Errors
-/// [`HintError`] where the file cannot be read or the workspace not searched.
+/// [`HintError`] if the file cannot be read or the workspace cannot be searched.
 pub(crate) fn implementations(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -130,7 +130,8 @@ fn heirs_of(
     Ok((found, cut))
 }
 
-/// How a definition derives from `base`; `None` where it does not, or from something else of that name.
+/// Returns the reason why a definition derives from `base`; `None` if it does not, or derives from
+/// another type of that name.
 fn derives_from(
     project: &Project<'_>,
     source: &Arc<ParsedSource>,
@@ -161,7 +162,7 @@ fn derives_from(
     }
 }
 
-/// Whether the word stands where the bases of a type do.
+/// Returns true if the word is among the bases of a type.
 fn names_as_base(source: &ParsedSource, definition: &SourceDefinition, name: &str) -> bool {
     definition.name != name && definition.bases.iter().any(|span| has_word(source.slice(span), name))
 }

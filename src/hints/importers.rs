@@ -13,7 +13,7 @@ use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How many files that have the word are parsed.
+/// The maximum number of files with the word that are parsed.
 const MAX_IMPORTER_PARSED_FILES: usize = 200;
 
 /// The files whose imports lead to `path`, a file or folder, or into it, and where the first such import is; and whether there may be
@@ -45,7 +45,7 @@ pub(crate) fn importers(
     Ok((found, cut || project.is_late()))
 }
 
-/// What an import of a file or folder has to name: the last word of its module.
+/// Returns the last word of the module name that an import of a file or folder must contain.
 fn module_word(path: &WorkspacePath) -> Option<String> {
     let stem = path.as_path().file_stem()?.to_str()?;
     match stem {

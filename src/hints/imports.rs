@@ -9,22 +9,22 @@ use tree_sitter::Node;
 pub(super) struct SourceImport {
     /// The name by which this file knows it; empty for [`ImportItem::Wildcard`].
     pub(crate) local: String,
-    /// Where that name stands.
+    /// The span of that name.
     pub(crate) selection: Span<usize>,
     /// The statement.
     pub(crate) span: Span<usize>,
     /// The module as written: `a.b`, `..c`, `./d`, `crate::e`, `x.h`.
     pub(crate) module: String,
-    /// What of the module.
+    /// The imported item of the module.
     pub(crate) item: ImportItem,
 }
 
-/// What of a module is brought in.
+/// The item of a module that an import binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ImportItem {
     /// The module itself.
     Whole,
-    /// What it exports by default (JavaScript).
+    /// The default export (JavaScript).
     Default,
     /// One name of it.
     Named(String),
@@ -61,7 +61,7 @@ impl<'a> ImportReader<'a> {
     }
 }
 
-/// What the import statement `node` of a file in the language `key` brings in.
+/// Reads the imports of the statement `node` in a file of the language `key`.
 pub(super) fn read(key: &str, node: Node<'_>, text: &str) -> Vec<SourceImport> {
     let mut reader = ImportReader { text, statement: node.byte_range(), found: Vec::new() };
     match key {
@@ -244,7 +244,8 @@ fn joined(prefix: &str, path: &str) -> String {
     if prefix.is_empty() { path } else { format!("{prefix}::{path}") }
 }
 
-/// How deep use trees are followed: they are written by hand, and braces within braces need no path between them.
+/// The maximum depth of use trees that are followed. Use trees are written by hand, and nested
+/// braces need no path between them.
 const MAX_USE_TREE_DEPTH: usize = 64;
 
 /// Adds what the use tree `node` brings in, below the path `prefix`; at most `depth` levels of it.

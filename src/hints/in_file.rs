@@ -49,7 +49,8 @@ pub(crate) fn symbols_named(
     Some(symbols)
 }
 
-/// Whether two definitions of one name are one function: they stand in the same scope of the same type.
+/// Returns true if two definitions of one name are overloads of one function: they are in the same
+/// scope of the same type.
 fn are_overloads(a: &SourceDefinition, b: &SourceDefinition) -> bool {
     a.role.is_callable()
         && b.role.is_callable()
@@ -81,7 +82,8 @@ fn first_in_code(source: &ParsedSource, name: &str) -> Option<Range> {
     used.first().or(imported.first()).map(|(_, range)| *range)
 }
 
-/// Whether a definition of `name` that begins at `line` (0-based) of `text` is an import: there it is brought in or handed on.
+/// Returns true if a definition of `name` that begins at `line` (0-based) of `text` is an import or
+/// a re-export.
 pub(crate) fn is_import(
     language: &str,
     path: &WorkspacePath,

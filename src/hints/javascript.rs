@@ -6,10 +6,10 @@ use super::definition::{DefinitionRole, SourceDefinition};
 use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
-/// How often the value of `module.exports` is followed through further files.
+/// The maximum number of files through which the value of `module.exports` is followed.
 const MAX_MODULE_EXPORTS_HOPS: usize = 8;
 
-/// Whether `source` is JavaScript or TypeScript.
+/// Returns true if `source` is JavaScript or TypeScript.
 fn is_javascript(source: &ParsedSource) -> bool {
     matches!(source.grammar.key, "javascript" | "typescript" | "tsx")
 }
@@ -28,7 +28,8 @@ impl Resolver<'_> {
         target
     }
 
-    /// What `module.exports = …` of a file gives: the class or function that it names, else where it stands.
+    /// Resolves `module.exports = …` of a file to the class or function that it names, else to the
+    /// assignment itself.
     fn module_exports_target(&self, source: &Arc<ParsedSource>) -> Option<ResolutionTarget> {
         if !is_javascript(source) {
             return None;
@@ -54,8 +55,8 @@ impl Resolver<'_> {
         named.or_else(|| Some(ResolutionTarget::Definition(source.clone(), index)))
     }
 
-    /// What `this` is at a byte that no class surrounds: the constructor whose prototype the function belongs to, or the object
-    /// literal whose member it is.
+    /// Resolves `this` at a byte outside all classes: the constructor whose prototype the function
+    /// belongs to, or the object literal that contains it.
     pub(super) fn receiver_at(&self, source: &Arc<ParsedSource>, at: usize) -> Vec<ResolutionTarget> {
         if !is_javascript(source) {
             return Vec::new();

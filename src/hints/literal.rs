@@ -8,7 +8,7 @@ use tree_sitter::{Node, Tree};
 use super::grammar::Grammar;
 use super::parse::parse;
 
-/// How deep a value goes.
+/// The maximum nesting depth of a value.
 const MAX_LITERAL_DEPTH: usize = 32;
 
 /// A Python module, as far as its text tells.
@@ -25,7 +25,7 @@ impl<'t> PythonModule<'t> {
         Some(Self { text, tree })
     }
 
-    /// Whether it defines a function called `name`.
+    /// Returns true if the module defines a function called `name`.
     pub(crate) fn has_function(&self, name: &str) -> bool {
         self.statements().any(|statement| {
             let function = match statement.kind() {

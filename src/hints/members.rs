@@ -90,7 +90,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What JavaScript exports under another name, or by assignment.
+    /// Resolves JavaScript exports under another name, or by assignment.
     fn resolve_export(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         if source.grammar.selves != ["this"] || source.grammar.implicit_members {
             return Vec::new();

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::project::Project;
 use crate::workspace::WorkspacePath;
 
-/// What a module's name leads to.
+/// The target of a module's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Module {
     /// A file.
@@ -14,7 +14,7 @@ pub(super) enum Module {
     Folder(WorkspacePath),
 }
 
-/// How far up folders are tried.
+/// The maximum number of parent folders that are tried.
 const MAX_ANCESTOR_FOLDERS: usize = 32;
 
 fn ancestors(path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> {

@@ -11,37 +11,37 @@ use super::imports::ImportItem;
 use super::resolve::{ResolutionTarget, Resolver};
 use super::source::ParsedSource;
 
-/// How far up the tree from a name its context is looked for.
+/// The maximum number of tree levels above a name that are searched for its context.
 const MAX_CONTEXT_ANCESTORS: usize = 12;
 
-/// How a name was found to mean what it means.
+/// The method by which the meaning of a name was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResolutionMethod {
-    /// It is the definition's own name.
+    /// The name is the definition's own.
     Itself,
     /// Scopes and imports.
     Name,
-    /// As a member of a value or type that is known.
+    /// By the member of a known value or type.
     Member,
-    /// As the parameter or field that an argument names.
+    /// By the parameter or field that an argument names.
     Argument,
-    /// As part of an import.
+    /// By an import.
     Import,
 }
 
 /// A name in its place.
 pub(super) struct NameOccurrence {
-    /// What it is called.
+    /// The text of the name.
     pub(crate) name: String,
     /// The bytes it takes.
     pub(crate) span: std::ops::Range<usize>,
-    /// It stands behind `.`, `::` or `->`.
+    /// True if the name follows `.`, `::` or `->`.
     pub(crate) is_member: bool,
-    /// It is called.
+    /// True if the name is called.
     pub(crate) is_called: bool,
     /// The last name of what it is a member of.
     pub(crate) owner: Option<String>,
-    /// It stands in a comment or string.
+    /// True if the name is in a comment or string.
     pub(crate) is_quiet: bool,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn name_occurrence(source: &ParsedSource, span: std::ops::Range<usize
     }
 }
 
-/// What the name at `spot` means, as far as scopes, imports and types show it.
+/// Resolves the name at `spot`, as far as scopes, imports and types show its meaning.
 pub(super) fn resolve_occurrence(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,
@@ -318,7 +318,8 @@ fn parameter_named(source: &Arc<ParsedSource>, function: usize, name: &str) -> O
     Some(ResolutionTarget::Definition(source.clone(), index))
 }
 
-/// Where there is no tree (comments, macros): the names joined by `.` and `::` before this one.
+/// Resolves a name without a tree (in comments, macros), by the names joined with `.` and `::`
+/// before it.
 fn resolve_chain(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,

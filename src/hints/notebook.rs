@@ -102,8 +102,9 @@ fn first_use(
     spans.iter().find(|(_, span)| span.contains(&first)).map(|(cell, _)| *cell)
 }
 
-/// Whether a notebook can mean what `asked` is about: it has the name from a module of the
-/// workspace, or none of its own and uses some of the workspace.
+/// Returns true if a notebook can mean the symbol of `asked`: it imports the name from a module of
+/// the workspace, or it neither imports nor defines the name and uses some module or file of the
+/// workspace.
 fn may_mean(
     project: &Project<'_>,
     source: &ParsedSource,

@@ -11,15 +11,15 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct OccurrenceQuery {
     /// The file that it was asked about in.
     pub(crate) path: WorkspacePath,
-    /// Where in it.
+    /// The position in the file.
     pub(crate) position: Position,
     /// The name.
     pub(crate) name: String,
-    /// What counts.
+    /// The sense that counts.
     pub(crate) sense: OccurrenceSense,
 }
 
-/// Which of a name's occurrences answer a question.
+/// The occurrences of a name that answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OccurrenceSense {
     /// All of them.
@@ -34,8 +34,8 @@ pub(crate) enum OccurrenceSense {
     Base,
 }
 
-/// Whether the name at a byte counts: neither in a comment nor in a string, and in the sense that
-/// was asked for.
+/// Returns true if the name at a byte counts: it is neither in a comment nor in a string, and it
+/// has the sense of the question.
 pub(super) fn counts(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
     !source.is_comment_or_string(at) && matches_sense(source, asked, at)
 }
@@ -48,7 +48,8 @@ pub(super) fn is_own_definition(source: &ParsedSource, name: &str) -> bool {
     source.definitions_named(name).any(own)
 }
 
-/// Whether the name at a byte is said of a value: behind a dot, and not behind the name of what is imported.
+/// Returns true if the name at a byte is a member of a value: it follows a dot, and not the name of
+/// an import.
 pub(super) fn is_member(source: &ParsedSource, at: usize) -> bool {
     let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
         return false;

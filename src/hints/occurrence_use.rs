@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::source::ParsedSource;
 
-/// How far up the tree from a name a type around it is looked for.
+/// The maximum number of tree levels above a name that are searched for a type around it.
 const MAX_TYPE_ANCESTORS: usize = 8;
 
 /// Nodes of types in which a name calls nothing.
@@ -37,12 +37,12 @@ const VALUE_NODES: &[&str] = &[
     "variable_declarator",
 ];
 
-/// What code does with a name.
+/// The use that code makes of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OccurrenceUse {
-    /// It names the type of something.
+    /// The name is part of a type.
     Type,
-    /// It is passed on or kept as a value: `sum(map(NAME, all))`, `{"key": NAME}`.
+    /// The name is passed on or kept as a value: `sum(map(NAME, all))`, `{"key": NAME}`.
     Value,
     /// Something else, a call perhaps.
     Other,
@@ -60,7 +60,8 @@ pub(super) fn occurrence_use(source: &ParsedSource, at: usize, length: usize) ->
     }
 }
 
-/// Whether a name is part of a type that is not made anew there: `new NAME()` and `NAME{…}` call it.
+/// Returns true if a name is part of a type and constructs nothing there: `new NAME()` and
+/// `NAME{…}` are calls.
 fn is_in_type(source: &ParsedSource, leaf: Node<'_>) -> bool {
     // In C++ a declaration calls the constructor of its type.
     if source.grammar.key == "cpp" {
@@ -78,7 +79,7 @@ fn is_in_type(source: &ParsedSource, leaf: Node<'_>) -> bool {
     false
 }
 
-/// Whether a node is what the call or construction around it calls.
+/// Returns true if a node is the callee of the call or construction around it.
 fn is_callee(source: &ParsedSource, node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else { return false };
     source.grammar.calls.iter().filter(|(kind, _)| *kind == parent.kind()).any(|(_, field)| {

@@ -10,10 +10,10 @@ use super::grammar::Grammar;
 /// Larger files, in bytes, are not parsed.
 pub(crate) const MAX_PARSED_FILE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Why a text has no syntax tree.
+/// The reasons why a text has no syntax tree.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ParseError {
-    /// It is larger than [`MAX_PARSED_FILE_BYTES`].
+    /// The text is larger than [`MAX_PARSED_FILE_BYTES`].
     #[error(
         "the text has {bytes} bytes, and only up to {MAX_PARSED_FILE_BYTES} are parsed; split the file or ask a language server"
     )]
@@ -31,7 +31,7 @@ pub(crate) enum ParseError {
     Grammar {
         /// The grammar's key.
         language: &'static str,
-        /// What the parser says.
+        /// The error of the parser.
         problem: String,
     },
 }

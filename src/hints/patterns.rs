@@ -10,11 +10,12 @@ use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::Identifier;
 use crate::workspace::{Hit, WorkspacePath};
 
-/// How one language announces definitions. In the patterns `NAME` stands for the name; the first that fits decides.
+/// The patterns of one language's definitions. `NAME` stands for the name; the first pattern that
+/// matches decides.
 struct Patterns {
     languages: &'static [&'static str],
     definitions: &'static [(&'static str, &'static str)],
-    /// What begins a comment that reaches to the end of its line.
+    /// The beginnings of comments that reach to the end of their line.
     comments: &'static [&'static str],
 }
 
@@ -291,7 +292,7 @@ impl Patterns {
         self.definitions.iter().filter_map(compile).collect()
     }
 
-    /// Where the comment on `line` begins.
+    /// Returns the offset of the comment on `line`.
     fn comment_start(&self, line: &str) -> usize {
         let mut quote: Option<char> = None;
         let mut previous = ' ';

@@ -11,13 +11,13 @@ use super::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
-/// How many files are listed at most to find modules by their names.
+/// The maximum number of files that are listed to find modules by their names.
 const MAX_PROJECT_LISTED_FILES: usize = 50_000;
 
 /// The largest manifest of a package that is read, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
-/// How many files one question parses at most.
+/// The maximum number of files that one question parses.
 const MAX_PROJECT_PARSED_FILES: usize = 400;
 
 /// The workspace during one question.
@@ -43,7 +43,7 @@ impl<'a> Project<'a> {
         }
     }
 
-    /// Whether the time is over.
+    /// Returns true if the deadline has passed.
     pub(super) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }

@@ -14,7 +14,8 @@ use crate::lsp::model::{FileRef, Location};
 use crate::text::Position;
 use crate::workspace::{Hit, Workspace, WorkspacePath};
 
-/// How many files with occurrences are parsed to tell comments and strings apart; of the others all occurrences count.
+/// The maximum number of files with occurrences that are parsed to tell comments and strings apart.
+/// In the other files all occurrences count.
 const MAX_REFERENCE_PARSED_FILES: usize = 200;
 
 /// Occurrences of a name.
@@ -32,12 +33,12 @@ pub(crate) struct References {
     pub(crate) timed_out: bool,
 }
 
-/// Where the subject's name occurs in files of its family of languages, at most `limit` places.
+/// Finds the subject's name in files of its family of languages, at most `limit` places.
 ///
-/// A local variable or parameter is looked for in its own function only.
+/// A local variable or parameter is searched for in its own function only.
 ///
 /// # Errors
-/// [`HintError`] where the file cannot be read or the workspace not searched.
+/// [`HintError`] if the file cannot be read or the workspace cannot be searched.
 pub(crate) fn references(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -102,7 +103,7 @@ fn enclosing_function(
     Some((path.clone(), source.range(&source.scopes[local.scope].span)))
 }
 
-/// Whether a hit is neither in a comment nor in a string.
+/// Returns true if a hit is neither in a comment nor in a string.
 fn is_code_occurrence(source: Option<&Arc<ParsedSource>>, hit: &Hit) -> bool {
     source.is_none_or(|source| !source.is_comment_or_string(source.buffer().byte_offset(hit.range.start)))
 }

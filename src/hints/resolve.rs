@@ -10,12 +10,12 @@ use super::project::Project;
 use super::source::ParsedSource;
 use crate::workspace::WorkspacePath;
 
-/// How many steps one question may take in all, and how deep.
+/// The maximum number of steps of one question, and their maximum depth.
 const MAX_RESOLUTION_STEPS: u32 = 4_000;
 const MAX_RESOLUTION_DEPTH: u32 = 24;
 
-/// What a step of following a name takes, beyond the steps before it. A question takes all of them; the benchmark of the ranking measures
-/// what each is worth.
+/// The steps that the resolution of a name may take, each stage beyond the one before. A question
+/// takes all of them; the benchmark of the ranking measures the value of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResolutionStage {
     /// Nothing is followed: definitions are ranked by their names.
@@ -28,7 +28,7 @@ pub enum ResolutionStage {
     Members,
 }
 
-/// What a name leads to.
+/// The target that a name resolves to.
 #[derive(Clone)]
 pub(super) enum ResolutionTarget {
     /// A definition of a file, by its index.
@@ -40,7 +40,7 @@ pub(super) enum ResolutionTarget {
 }
 
 impl ResolutionTarget {
-    /// Whether it only names something that lies elsewhere.
+    /// Returns true if the target is an import, which only names a definition elsewhere.
     pub(super) fn is_import(&self) -> bool {
         self.definition().is_some_and(|found| matches!(found.role, DefinitionRole::Import(_)))
     }
@@ -68,7 +68,7 @@ impl<'a> Resolver<'a> {
         Self::up_to(ResolutionStage::Members, project)
     }
 
-    /// The same, which takes no step beyond the stage `last`.
+    /// Creates a resolver that takes no step beyond the stage `last`.
     pub(super) fn up_to(last: ResolutionStage, project: &'a Project<'a>) -> Self {
         Self { project, last, steps: Cell::new(0), depth: Cell::new(0) }
     }
@@ -144,7 +144,7 @@ impl<'a> Resolver<'a> {
         found.sort_by_key(|&index| source.definitions[index].role == DefinitionRole::Prototype);
     }
 
-    /// What the plain `name` means at a byte of `source`.
+    /// Resolves the plain `name` at a byte of `source`.
     pub(super) fn resolve_name(
         &self,
         source: &Arc<ParsedSource>,
@@ -279,7 +279,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What the import number `index` of `source` brings in; empty where it comes from outside.
+    /// Resolves the import number `index` of `source`; empty if the module is outside the
+    /// workspace.
     pub(super) fn resolve_import(&self, source: &Arc<ParsedSource>, index: usize) -> Vec<ResolutionTarget> {
         self.with_step_limit(ResolutionStage::Imports, || {
             let Some(import) = source.imports.get(index) else { return Vec::new() };
@@ -429,7 +430,8 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// What files of the same folder define, where the folder is one package; for Rust, a crate.
+    /// Resolves a name among the files of the same folder, if the folder is one package; for Rust,
+    /// among the workspace's crates.
     fn resolve_in_package(&self, source: &Arc<ParsedSource>, name: &str) -> Vec<ResolutionTarget> {
         match source.grammar.key {
             "go" | "java" | "php" => source

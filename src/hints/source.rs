@@ -104,7 +104,7 @@ impl ParsedSource {
         self.by_name.get(name).into_iter().flatten().copied()
     }
 
-    /// Whether a byte lies in a comment or in the text of a string.
+    /// Returns true if a byte lies in a comment or in the text of a string.
     pub(super) fn is_comment_or_string(&self, byte: usize) -> bool {
         let next = self.quiet.partition_point(|span| span.start <= byte);
         next > 0 && byte < self.quiet[next - 1].end
@@ -133,7 +133,7 @@ impl ParsedSource {
             .min_by_key(|&index| self.definitions[index].span.len())
     }
 
-    /// Whether other files see what the import number `index` brings in.
+    /// Returns true if other files see the names of the import number `index`.
     pub(super) fn is_reexport(&self, index: usize) -> bool {
         let Some(import) = self.imports.get(index) else { return false };
         let written = || self.slice(&import.span).trim_start();
@@ -144,7 +144,7 @@ impl ParsedSource {
         }
     }
 
-    /// Whether a definition is known outside its own function.
+    /// Returns true if a definition is local to a function body.
     pub(super) fn is_local(&self, definition: &SourceDefinition) -> bool {
         definition.container.is_none() && self.scopes[definition.scope].kind == ScopeKind::Body
     }

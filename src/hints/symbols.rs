@@ -15,10 +15,10 @@ use crate::config::Catalogue;
 use crate::lsp::model::{FileRef, Location, MAX_SYMBOL_DEPTH, Symbol, WorkspaceSymbol};
 use crate::workspace::{Hit, SearchQuery, SearchResult, Workspace, WorkspacePath};
 
-/// How many files are parsed for one query.
+/// The maximum number of files that are parsed for one query.
 const MAX_SYMBOL_PARSED_FILES: usize = 300;
 
-/// How many occurrences are looked at for one query.
+/// The maximum number of occurrences that are examined for one query.
 const MAX_SYMBOL_OCCURRENCES: usize = 20_000;
 
 /// The outline of `path`; `None` where its language has no grammar here, or it is too large or too slow to parse.
@@ -225,7 +225,8 @@ pub(crate) fn workspace_symbols(
     Ok(all)
 }
 
-/// Whether no word character stands before or after `name` in `line`, as [`SearchQuery::whole_word`] has it.
+/// Returns true if `line` contains `name` as a whole word, in the sense of
+/// [`SearchQuery::whole_word`].
 fn stands_alone(line: &str, name: &str) -> bool {
     line.match_indices(name).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -234,7 +235,7 @@ fn stands_alone(line: &str, name: &str) -> bool {
     })
 }
 
-/// Where `query` stands in any case, also as a part of other names.
+/// Finds `query` regardless of case, also as a part of other names.
 fn occurrences_containing(project: &Project<'_>, query: &str) -> Result<SearchResult, HintError> {
     let search = SearchQuery {
         pattern: query.to_owned(),

@@ -13,16 +13,16 @@ use crate::lsp::model::{Diagnostic, Severity};
 use crate::text::{Buffer, Range};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How many errors of one file are told.
+/// The maximum number of errors that are reported for one file.
 const MAX_SYNTAX_ERRORS: usize = 50;
 
 /// The longest piece of source quoted in a message, in characters.
 const MAX_SYNTAX_QUOTE_CHARS: usize = 30;
 
-/// What could be said about a file's syntax.
+/// The result of a syntax check of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum SyntaxCheck {
-    /// It was parsed: its errors, in order. An empty list is no finding, not a clean file.
+    /// The file was parsed: its errors, in order. An empty list is no finding, not a clean file.
     Checked {
         /// Each with the server `syntax`.
         errors: Vec<Diagnostic>,
@@ -31,7 +31,7 @@ pub(crate) enum SyntaxCheck {
     },
     /// There is no grammar for its language here.
     NoGrammar,
-    /// It was not parsed, and why.
+    /// The file was not parsed, with the reason.
     NotParsed(ParseError),
 }
 
@@ -121,7 +121,7 @@ fn diagnostic(node: Node<'_>, text: &str, buffer: &Buffer) -> Diagnostic {
     }
 }
 
-/// What is missing: a token as it is written, or the name of what belongs there.
+/// Describes a missing node: a token as it is written, or the name of the node kind.
 fn expected(node: Node<'_>) -> String {
     let kind = node.kind();
     if node.is_named() { kind.replace('_', " ") } else { format!("`{kind}`") }

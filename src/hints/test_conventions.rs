@@ -72,7 +72,7 @@ const EMPTY_WORDS: &[&str] =
 /// Folders that hold nothing but tests and what these need.
 const TEST_FOLDERS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testing", "e2e"];
 
-/// What a file is, by its name.
+/// The kind of a file, by its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TestFileKind {
     /// A source; its tests may have these names (the last one or two parts of their paths).
@@ -83,7 +83,7 @@ pub(crate) enum TestFileKind {
     Unknown,
 }
 
-/// What the file at `path` is (parts of the path, from the root).
+/// Returns the kind of the file at `path` (parts of the path, from the root).
 pub(crate) fn kind(path: &[&str]) -> TestFileKind {
     let Some((stem, extension)) = path.last().and_then(|name| name.rsplit_once('.')) else {
         return TestFileKind::Unknown;
@@ -118,7 +118,8 @@ pub(crate) fn kind(path: &[&str]) -> TestFileKind {
     if tests.is_empty() { TestFileKind::Unknown } else { TestFileKind::Source(unique_names(tests)) }
 }
 
-/// Whether the file at `path` (parts of the path, from the root) is a test or lies among tests.
+/// Returns true if the file at `path` (parts of the path, from the root) is a test or lies among
+/// tests.
 pub(crate) fn is_test(path: &[&str]) -> bool {
     let folders = path.split_last().map_or(&[][..], |(_, folders)| folders);
     folders.iter().any(|folder| TEST_FOLDERS.contains(folder))
@@ -126,14 +127,15 @@ pub(crate) fn is_test(path: &[&str]) -> bool {
         || path.last().is_some_and(|name| *name == "conftest.py")
 }
 
-/// Whether the file at `path` is a test by its own name.
+/// Returns true if the file at `path` is a test by its own name.
 pub(crate) fn is_named_as_test(path: &[&str]) -> bool {
     // `unittest` takes all names that begin with `test`, Django `tests.py`.
     let is_python = |name: &&str| name.starts_with("test") && name.ends_with(".py");
     path.last().is_some_and(is_python) || matches!(kind(path), TestFileKind::Test(_))
 }
 
-/// What a test called `stem` in `folder` tests, if `name` is the way in which it is called.
+/// Returns the stem of the source that a test called `stem` in `folder` tests, if it follows the
+/// naming pattern `name`.
 fn tested_stem<'a>(name: &str, stem: &'a str, folder: Option<&'a str>) -> Option<&'a str> {
     let within = |pattern: &str, given: &'a str| {
         let (before, after) = pattern.split_once("{}")?;
@@ -154,7 +156,8 @@ fn unique_names(mut names: Vec<String>) -> Vec<String> {
     names
 }
 
-/// How much the folders of a source and a test agree: the higher the likelier they belong together.
+/// Rates the agreement between the folders of a source and a test: the higher, the likelier they
+/// belong together.
 pub(crate) fn nearness(one: &[&str], other: &[&str]) -> usize {
     let folders = |path: &[&str]| -> Vec<String> {
         let folders = path.split_last().map_or(&[][..], |(_, folders)| folders);

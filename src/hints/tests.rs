@@ -419,7 +419,7 @@ fn definition_hints_resolve_non_ascii_identifiers() {
     assert_eq!(hints.candidates[0].location.range.start, Position::new(0, 10));
 }
 
-/// How deep the symbols lie in one another, found without recursion.
+/// The nesting depth of the symbols, found without recursion.
 fn depth_of(symbols: Vec<Symbol>) -> usize {
     let (mut level, mut depth) = (symbols, 0);
     while !level.is_empty() {

@@ -101,7 +101,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// What an expression names or makes: definitions, modules, or the type of what a call gives.
+    /// Resolves an expression to the definitions, modules or types that it names or makes; a call
+    /// to the type of its result.
     pub(super) fn resolve_expression(
         &self,
         source: &Arc<ParsedSource>,
@@ -169,7 +170,7 @@ impl Resolver<'_> {
         self.of_modules(&owners, name)
     }
 
-    /// What calling the expression `callee` gives.
+    /// Resolves the result of a call of the expression `callee`.
     fn call_result(&self, source: &Arc<ParsedSource>, callee: Node<'_>) -> Vec<ResolutionTarget> {
         let targets = self.resolve_expression(source, callee);
         if targets.is_empty() && !callee.kind().ends_with("identifier") {

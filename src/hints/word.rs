@@ -5,10 +5,10 @@ use std::time::Instant;
 use super::grammar::Grammar;
 use super::parse::parse;
 
-/// Why a word cannot be a name.
+/// The reasons why a word cannot be a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoName {
-    /// It is not one word.
+    /// The text is not one word.
     NoIdentifier,
     /// The language has another meaning for it.
     Keyword,
@@ -21,8 +21,11 @@ const RESERVED: &[(&str, &str)] =
 /// Characters that are in no name of any language.
 const NEVER: &str = "()[]{}<>;,\"'`\\";
 
-/// Whether something in a file of `language` (a key of the catalogue) with this extension can be called `word`. Where there is
-/// no grammar for it, or the grammar gives no answer in time, what no language allows is refused and nothing else.
+/// Checks that `word` can be a name in a file of `language` (a key of the catalogue) with this
+/// extension.
+///
+/// If there is no grammar for the language, or the grammar gives no answer in time, only words that
+/// no language allows are refused.
 ///
 /// # Errors
 /// [`NoName`].

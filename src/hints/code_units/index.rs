@@ -30,15 +30,15 @@ pub(crate) struct NameUse {
     pub file: usize,
     /// The place, 0-based, in Unicode scalar values.
     pub at: Position,
-    /// It stands behind a dot or its like.
+    /// True if the name follows a dot or a similar operator.
     pub is_member: bool,
     /// A parenthesis follows.
     pub is_call: bool,
-    /// It is a whole text in quotes.
+    /// True if the name is a whole string.
     pub is_quoted: bool,
-    /// It is a text in quotes that takes a member out of a value (`cart['total']`).
+    /// True if the name is a string that selects a member of a value (`cart['total']`).
     pub is_key: bool,
-    /// It stands in the type of a parameter, a variable or a result.
+    /// True if the name is in the type of a parameter, a variable or a result.
     pub is_type: bool,
 }
 
@@ -49,7 +49,7 @@ struct NamedModule {
     file: usize,
     /// The words of its path.
     words: Vec<String>,
-    /// It leads to a file or folder of the workspace.
+    /// True if the module is a file or folder of the workspace.
     is_found: bool,
 }
 
@@ -58,7 +58,7 @@ struct NamedModule {
 pub(crate) struct CodeIndex {
     /// The files, by path.
     pub files: Vec<UnitFile>,
-    /// Why files are missing; `None` where all are there.
+    /// The reason why files are missing; `None` if all are present.
     pub gap: Option<String>,
     /// The types that are derived from one of each name.
     pub(super) derived: HashMap<String, Vec<(usize, usize)>>,
@@ -108,7 +108,8 @@ impl CodeIndex {
         self.importers.get(file).into_iter().flatten().copied()
     }
 
-    /// Whether the file at `path` is, or was, in a language of this family by its ending.
+    /// Returns true if the ending of `path` belongs to a language of this family, or if the family
+    /// has no known endings.
     pub(crate) fn is_of_family(&self, path: &WorkspacePath) -> bool {
         let ending = path.extension().unwrap_or_default();
         self.endings.is_empty() || self.endings.iter().any(|known| known == ending)
@@ -137,8 +138,10 @@ impl CodeIndex {
         })
     }
 
-    /// Whether the file number `file` is to be taken for a test as a whole: none of its tests is recognised, and it is one by its name, or a
-    /// script among tests that no other file has a use for.
+    /// Returns true if the file number `file` is treated as one test.
+    ///
+    /// None of its tests is recognised, and either it is a test by its name, or it is a script
+    /// among tests that no other file uses.
     pub(crate) fn is_opaque_test(&self, file: usize) -> bool {
         let known = &self.files[file];
         let is_own_program = || {
@@ -151,7 +154,8 @@ impl CodeIndex {
         known.is_opaque_test() || is_own_program()
     }
 
-    /// Whether the file number `importer` has the module that is the file number `file` under a name, so that a dot leads to what is in it.
+    /// Returns true if the file number `importer` binds the module that is the file number `file`
+    /// to a name. A dot behind the name then selects a member of the module.
     pub(crate) fn has_as_module(&self, importer: usize, file: usize) -> bool {
         let known = &self.files[importer];
         let mut modules = known.modules.iter();

@@ -19,7 +19,7 @@ use super::source::ParsedSource;
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
-/// What a unit of code is.
+/// The kind of a unit of code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum CodeUnitKind {
     /// A function, a method, or a macro.
@@ -39,11 +39,12 @@ pub(crate) enum CodeUnitKind {
 pub(crate) struct CodeUnit {
     /// Its name or title.
     pub name: String,
-    /// The same behind the names of what it lies in (`Cart.total`); titles are joined by a space, as runners do.
+    /// The name qualified by the names of the units around it (`Cart.total`); titles are joined by
+    /// a space, as runners do.
     pub qualified: String,
-    /// What it is.
+    /// The kind of the unit.
     pub kind: CodeUnitKind,
-    /// Where its name stands.
+    /// The position of its name.
     pub selection: Position,
     /// All of it, with its decorators or attributes.
     pub range: Range,
@@ -53,15 +54,16 @@ pub(crate) struct CodeUnit {
     pub owner: Option<String>,
     /// The names of the types that it is derived from.
     pub bases: Vec<String>,
-    /// Whether values have this type by their members alone: a `Protocol` of Python, an interface of TypeScript.
+    /// True if a value has this type by its members alone: a `Protocol` of Python, an interface of
+    /// TypeScript.
     pub is_structural: bool,
     /// The names of its parameters.
     pub parameters: Vec<String>,
     /// Its decorators or attributes, as written.
     pub marks: Vec<String>,
-    /// Whether it is a test, or a group of them.
+    /// The role of the unit for a test runner.
     pub test: TestRole,
-    /// Whether a runner of tests calls it by just its whole name.
+    /// True if a test runner identifies the unit by exactly its whole name.
     pub is_exact: bool,
     /// A hash of its own code, without comments and without the units inside it.
     pub own_code: u64,
@@ -76,11 +78,12 @@ pub(crate) struct UnitFile {
     pub units: Vec<CodeUnit>,
     /// A hash of the code outside all units and imports.
     pub top_code: u64,
-    /// What each import brings in: its name here, and the module with what of it, as written.
+    /// The names that imports bind: the local name, and the module with the imported item, as
+    /// written.
     pub imports: Vec<(String, String)>,
-    /// Whether the file is a test by its name, or lies among tests.
+    /// True if the file is a test by its name, or lies among tests.
     pub among_tests: bool,
-    /// Whether it is a test by its own name.
+    /// True if the file is a test by its own name.
     pub is_named_as_test: bool,
     /// Lines of import statements: the first and the last, 0-based.
     import_lines: Vec<(u32, u32)>,
@@ -103,22 +106,22 @@ impl UnitFile {
         self.units.iter().rposition(around)
     }
 
-    /// Whether `at` lies in an import statement.
+    /// Returns true if `at` lies in an import statement.
     pub(crate) fn is_import(&self, at: Position) -> bool {
         self.import_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
     }
 
-    /// Whether `at` lies in what runs only where the file is the program that is started.
+    /// Returns true if `at` lies in code that runs only if the file is started as a program.
     pub(crate) fn is_program_part(&self, at: Position) -> bool {
         self.program_lines.iter().any(|(first, last)| (*first..=*last).contains(&at.line))
     }
 
-    /// Whether tests are told from other functions in its language.
+    /// Returns true if tests can be told from other functions in its language.
     pub(crate) fn has_test_forms(&self) -> bool {
         test_forms::has_forms(self.key)
     }
 
-    /// Whether it is a test by its name, and none of its tests is recognised.
+    /// Returns true if the file is a test by its name and none of its tests is recognised.
     fn is_opaque_test(&self) -> bool {
         self.is_named_as_test
             && (!self.has_usable_tests() || self.is_called_tests())
@@ -131,13 +134,15 @@ impl UnitFile {
         self.key
     }
 
-    /// Whether other code may use a test of it, as of a file that a runner does not take for one.
+    /// Returns true if other code may use a test of this file, because a runner does not collect
+    /// the file.
     pub(crate) fn has_usable_tests(&self) -> bool {
         let stem = self.path.file_name().and_then(|name| name.strip_suffix(".py"));
         stem.is_some_and(|stem| !stem.starts_with("test_") && !stem.ends_with("_test"))
     }
 
-    /// Whether it has the name that Django gives to its tests, and others to a module about tests (`jinja2/tests.py`).
+    /// Returns true for `tests.py`, which is the name of Django's test files, and elsewhere of a
+    /// module about tests (`jinja2/tests.py`).
     pub(crate) fn is_called_tests(&self) -> bool {
         self.path.file_name() == Some("tests.py")
     }

@@ -12,7 +12,7 @@ const MAX_QUOTED_PATH_BYTES: usize = 256;
 /// The paths in quotes of one file, as written, with their places.
 pub(super) type QuotedPaths = Vec<(String, Position)>;
 
-/// Whether a text in quotes may be the path of a file.
+/// Returns true if a string may be the path of a file.
 pub(super) fn may_be_path(text: &str) -> bool {
     text.len() <= MAX_QUOTED_PATH_BYTES
         && text.contains(['/', '.'])

@@ -42,15 +42,15 @@ pub(super) struct WordUse {
     /// Index into [`FileWords::names`].
     pub(super) name: u32,
     pub(super) at: Position,
-    /// It stands behind a dot or its like.
+    /// True if the word follows a dot or a similar operator.
     pub(super) is_member: bool,
     /// A parenthesis follows.
     pub(super) is_call: bool,
-    /// It is a whole text in quotes.
+    /// True if the word is a whole string.
     pub(super) is_quoted: bool,
-    /// It is a text in quotes that takes a member out of a value (`cart['total']`).
+    /// True if the word is a string that selects a member of a value (`cart['total']`).
     pub(super) is_key: bool,
-    /// It stands in the type of a parameter, a variable or a result.
+    /// True if the word is in the type of a parameter, a variable or a result.
     pub(super) is_type: bool,
 }
 
@@ -110,7 +110,8 @@ pub(super) fn unit_file(source: &ParsedSource) -> UnitFile {
     }
 }
 
-/// What an import brings in, as text: of Python's `import a.b`, by which only `a` is a name, with all of the path.
+/// The module and item of an import, as text. For Python's `import a.b`, which binds only `a`, the
+/// whole path is included.
 fn imported(source: &ParsedSource, import: &SourceImport) -> String {
     let mut text = format!("{} {:?}", import.module, import.item);
     if import.item == ImportItem::Whole && source.grammar.key == "python" {
@@ -122,7 +123,8 @@ fn imported(source: &ParsedSource, import: &SourceImport) -> String {
     text
 }
 
-/// What runs only where the file is the program that is started: `if __name__ == "__main__"` and its like.
+/// The code that runs only if the file is started as a program: `if __name__ == "__main__"` and
+/// similar conditions.
 fn program_spans(source: &ParsedSource) -> Vec<Span<usize>> {
     let root = source.tree.root_node();
     let mut cursor = root.walk();
@@ -146,7 +148,7 @@ fn whole_modules(source: &ParsedSource) -> Vec<String> {
     paths.map(str::to_owned).collect()
 }
 
-/// What a definition is as a unit; `None` for what is no unit of its own.
+/// Converts a definition to a unit; `None` for definitions that are no units of their own.
 fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> {
     let kind = match found.role {
         role if role.is_callable() => CodeUnitKind::Callable,
@@ -193,7 +195,7 @@ fn raw_unit(source: &ParsedSource, found: &SourceDefinition) -> Option<RawUnit> 
     })
 }
 
-/// Whether a value stands in a function: it is defined there, and is no unit.
+/// Returns true if a value is defined inside a function, which makes it no unit.
 fn is_in_code(source: &ParsedSource, found: &SourceDefinition) -> bool {
     let mut around = found.parent;
     // A parent begins before its child, so this ends.
@@ -339,18 +341,19 @@ fn nest(raw: &mut [RawUnit]) {
     }
 }
 
-/// Whether it is a test or a group of tests with a title: it has no name of its own, so its title is where it begins.
+/// Returns true for a test or a group of tests with a title. A title is no name, so the selection
+/// is the unit's start.
 fn is_titled(unit: &CodeUnit) -> bool {
     unit.kind == CodeUnitKind::Case || unit.kind == CodeUnitKind::Group && unit.selection == unit.range.start
 }
 
-/// What stands between leaves: some strings are told by no leaf.
+/// The text between the leaves of the tree: some strings have no leaf.
 #[derive(Default)]
 struct LeafGaps {
-    /// Where the leaf or comment before ended.
+    /// The end of the previous leaf or comment.
     last_end: usize,
     was_escape: bool,
-    /// What is in no leaf, since it was last taken.
+    /// The text outside leaves since it was last taken.
     text: String,
 }
 
@@ -432,8 +435,8 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     }
 }
 
-/// Whether `node`, which its parent has as `field`, is the type of a parameter, a variable or a
-/// result, not of a value that is made.
+/// Returns true if `node`, which its parent has as `field`, is the type of a parameter, a variable
+/// or a result. The type in an expression that makes a value does not count.
 fn is_stated_type(field: Option<&str>, node: Node<'_>) -> bool {
     let makes_value = |around: Node<'_>| {
         matches!(
@@ -444,7 +447,8 @@ fn is_stated_type(field: Option<&str>, node: Node<'_>) -> bool {
     matches!(field, Some("type" | "return_type" | "result")) && !node.parent().is_some_and(makes_value)
 }
 
-/// Whether a text stands for a member in brackets, by itself or as one of two (`cart[all ? 'total' : 'count']`), as scripts have it.
+/// Returns true if a string is the key of a member in brackets, by itself or as one of two
+/// (`cart[all ? 'total' : 'count']`), as in JavaScript.
 fn is_member_key(text: Node<'_>) -> bool {
     let is_choice =
         |node: &Node<'_>| matches!(node.kind(), "string" | "ternary_expression" | "parenthesized_expression");

@@ -15,42 +15,44 @@ const MAX_EXPRESSION_LETTERS: usize = 60;
 /// Words around a title (`test.only.each`) that are looked through.
 const MAX_CALLEE_BYTES: usize = 200;
 
-/// What a unit is to a runner of tests.
+/// The role of a unit for a test runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum TestRole {
     /// No test.
     None,
     /// A test that can be run alone.
     Test,
-    /// What holds tests: a class of pytest, a `describe`.
+    /// A container of tests: a class of pytest, a `describe`.
     Group,
 }
 
 /// A block of tests with a title.
 pub(super) struct TitledBlock {
     pub(super) title: String,
-    /// Whether the title is told by the text, and not by a program.
+    /// True if the title is a literal, not computed.
     pub(super) is_exact: bool,
     pub(super) is_group: bool,
     pub(super) span: Span<usize>,
 }
 
-/// Whether functions and classes of tests are known in the language `key`.
+/// Returns true if test functions and classes are recognised in the language `key`.
 pub(super) fn has_forms(key: &str) -> bool {
     matches!(key, "python" | "rust" | "go" | "javascript" | "typescript" | "tsx" | "java" | "csharp")
 }
 
-/// Whether a file of the language `key` may have tests that are not recognised, where none is.
+/// Returns true if a file of the language `key` without recognised tests may still contain some.
 pub(super) fn may_hide_tests(key: &str) -> bool {
     key != "go"
 }
 
-/// Whether runners of the language `key` run any file in a folder of tests, whatever its name.
+/// Returns true if runners of the language `key` run any file in a test folder, regardless of its
+/// name.
 pub(super) fn runs_all_files(key: &str) -> bool {
     matches!(key, "javascript" | "typescript" | "tsx")
 }
 
-/// What `unit` of the file at `path` in the language `key` is to its runner; `around` is the unit around it.
+/// Returns the role of `unit` for its runner, in the file at `path` in the language `key`; `around`
+/// is the unit around it.
 pub(super) fn role(key: &str, path: &[&str], unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
     match key {
         "python" => python(path, unit, around),
@@ -78,7 +80,8 @@ fn python(path: &[&str], unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole
     }
 }
 
-/// Whether it is a class of tests by its name and bases; those that are derived from it are as well.
+/// Returns true if the unit is a test class by its name and bases; classes derived from it are test
+/// classes as well.
 pub(super) fn is_test_class(unit: &CodeUnit) -> bool {
     unit.kind == CodeUnitKind::Type
         && (unit.name.starts_with("Test")
@@ -88,7 +91,7 @@ pub(super) fn is_test_class(unit: &CodeUnit) -> bool {
             || unit.bases.iter().any(|base| base.contains("Test")))
 }
 
-/// Whether it is a test of Python where it stands in a file or class of tests.
+/// Returns true if the unit is a Python test, provided that it is in a test file or test class.
 pub(super) fn is_test_function(unit: &CodeUnit) -> bool {
     unit.kind == CodeUnitKind::Callable && unit.name.starts_with("test") && !is_fixture(unit)
 }
@@ -109,7 +112,8 @@ fn rust_marks(unit: &CodeUnit) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the runner calls a test by just its name: macros of Rust make several tests of one function.
+/// Returns true if the runner identifies a test by exactly its name: macros of Rust make several
+/// tests of one function.
 pub(super) fn is_exact(key: &str, unit: &CodeUnit) -> bool {
     const PLAIN: [&str; 4] = ["test", "ignore", "should_panic", "cfg"];
     key != "rust" || rust_marks(unit).all(|name| PLAIN.contains(&name))
@@ -148,7 +152,7 @@ fn marked(unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
     }
 }
 
-/// Whether it is a fixture of pytest.
+/// Returns true if the unit is a fixture of pytest.
 pub(crate) fn is_fixture(unit: &CodeUnit) -> bool {
     unit.marks.iter().any(|mark| {
         let name = mark.trim_start_matches('@').split('(').next().unwrap_or_default().trim();
@@ -156,13 +160,14 @@ pub(crate) fn is_fixture(unit: &CodeUnit) -> bool {
     })
 }
 
-/// Whether a fixture is used by every test that sees it.
+/// Returns true if every test in a fixture's scope uses the fixture.
 pub(crate) fn sets_autouse(unit: &CodeUnit) -> bool {
     let is_set = |mark: &String| mark.split_whitespace().collect::<String>().contains("autouse=True");
     unit.marks.iter().any(is_set)
 }
 
-/// Whether a function is run by the runner around the tests of its class or file, by its name.
+/// Returns true if the runner calls the function around the tests of its class or file, by its
+/// name.
 pub(crate) fn is_setup(unit: &CodeUnit) -> bool {
     const NAMES: [&str; 17] = [
         "setUp",
@@ -254,7 +259,7 @@ fn titled_block(source: &ParsedSource, call: Node<'_>, in_tests: bool) -> Option
     (!title.is_empty()).then(|| TitledBlock { title, is_exact, is_group, span: call.byte_range() })
 }
 
-/// Whether a function is among the arguments of a call.
+/// Returns true if a function is among the arguments of a call.
 fn has_function(arguments: Node<'_>) -> bool {
     let mut cursor = arguments.walk();
     arguments.named_children(&mut cursor).any(|argument| argument.kind().contains("function"))
@@ -282,7 +287,7 @@ fn literal_title(written: &str) -> (String, bool) {
     (title, is_plain && is_short && !has_code)
 }
 
-/// What a string of JavaScript says, as far as titles have it.
+/// Resolves the escapes of a JavaScript string, as far as titles use them.
 fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars();

@@ -1,4 +1,4 @@
-//! How names relate: what calls, derives from or overrides what, and what only has the same name.
+//! Relations between names: calls, derivation, overriding, and names that are merely equal.
 
 use std::collections::BTreeSet;
 
@@ -156,7 +156,8 @@ fn argument_of_a_generic_type_is_no_type_parameter() {
     assert_eq!(fixture.first("pkg/app.py", "Pair)", 0), "pkg/app.py:15", "a generic alias");
 }
 
-/// What derives from the `nth` occurrence of a name, or overrides it, as `path:line` (1-based) with the reason.
+/// Lists the definitions that derive from the `nth` occurrence of a name, or override it, as
+/// `path:line` (1-based) with the reason.
 fn implementing(fixture: &Fixture, path: &str, name: &str, nth: usize) -> Vec<String> {
     let subject = HintSubject::Position { path: fixture.path(path), position: fixture.find(path, name, nth) };
     let hints = implementations(&fixture.workspace, Catalogue::built_in(), &subject, soon()).unwrap();
