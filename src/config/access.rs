@@ -18,8 +18,8 @@
 //! tools = ["bash"]
 //! ```
 //!
-//! These tables are not merged key by key as the others: a list of rules in one file must not make away with the rules of
-//! another. Each layer keeps its own, and whoever reads them goes through all.
+//! Unlike the other tables, these are not merged key by key: the rules of one file must not replace
+//! those of another. Each layer keeps its own rules, and a reader consults all layers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -63,11 +63,11 @@ const AGENT: &[ConfigField] = &[
     launch("runner", Texts),
 ];
 
-/// What one settings file says about access.
+/// The access settings of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AccessSettings {
-    /// Which tools there are and which calls may run.
+    /// The available tools and the rules for calls.
     pub(crate) permissions: Permissions,
     /// Programs that look on.
     pub(crate) hooks: HookLists,
@@ -101,9 +101,9 @@ pub enum Profile {
     Core,
     /// The language tools, for hosts with file tools of their own.
     Lsp,
-    /// What only reads the workspace.
+    /// The tools that only read the workspace.
     ReadOnly,
-    /// What reads and changes the workspace; no programs, no network.
+    /// The tools that read and change the workspace; no programs, no network.
     Edit,
     /// Everything.
     All,
@@ -128,13 +128,13 @@ pub(crate) struct HookSettings {
     /// Names of the tools whose calls it sees; all where there are none.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
-    /// How long it may take, in milliseconds.
+    /// The time limit of the hook, in milliseconds.
     #[serde(default = "hook_timeout")]
     timeout_ms: u64,
 }
 
 impl HookSettings {
-    /// How long it may take.
+    /// The time limit of the hook.
     pub(crate) fn timeout(&self) -> Duration {
         Duration::from_millis(self.timeout_ms)
     }
@@ -148,7 +148,7 @@ fn hook_timeout() -> u64 {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AgentSettings {
-    /// What it is for, for whoever chooses among agents.
+    /// The purpose of the agent, for callers that choose among agents.
     pub(crate) description: Option<String>,
     /// Names of tools; none but these are offered to it.
     pub(crate) tools: Option<Vec<String>>,
@@ -162,11 +162,11 @@ pub(crate) struct AgentSettings {
     pub(crate) runner: Option<Vec<String>>,
 }
 
-/// What one layer says about access, and where that stands.
+/// The access settings of one layer, and their origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AccessLayer {
     layer: Layer,
-    /// What it says.
+    /// The access settings.
     pub(crate) access: AccessSettings,
 }
 
@@ -185,12 +185,12 @@ impl AccessLayer {
         Ok(Self { layer: layer.clone(), access })
     }
 
-    /// Whose it is.
+    /// The origin of the layer.
     pub(crate) fn origin(&self) -> LayerOrigin {
         self.layer.origin
     }
 
-    /// Whose it is in words that tell nothing of the machine.
+    /// Describes the origin without any detail of the machine.
     pub(crate) fn origin_text(&self) -> &str {
         match self.layer.origin {
             LayerOrigin::BuiltIn => "the defaults",

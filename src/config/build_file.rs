@@ -69,7 +69,7 @@ impl BuildFile {
     }
 }
 
-/// Whether it is a file of the workspace, links followed.
+/// Returns true if `file` is a file of the workspace, links followed.
 fn is_inside(workspace: &Workspace, file: &Path) -> bool {
     file.is_file() && file.canonicalize().is_ok_and(|real| real.starts_with(workspace.root()))
 }

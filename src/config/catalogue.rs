@@ -33,7 +33,7 @@ pub struct Catalogue {
 /// A catalogue and what did not go into it.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedCatalogue {
-    /// What is to be used.
+    /// The catalogue to use.
     pub(crate) catalogue: Catalogue,
     /// One sentence for each thing that an untrusted project said and that does not count.
     pub(crate) left_out: Vec<String>,
@@ -129,12 +129,13 @@ impl Catalogue {
         self.index.language_of(file_name, first_line)
     }
 
-    /// Whether a language is one of data, markup or prose, whose files define nothing that code calls by name.
+    /// Returns true for a language of data, markup or prose, whose files define nothing that code
+    /// calls by name.
     pub(crate) fn is_data(&self, language: &str) -> bool {
         self.languages.get(language).is_some_and(|known| known.data)
     }
 
-    /// Whether nothing but the first line can tell the language of a file with this name.
+    /// Returns true if only the first line can reveal the language of a file with this name.
     pub(crate) fn needs_first_line(&self, file_name: &str) -> bool {
         !file_name.contains('.') && self.language_of(file_name, None).is_none()
     }
@@ -202,7 +203,7 @@ fn name_by_key(merged: &mut Table) {
     }
 }
 
-/// What is wrong between tables that are right each by itself.
+/// Reports the faults between tables that are each correct by themselves.
 fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
     let empty = Table::new();
     let languages = section(merged, "language").unwrap_or(&empty);

@@ -13,7 +13,7 @@ const PYTHON_FLAGS: &str = "bBdEhiIOPqsSuvVx";
 pub(crate) struct CommandWords {
     /// The program and what it is given.
     pub(crate) words: Vec<String>,
-    /// Where it runs, beside where it would by itself.
+    /// The working folder, if it is not the default one.
     pub(crate) cwd: Option<PathBuf>,
 }
 
@@ -78,7 +78,7 @@ enum Interpreter {
     JavaScript,
 }
 
-/// What the next word is, beside a path.
+/// The meaning of the next word, apart from a path.
 enum NextArgument {
     Path,
     Folder,
@@ -153,20 +153,21 @@ impl Interpreter {
     }
 }
 
-/// What stands behind `-m`, which may be joined to other options (`-Bm`) and to its value (`-mjson.tool`).
+/// Returns the value of `-m`, which may be joined to other options (`-Bm`) and to its value
+/// (`-mjson.tool`).
 fn module_option(piece: &str) -> Option<&str> {
     let (flags, module) = piece.strip_prefix('-')?.split_once('m')?;
     flags.chars().all(|flag| PYTHON_FLAGS.contains(flag)).then_some(module)
 }
 
-/// What in a word of a command may be a path: all of it, and what the shell or the program may take it apart into (`sh -c "a; b"`,
-/// `--flag=path`).
+/// Returns the parts of a word that may be paths: the whole word, and the pieces into which the
+/// shell or the program may split it (`sh -c "a; b"`, `--flag=path`).
 pub(super) fn paths_in(word: &str) -> impl Iterator<Item = &str> {
     std::iter::once(word).chain(shell_words(word).filter(move |piece| *piece != word))
 }
 
-/// The words of a shell command that may be names of files which it runs or reads, whatever the shell makes of them; a file that
-/// its output goes to is none of them.
+/// Splits a shell command into the words that may name files which it runs or reads. The target of
+/// an output redirection is not among them.
 fn shell_words(command: &str) -> impl Iterator<Item = &str> {
     let between = |character: char| character.is_whitespace() || ";|&()<`\"'={}".contains(character);
     let mut before = "";
@@ -177,7 +178,8 @@ fn shell_words(command: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether the first word of `piece` is where output goes, which stands behind `opened`.
+/// Returns true if the first word of `piece` is the target of the output redirection at the end of
+/// `opened`.
 fn is_output_target(opened: &str, piece: &str) -> bool {
     let Some(opened) = opened.strip_suffix('>') else { return false };
     // `<>`, `'>'`, `->` and their kin send nothing anywhere, and neither does what stands on the next line or within `>(…)`.

@@ -16,7 +16,7 @@ const MAX_SCRIPT_BYTES: u64 = 64 << 10;
 pub(crate) struct LanguageDetection {
     /// The language with the most files first.
     pub(crate) languages: Vec<PresentLanguage>,
-    /// Whether a limit ended the walk before all files were seen.
+    /// True if a limit ended the walk before all files were seen.
     pub(crate) truncated: bool,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct LanguageDetection {
 pub(crate) struct PresentLanguage {
     /// Its key in the catalogue.
     pub(crate) language: String,
-    /// How many files of it were seen.
+    /// The number of its files that were seen.
     pub(crate) files: usize,
     /// One of them: the one nearest to the root, the first by name among equals.
     pub(crate) example: WorkspacePath,

@@ -11,7 +11,7 @@ pub(crate) struct ConfigProblem {
     pub(crate) file: String,
     /// The line, 1-based.
     pub(crate) line: usize,
-    /// What is wrong and what would be right.
+    /// The fault and its correction.
     pub(crate) message: String,
 }
 
@@ -39,10 +39,10 @@ pub(crate) enum ConfigError {
     Unreadable {
         /// The file as people know it.
         file: String,
-        /// Why, and what to do.
+        /// The reason, and the remedy.
         reason: String,
     },
-    /// Whether the project is trusted cannot be told.
+    /// The trust in the project cannot be determined.
     #[error(transparent)]
     Trust(#[from] TrustError),
 }

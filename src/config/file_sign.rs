@@ -9,8 +9,8 @@ use super::files::user_text;
 use super::spec::FileSign;
 
 impl FileSign {
-    /// What of it is in `folder`, in words ("`env` of `.cargo/config.toml`"). A file that is there and cannot be understood may
-    /// say anything, so it counts.
+    /// Describes the sign in `folder` ("`env` of `.cargo/config.toml`"). A file that exists and
+    /// cannot be parsed may contain the sign, so it counts.
     pub fn found_in(&self, folder: &Path) -> Option<String> {
         let name = format!("`{}`", self.file);
         if let Some(ending) = self.file.strip_prefix('*') {

@@ -21,7 +21,8 @@ pub struct Folders {
     pub data: PathBuf,
     /// Logs and the trust store: `$XDG_STATE_HOME/lsp-tools`, or what `LSP_TOOLS_STATE_DIR` says.
     pub state: PathBuf,
-    /// What may be deleted at any time: `$XDG_CACHE_HOME/lsp-tools`, or what `LSP_TOOLS_CACHE_DIR` says.
+    /// Files that may be deleted at any time: `$XDG_CACHE_HOME/lsp-tools`, or the folder in
+    /// `LSP_TOOLS_CACHE_DIR`.
     pub cache: PathBuf,
     /// The user's home, where other programs keep what is shared with us (skills). Nothing of ours is written there.
     pub home: Option<PathBuf>,
@@ -38,7 +39,7 @@ pub enum FoldersError {
     Relative {
         /// The environment variable.
         variable: &'static str,
-        /// What it holds.
+        /// The value of the variable.
         value: String,
     },
 }
@@ -52,10 +53,10 @@ impl Folders {
         Self::from(|variable| std::env::var_os(variable), Xdg::new().ok())
     }
 
-    /// Sees to it that nobody but the user enters the folders that are there, before anything in them is used.
+    /// Ensures that no other user can enter the existing folders, before anything in them is used.
     ///
     /// # Errors
-    /// Where one is not the user's, or others could have changed what is believed in it.
+    /// A folder belongs to another user, or others could have changed its trusted content.
     pub(crate) fn ensure_private(&self) -> Result<(), PrivateError> {
         private::ensure_folder_private(&self.state, PrivateFolderKind::State, "LSP_TOOLS_STATE_DIR")?;
         private::ensure_folder_private(&self.data, PrivateFolderKind::Programs, "LSP_TOOLS_DATA_DIR")?;

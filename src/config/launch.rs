@@ -46,8 +46,9 @@ impl LaunchFields {
         Ok(found)
     }
 
-    /// What the owner is asked to say yes to: the name of each launch field and its value as TOML, then each program and each
-    /// text with the SHA-256 of its content. Characters that a terminal would obey are escaped.
+    /// Lists the items that the owner approves: the name of each launch field and its value as
+    /// TOML, then each program and each text with the SHA-256 of its content. Terminal control
+    /// characters are escaped.
     pub(crate) fn approval_items(&self) -> Vec<(String, String)> {
         let programs =
             self.programs.iter().map(|(name, hash)| (format!("the program `{name}`"), hash.clone()));
@@ -61,7 +62,7 @@ impl LaunchFields {
         self.texts.insert(path.to_owned(), hash_text(content));
     }
 
-    /// Whether a text is among these, by its path relative to the project.
+    /// Returns true if the text with this path, relative to the project, is among these.
     pub(crate) fn has_text(&self, path: &str) -> bool {
         self.texts.contains_key(path)
     }
@@ -138,7 +139,7 @@ fn collect_commands(value: &toml::Value, commands: &mut Vec<CommandWords>) {
     }
 }
 
-/// How a text is spoken of.
+/// The display name of a text.
 pub(super) fn text_name(path: &str) -> String {
     format!("the instructions in `{path}`")
 }

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::{ConfigError, ConfigProblem};
 use super::schema::{self, ConfigField};
 
-/// Where a layer comes from; later ones win.
+/// The origin of a layer; later ones win.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum LayerOrigin {
     /// Compiled in.
@@ -15,7 +15,7 @@ pub(crate) enum LayerOrigin {
     User,
     /// The project's files; launch fields count only where the project is trusted.
     Project {
-        /// Whether the owner has said yes to exactly these launch fields.
+        /// True if the owner has approved exactly these launch fields.
         trusted: bool,
     },
     /// The command line.
@@ -25,9 +25,9 @@ pub(crate) enum LayerOrigin {
 /// One TOML text with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layer {
-    /// Whose it is.
+    /// The origin of the layer.
     pub(crate) origin: LayerOrigin,
-    /// How errors name it (`.lsp-tools/servers.toml`, `--set`).
+    /// The name of the layer in errors (`.lsp-tools/servers.toml`, `--set`).
     pub(crate) file: String,
     /// The TOML text.
     pub(crate) text: String,

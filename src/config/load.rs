@@ -16,7 +16,7 @@ const PROJECT_FOLDER: &str = ".lsp-tools";
 const SERVERS_FILE: &str = "servers.toml";
 const SETTINGS_FILE: &str = "lsp-tools.toml";
 
-/// What the command line says over all files, as TOML texts.
+/// The settings of the command line, which override all files, as TOML texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfigOverrides {
     /// In the words of `servers.toml`.
@@ -32,17 +32,18 @@ pub(crate) struct Config {
     pub catalogue: Arc<Catalogue>,
     /// Everything else.
     pub settings: Settings,
-    /// Whether the project's word on what to run counts.
+    /// The trust in the project's launch fields.
     pub(crate) trust: TrustState,
-    /// What the project says about running programs; `lsp-tools trust` grants exactly this.
+    /// The project's launch fields; `lsp-tools trust` approves exactly these.
     pub(crate) launch: LaunchFields,
     /// One sentence for each thing that the project said and that does not count.
     pub(crate) left_out: Vec<String>,
 }
 
 impl Config {
-    /// The files that [`load`](Self::load) reads for the project at `root` whatever they say, trust aside; they need not be
-    /// there. Settings may name more ([`MountConfig::listed`](super::mounts::MountConfig::listed)).
+    /// The files that [`load`](Self::load) always reads for the project at `root`, trust aside;
+    /// they need not exist. Settings may name more
+    /// ([`MountConfig::listed`](super::mounts::MountConfig::listed)).
     pub(crate) fn files(folders: &Folders, root: &Path) -> Vec<PathBuf> {
         let project = root.join(PROJECT_FOLDER);
         let files = [SERVERS_FILE, SETTINGS_FILE].map(|name| project.join(name));

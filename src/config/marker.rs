@@ -72,7 +72,8 @@ impl ConfigMarker {
         Some(hasher.finish())
     }
 
-    /// What a text of its file says of it: the section's value as text, or the whole. `None` where it is not there.
+    /// Returns the marker's value in the text of its file: the section's value as text, or the
+    /// whole text. `None` if the section is missing.
     pub(crate) fn value_in<'a>(&self, text: &'a str) -> Option<Cow<'a, str>> {
         match &self.section {
             None => Some(text.into()),
@@ -80,7 +81,7 @@ impl ConfigMarker {
         }
     }
 
-    /// Whether `root` has it. A file that cannot be read, or is not what its name says, configures nothing.
+    /// Returns true if `root` has the marker. An unreadable or malformed file counts as missing.
     pub(crate) fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
         let Some(section) = &self.section else { return workspace.absolute(&path).exists() };
@@ -93,7 +94,7 @@ fn has_section(file: &str, text: &str, section: &str) -> bool {
     section_of(file, text, section).is_some()
 }
 
-/// What a file in TOML, or in JSON with or without comments, says. `None` where it is neither.
+/// Parses a file in TOML, or in JSON with or without comments. `None` if it is neither.
 fn settings_of(file: &str, text: &str) -> Option<serde_json::Value> {
     if file.ends_with(".json") {
         return CstRootNode::parse(text, &ParseOptions::default()).ok()?.to_serde_value();
@@ -105,7 +106,7 @@ fn settings_of(file: &str, text: &str) -> Option<serde_json::Value> {
     serde_json::to_value(table).ok()
 }
 
-/// What a section says: its value as text, or the lines up to the next section.
+/// Returns the content of a section: its value as text, or the lines up to the next section.
 fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
     let mut keys = section.split('.');
     if file.ends_with(".toml") || file.ends_with(".json") {

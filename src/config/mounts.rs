@@ -78,21 +78,21 @@ struct McpTable {
 /// A server whose tools are mounted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mount {
-    /// What its tools' names begin with: 1 to 32 of A-Z, a-z, 0-9, `_` and `-`.
+    /// The prefix of its tools' names: 1 to 32 of A-Z, a-z, 0-9, `_` and `-`.
     pub(crate) name: String,
-    /// How it is reached.
+    /// The transport to the server.
     pub(crate) transport: MountTransport,
-    /// Which of its tools are offered.
+    /// The offered tools.
     pub(crate) tools: MountedTools,
-    /// How long its start, and each call, may take.
+    /// The time limit of its start, and of each call.
     pub(crate) timeout: Duration,
-    /// Whose word it is.
+    /// The origin of the entry.
     pub(crate) origin: MountOrigin,
     /// The file that names it, as people know it.
     pub(crate) file: String,
 }
 
-/// How a mounted server is reached.
+/// The transport to a mounted server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MountTransport {
     /// A program of ours that speaks on its stdin and stdout.
@@ -117,7 +117,7 @@ pub(crate) enum MountTransport {
     },
 }
 
-/// Which tools of a server are offered.
+/// The tools of a server that are offered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum MountedTools {
     /// All.
@@ -127,7 +127,7 @@ pub(crate) enum MountedTools {
 }
 
 impl MountedTools {
-    /// Whether the tool that its server calls `name` is offered.
+    /// Returns true if the tool that its server calls `name` is offered.
     pub(crate) fn has(&self, name: &str) -> bool {
         match self {
             Self::All => true,
@@ -136,7 +136,7 @@ impl MountedTools {
     }
 }
 
-/// Whose word an entry is.
+/// The origin of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MountOrigin {
     /// The user's own.
@@ -303,7 +303,8 @@ impl MountConfig {
     }
 }
 
-/// What is the same in two names that look alike: upper and lower case, `0` and `o`, `1`, `i` and `l`, `-` and `_`.
+/// Maps similar names to one form: upper and lower case, `0` and `o`, `1`, `i` and `l`, `-` and `_`
+/// are not distinguished.
 pub(crate) fn skeleton(name: &str) -> String {
     let plain = |letter: char| match letter.to_ascii_lowercase() {
         '0' => 'o',
@@ -324,7 +325,7 @@ impl McpServerEntry {
 /// One entry of a file with `mcpServers`.
 struct FileEntry {
     name: String,
-    /// What it says; `Err` where that cannot be read.
+    /// The entry; `Err` if it cannot be read.
     words: Result<McpServerEntry, String>,
     /// Its text where it cannot be read.
     raw: String,
@@ -337,7 +338,7 @@ impl FileEntry {
         Self { name: name.to_owned(), words, raw }
     }
 
-    /// What trust knows it by, and all that decides what it does.
+    /// Returns the entry's name for the trust store, and everything that decides its behaviour.
     fn trust_entry(&self) -> (String, String) {
         let text = self.words.as_ref().ok().and_then(|words| serde_json::to_string(words).ok());
         (format!("MCP server {}", self.name), text.unwrap_or_else(|| self.raw.clone()))

@@ -9,10 +9,12 @@ use super::pin::FilePin;
 use super::trust::TrustStore;
 use crate::workspace::Workspace;
 
-/// What the files of the project must be that the `words` which a `program` is given name, from one of the folders `bases`: what runs, reads or runs them.
+/// Returns the pins of the project files that the `words` of a `program` name, from one of the
+/// folders `bases`. Such a file is run or read by the program, or runs it.
 ///
 /// # Errors
-/// The path in the workspace of the first file for which there is no `pin`: one that its owner has not trusted as it is now.
+/// The path in the workspace of the first file without a `pin`: one that its owner has not trusted
+/// as it is now.
 pub(crate) fn pins_among<'a>(
     program: &str,
     words: impl IntoIterator<Item = &'a str>,

@@ -12,11 +12,13 @@ use crate::workspace::Workspace;
 /// The largest program whose content is looked at: several times what any is.
 pub(crate) const MOST_PROGRAM_BYTES: u64 = 2 << 30;
 
-/// A file of a project and the content that its owner trusted. Whoever runs the file, or has it run by another program, hands this on
-/// to [`Spawn`](crate::process::Spawn), so that it is compared once more at the last moment.
+/// A file of a project and the content that its owner trusted.
+///
+/// A caller that runs the file, or has it run by another program, passes the pin to
+/// [`Spawn`](crate::process::Spawn), so that the content is compared once more at the last moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePin {
-    /// Where it is, by absolute path.
+    /// The absolute path of the file.
     pub path: PathBuf,
     /// The SHA-256 of its content, in hexadecimal digits.
     pub sha256: String,
@@ -25,7 +27,7 @@ pub struct FilePin {
 /// A file is not what was trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {
-    /// It has other content by now.
+    /// The content of the file has changed.
     #[error(
         "`{}` is not what was trusted: it was changed or exchanged before it could run; look at it, then: lsp-tools trust",
         path.display()
@@ -34,12 +36,12 @@ pub enum PinError {
         /// The file.
         path: PathBuf,
     },
-    /// It cannot be looked at.
+    /// The file cannot be read.
     #[error("`{}`, which is trusted as it was, cannot be read: {source}", path.display())]
     Unread {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
@@ -80,12 +82,12 @@ impl PinnedFile {
         &self.file
     }
 
-    /// The same with `copy` in the place of the file: whatever was copied must be what was trusted as well.
+    /// Replaces the open file with `copy`; the copied content must match the trusted hash as well.
     pub(crate) fn with_copy(&self, copy: File) -> Self {
         Self { pin: self.pin.clone(), file: copy }
     }
 
-    /// What to say where the file cannot be read.
+    /// Creates the error for a file that cannot be read.
     pub(crate) fn unreadable_error(&self, source: io::Error) -> PinError {
         self.pin.unreadable_error(source)
     }

@@ -6,7 +6,7 @@ use toml::de::{DeTable, DeValue};
 use super::error::escape_unprintable;
 use crate::text::{quoted_list, suggestion};
 
-/// What a value must be.
+/// The type of a value.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ConfigFieldType {
     Text,
@@ -35,7 +35,8 @@ pub(super) enum ConfigFieldType {
 pub(super) struct ConfigField {
     pub(super) key: &'static str,
     pub(super) shape: ConfigFieldType,
-    /// It has a say in what is run, so a project's word counts only where the project is trusted.
+    /// True if the field affects which program is run; a project's value then counts only if the
+    /// project is trusted.
     pub(super) launch: bool,
 }
 

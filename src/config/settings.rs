@@ -63,43 +63,44 @@ pub(crate) use web::{FetchSettings, LibraryDocsSettings};
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Settings {
-    /// How long each kind of request may take.
+    /// The time limit of each kind of request.
     pub(crate) deadlines: Deadlines,
-    /// What running servers may cost.
+    /// The resource limits of running servers.
     pub(crate) servers: ServerSettings,
-    /// How much is read and answered at once.
+    /// The size limits of files and answers.
     pub(crate) limits: LimitSettings,
-    /// What is logged.
+    /// The log.
     pub(crate) log: LogSettings,
     /// Commands.
     pub(crate) bash: BashSettings,
-    /// When the daemon goes.
+    /// The conditions on which the daemon ends.
     pub(crate) daemon: DaemonSettings,
-    /// What `fetch_web_page` may ask.
+    /// The rules for requests of `fetch_web_page`.
     pub(crate) fetch: FetchSettings,
-    /// Whom the tools of library documentation ask.
+    /// The source of library documentation.
     pub(crate) library_docs: LibraryDocsSettings,
     /// Keys of servers that never run.
     pub(crate) disabled: Vec<String>,
-    /// By language, the keys of the servers that run, whatever is installed, the navigating one first.
+    /// The keys of the servers that run, by language, regardless of which are installed; the
+    /// navigating one first.
     pub(crate) prefer: BTreeMap<String, Vec<String>>,
     /// The record of calls.
     pub(crate) audit: AuditSettings,
-    /// What each file says about who may call what, from the weakest layer to the strongest.
+    /// The access settings of each file, from the weakest layer to the strongest.
     #[serde(skip)]
     pub access: Vec<AccessLayer>,
-    /// Which skills there are.
+    /// The skills.
     pub(crate) skills: SkillSettings,
     /// The MCP servers that are mounted.
     #[serde(skip)]
     pub(crate) mounts: MountConfig,
-    /// How editors take part.
+    /// The integration of editors.
     pub(crate) editor: EditorSettings,
-    /// Whether agents may know of the user's chats.
+    /// The access of agents to the user's chats.
     pub(crate) chats: ChatSettings,
 }
 
-/// How long each kind of request may take, from the caller's question to the answer.
+/// The time limit of each kind of request, from the caller's question to the answer.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Deadlines {
@@ -139,7 +140,7 @@ pub(crate) struct Deadlines {
     /// `shutdown` and `exit`, after which a server is killed (3 s).
     #[serde(deserialize_with = "milliseconds")]
     pub(crate) stop: Duration,
-    /// Any call of a tool, whatever it does (30 min).
+    /// Any call of a tool, including all that it does (30 min).
     #[serde(deserialize_with = "milliseconds")]
     pub(crate) tool: Duration,
     /// A task of another agent (10 min).
@@ -169,7 +170,7 @@ impl Default for Deadlines {
     }
 }
 
-/// How much is read and answered at once.
+/// The size limits of files and answers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LimitSettings {
@@ -189,7 +190,7 @@ impl Default for LimitSettings {
     }
 }
 
-/// Which skills there are.
+/// The selection of skills.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct SkillSettings {
@@ -200,7 +201,7 @@ pub(crate) struct SkillSettings {
     pub(crate) disabled: Vec<String>,
 }
 
-/// What is logged.
+/// The settings of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LogSettings {
@@ -218,7 +219,7 @@ impl Default for LogSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AuditSettings {
-    /// Whether it is kept (it is).
+    /// True to keep the record (the default).
     pub(crate) enabled: bool,
     /// The size in bytes at which the file is put aside, replacing the one put aside before (8 MiB).
     pub(crate) max_bytes: u64,

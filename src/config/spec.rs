@@ -49,7 +49,7 @@ pub struct Language {
     /// Globs of the files that define what is built in. Calls of it are counted, and not listed.
     #[serde(default)]
     pub(crate) built_ins: Vec<String>,
-    /// It is data, markup or prose: what stands in its files is no definition of what other code calls so.
+    /// True for data, markup or prose, whose files define nothing that other code calls by name.
     #[serde(default)]
     pub(crate) data: bool,
     /// True if its files build or set up code in other languages.
@@ -74,7 +74,8 @@ pub struct Language {
 }
 
 impl Language {
-    /// What files of the language end in: its extensions, and "" where scripts without any may be of it.
+    /// Returns the file name endings of the language: its extensions, and "" if a script without an
+    /// extension may belong to it.
     pub(crate) fn endings(&self) -> impl Iterator<Item = &str> {
         let bare = (!self.shebangs.is_empty()).then_some("");
         self.extensions.iter().map(String::as_str).chain(bare)
@@ -100,7 +101,7 @@ impl Language {
 pub struct ServerSpec {
     /// The name people use.
     pub name: String,
-    /// Where its documentation is.
+    /// The address of its documentation.
     #[serde(default)]
     pub homepage: Option<String>,
     /// Keys of the languages it speaks; none where a `door` starts it.
@@ -130,8 +131,8 @@ pub struct ServerSpec {
     /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
     #[serde(default)]
     pub root_topmost: bool,
-    /// What marks a project of projects that one process serves whole: the nearest folder that has one is the root, before any
-    /// of the markers is looked for.
+    /// The markers of a project of projects that one process serves whole. The nearest folder that
+    /// has one is the root, before any of the root markers is searched for.
     #[serde(default)]
     pub(crate) root_workspaces: Vec<ConfigMarker>,
     /// The list of folders in it that do not belong to it: they are projects of their own.
@@ -141,13 +142,13 @@ pub struct ServerSpec {
     /// The topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
-    /// What shows that a project wants this server.
+    /// The signs that a project wants this server.
     #[serde(default)]
     pub(crate) configured_by: Vec<ConfigMarker>,
     /// All that it reads of a project to learn how to look at it; not known where there is nothing.
     #[serde(default)]
     pub(crate) project_settings: Vec<ConfigMarker>,
-    /// What it is asked for.
+    /// The kinds of requests that the server gets.
     #[serde(default)]
     pub(crate) features: ServerFeatures,
     /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
@@ -158,7 +159,7 @@ pub struct ServerSpec {
     pub(crate) answers_of_project: Vec<ServerQuestion>,
     /// A type may implement an interface of another root without naming it; what joins roots into one.
     pub implements_unnamed: Option<String>,
-    /// What its diagnostics say nothing of.
+    /// The aspects that its diagnostics do not cover.
     #[serde(default)]
     pub(crate) unchecked: Vec<UncheckedAspect>,
     /// A description of its findings ("undefined names, no type errors"), shown while other servers
@@ -175,51 +176,52 @@ pub struct ServerSpec {
     /// Settings that name another file of settings, relative to their own.
     #[serde(default)]
     pub(crate) extends: Vec<ConfigMarker>,
-    /// How it can be installed.
+    /// The ways to install it.
     #[serde(default)]
     pub install: InstallSpec,
     /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
-    /// What a project may lack for its answers to be whole.
+    /// The parts that a project may lack for complete answers.
     #[serde(default)]
     pub(crate) set_up: Vec<SetUp>,
     /// The server whose `set_up` holds for this one as well.
     pub set_up_as: Option<String>,
-    /// What the project's builds leave that tells it how files are compiled.
+    /// The file in which the project's builds record how files are compiled.
     pub(crate) build_file: Option<BuildFile>,
     /// Names of folders, in the root and above it, into which packages are installed: it is started again when others are there.
     #[serde(default)]
     pub packages_in: Vec<String>,
-    /// What it reads only when it starts: it is started again when one of these is another.
+    /// The settings that it reads only at its start; it is restarted when one of them changes.
     #[serde(default)]
     pub(crate) restarts_with: Vec<ConfigMarker>,
     /// Settings that hold below those while the root has no sign of a configuration of their own.
     #[serde(default)]
     pub(crate) settings_unless: Vec<SettingsUnless>,
-    /// It asks for its settings (`workspace/configuration`) right after its start; what is told to it besides makes it begin anew.
+    /// True if it requests its settings (`workspace/configuration`) right after its start. A
+    /// further notification of settings makes it start over.
     #[serde(default)]
     pub asks_for_settings: bool,
     /// `initializationOptions` of the `initialize` request.
     #[serde(default)]
     pub initialization_options: toml::Table,
-    /// What it counts columns in, whatever it announces.
+    /// The encoding in which it counts columns, regardless of the announced one.
     pub(crate) position_encoding: Option<Encoding>,
-    /// How it must be told of changes.
+    /// The rule for sending changes to it.
     #[serde(default)]
     pub(crate) sync: SyncRule,
-    /// When its diagnostics are those of the text it has now.
+    /// The rule by which diagnostics of the current text are recognised.
     #[serde(default)]
     pub(crate) diagnostics: DiagnosticsRule,
-    /// When its answers across files are whole.
+    /// The conditions on which its answers across files are complete.
     #[serde(default)]
     pub(crate) readiness: ReadinessRule,
-    /// What it takes for it to see other files as they are on disk.
+    /// The rule for making it notice changes on disk.
     #[serde(default)]
     pub(crate) reload: ReloadRule,
-    /// How it moves a symbol to another file, where it can.
+    /// The rule for moving a symbol to another file, if it can.
     pub(crate) move_symbol: Option<MoveSymbolRule>,
-    /// What must be there beside the server for it to be of full use.
+    /// The prerequisites, beside the server itself, of its full function.
     #[serde(default)]
     pub(crate) hollow: Vec<ServerPrerequisite>,
     /// Known faults, in sentences.
@@ -234,27 +236,29 @@ pub struct ServerSpec {
     pub python_path_setting: Option<String>,
     /// Dotted key of its initialization options that takes the same ("workspace.environmentPath").
     pub python_path_option: Option<String>,
-    /// How it is given an environment of which nothing may be run; not at all where this is absent.
+    /// The way to give it an environment of which nothing may be run; it gets none if this is
+    /// absent.
     pub(crate) python_unrun: Option<PythonUnrun>,
-    /// Not told which interpreter to run, it runs one of the project.
+    /// True if it runs an interpreter of the project unless an interpreter is given to it.
     #[serde(default)]
     pub python_finds_own: bool,
-    /// It takes the first `python3` on PATH for the one of the project.
+    /// True if it takes the first `python3` on PATH for the project's interpreter.
     #[serde(default)]
     pub python_on_path: bool,
-    /// Whether the project owner's trust is needed before it may start, because starting it runs the project's code.
+    /// True if it needs the trust of the project's owner before it may start, because its start
+    /// runs the project's code.
     #[serde(default)]
     pub runs_project_code: bool,
-    /// How it is started where there is no such trust; it is not started at all where this is absent.
+    /// The way to start it without that trust; it is not started then if this is absent.
     pub untrusted: Option<UntrustedLaunch>,
-    /// What a program of the command's name on PATH may be instead of the server itself.
+    /// The toolchain proxy that a program of the command's name on PATH may be.
     pub(crate) proxy: Option<ToolchainProxy>,
     /// Do not use this server unless a setting names it.
     #[serde(default)]
     pub disabled: bool,
 }
 
-/// How a server is given a Python environment of which nothing may be run.
+/// The way to give a server a Python environment of which nothing may be run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PythonUnrun {
@@ -264,7 +268,7 @@ pub(crate) enum PythonUnrun {
     Variable,
 }
 
-/// What a server is asked for when several share a file.
+/// The kinds of requests that a server gets if several share a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ServerFeatures {
@@ -290,25 +294,25 @@ impl Default for ServerFeatures {
 pub(crate) enum ServerQuestion {
     /// The callers and the callees of a function.
     Calls,
-    /// What it derives from, what derives from it.
+    /// The supertypes and subtypes of a type.
     Types,
-    /// What implements it.
+    /// The implementations of a symbol.
     Implementation,
-    /// Where it is declared.
+    /// The declaration of a symbol.
     Declaration,
-    /// Where its type is defined.
+    /// The definition of a symbol's type.
     TypeDefinition,
     /// The edits of imports when a file moves.
     Moves,
 }
 
-/// What the diagnostics of a server may say nothing of.
+/// The aspects that a server's diagnostics may not cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum UncheckedAspect {
-    /// Whether imports lead to something.
+    /// The existence of import targets.
     Imports,
-    /// Whether types, arguments and members fit.
+    /// The types of values, arguments and members.
     Types,
 }
 
@@ -342,7 +346,7 @@ pub(crate) struct SettingsUnless {
     pub(crate) settings: toml::Table,
 }
 
-/// What a project's builds leave that tells a server how files are compiled, and where they put it.
+/// The file in which a project's builds record how files are compiled, and its possible folders.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BuildFile {
@@ -353,7 +357,8 @@ pub(crate) struct BuildFile {
     /// Files in the root that say it as well, where builds put none.
     #[serde(default)]
     pub(crate) instead: Vec<String>,
-    /// Where builds put it, relative to the root, in this order; a `*` stands for any part of one name.
+    /// The folders of builds, relative to the root, in this order; a `*` stands for any part of one
+    /// name.
     pub(crate) folders: Vec<String>,
     /// Files of CMake's presets, which name more folders.
     #[serde(default)]
@@ -371,15 +376,16 @@ pub(crate) struct SetUp {
     pub(crate) of: Vec<ConfigMarker>,
     /// The signs that it is there, in the root or a folder above it.
     pub(crate) unless: Vec<ConfigMarker>,
-    /// Where there are any, one of these signs must be there as well, in the root or a folder above it.
+    /// Signs of which one must be there as well, in the root or a folder above it; empty if none is
+    /// required.
     #[serde(default)]
     pub(crate) with: Vec<ConfigMarker>,
-    /// What is lost without it, and the command that makes it.
+    /// The loss without it, and the command that makes it.
     pub(crate) message: String,
     /// A Python environment is another sign that it is there.
     #[serde(default)]
     pub(crate) environment: bool,
-    /// Without it diagnostics may fall short of what there is.
+    /// True if diagnostics may be incomplete without it.
     #[serde(default)]
     pub(crate) lowers: bool,
     /// The server's build file is another sign that it is there.
@@ -388,7 +394,7 @@ pub(crate) struct SetUp {
 }
 
 impl SetUp {
-    /// Whether the project at `root` needs it and does not have it.
+    /// Returns true if the project at `root` needs it and does not have it.
     pub(crate) fn is_lacking(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let above = |signs: &[ConfigMarker]| {
             let mut folders = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
@@ -400,12 +406,12 @@ impl SetUp {
 }
 
 impl ServerSpec {
-    /// Whether it is not started before its project is trusted.
+    /// Returns true if it is not started before its project is trusted.
     pub fn waits_for_trust(&self) -> bool {
         self.runs_project_code && self.untrusted.is_none()
     }
 
-    /// Whether it runs beside others, and only for files below one of its root markers.
+    /// Returns true if it runs beside others, and only for files below one of its root markers.
     pub(crate) fn joins_where_marked(&self) -> bool {
         self.root_required && !self.features.navigation
     }
@@ -416,7 +422,7 @@ impl ServerSpec {
         settings.any(|marker| marker.file() == name) || self.root_markers.iter().any(|marker| marker == name)
     }
 
-    /// What the project at `root` needs for its answers and does not have.
+    /// Returns the set-up that the project at `root` needs for complete answers and does not have.
     pub(crate) fn missing_set_up<'a>(
         &'a self,
         workspace: &'a Workspace,
@@ -469,7 +475,7 @@ impl PartialEq for RegexPattern {
 impl Eq for RegexPattern {}
 
 impl RegexPattern {
-    /// Whether `text` has it.
+    /// Returns true if `text` matches.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
@@ -491,7 +497,7 @@ pub(crate) struct ServerPrerequisite {
     /// A program, with arguments, whose first line is a folder.
     #[serde(default)]
     pub(crate) below: Vec<String>,
-    /// What is lost without it.
+    /// The loss without it.
     pub(crate) message: String,
     /// The command that mends it.
     pub(crate) install: String,

@@ -1,8 +1,9 @@
-//! Small files in the user's state folder. They are readable by the user alone, replaced whole, and changed by one process at a
-//! time.
+//! Small files in the user's state folder. They are readable by the user alone, replaced whole, and
+//! changed by one process at a time.
 //!
-//! A reader meets the old file or the new one and needs no lock, since a file is replaced by a rename. Whoever writes
-//! holds the folder's lock, so that what was counted or read before a change is still so when the change is made.
+//! A file is replaced by a rename, so a reader sees either the old file or the new one and needs no
+//! lock. A writer holds the folder's lock, so that values read before a change are still valid when
+//! the change is made.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -23,18 +24,19 @@ pub(crate) use held::HeldFile;
 const LOCK: &str = ".lock";
 const FRESH: &str = ".new";
 const MAX_STATE_NAME_BYTES: usize = 128;
-/// How long another process may hold the lock; a change takes milliseconds.
+/// The maximum time for which another process may hold the lock; a change takes milliseconds.
 const STATE_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long those before us in this process may take together: a daemon has many clients, and each change waits for the disk.
+/// The maximum time for all earlier waiters in this process together: a daemon has many clients,
+/// and each change waits for the disk.
 const STATE_QUEUE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often the lock is tried: the kernel does not tell when one becomes free without waiting for it without end.
+/// The interval between attempts to take the lock: the kernel offers no wait with a timeout.
 const STATE_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A folder below the user's state folder.
 #[derive(Debug, Clone)]
 pub(crate) struct StateFolder {
     path: PathBuf,
-    /// How errors call it.
+    /// The description of the content, for errors.
     what: &'static str,
 }
 
@@ -52,7 +54,7 @@ impl StateName {
         (whole && !name.starts_with(['.', ' '])).then(|| Self(name.to_owned()))
     }
 
-    /// As text.
+    /// Returns the name as text.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
@@ -66,19 +68,19 @@ pub(crate) enum StateError {
         "the folder of {what} belongs to another user or can be written by others, so it is not used; take that right away (chmod go-w) or set LSP_TOOLS_STATE_DIR to a folder of your own"
     )]
     Open {
-        /// What it holds.
+        /// The description of the content.
         what: &'static str,
     },
     /// Somebody holds the lock.
     #[error("others have been changing {what} for {} s or more; try again", STATE_LOCK_TIMEOUT.as_secs())]
     Busy {
-        /// What it holds.
+        /// The description of the content.
         what: &'static str,
     },
     /// The file has more bytes than any that we write.
     #[error("a file among {what} has more than {limit} bytes; it was not written by lsp-tools")]
     TooLarge {
-        /// What the folder holds.
+        /// The description of the content.
         what: &'static str,
         /// The limit.
         limit: u64,
@@ -86,16 +88,16 @@ pub(crate) enum StateError {
     /// The file system refused.
     #[error("{what} cannot be {action}: {source}")]
     Io {
-        /// What it holds.
+        /// The description of the content.
         what: &'static str,
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// A folder that nobody else changes.
+/// A folder that no other process or thread changes.
 #[derive(Debug)]
 pub(crate) struct LockedFolder<'a> {
     folder: &'a StateFolder,
@@ -104,8 +106,10 @@ pub(crate) struct LockedFolder<'a> {
     _turn: FolderChangeGuard,
 }
 
-/// The folders that somebody in this process changes now. Who waits here is woken, where the file would have to be tried again and
-/// again, and whoever tries at the wrong moments would never get it.
+/// The folders that threads of this process change now.
+///
+/// A waiting thread is woken. Repeated attempts to lock the file could fail each time, by bad
+/// timing.
 static CHANGED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static FREED: Condvar = Condvar::new();
 
@@ -114,7 +118,8 @@ static FREED: Condvar = Condvar::new();
 struct FolderChangeGuard(PathBuf);
 
 impl FolderChangeGuard {
-    /// Waits until nobody else in this process changes the folder at `path`, at most [`STATE_QUEUE_TIMEOUT`].
+    /// Waits until no other thread of this process changes the folder at `path`, at most
+    /// [`STATE_QUEUE_TIMEOUT`].
     fn acquire(path: &Path) -> Option<Self> {
         let mut changed = CHANGED.lock();
         FREED.wait_while_for(&mut changed, |changed| changed.contains(path), STATE_QUEUE_TIMEOUT);
@@ -187,11 +192,11 @@ impl StateFolder {
         Ok(names)
     }
 
-    /// Makes the folder if need be and waits until nobody else changes it: at most two seconds for another process, and as long
-    /// as it takes (within half a minute) for those who came before in this one. Blocks.
+    /// Creates the folder if needed and locks it against other writers. Blocks for at most two
+    /// seconds on another process, and for at most half a minute on earlier waiters in this one.
     ///
     /// # Errors
-    /// Where the folder cannot be believed or made, or somebody else holds it.
+    /// The folder cannot be trusted or created, or another writer holds the lock.
     pub(crate) fn lock(&self) -> Result<LockedFolder<'_>, StateError> {
         self.is_there()?;
         private::make_folder(&self.path).map_err(|error| self.io_error("written", error))?;
@@ -230,10 +235,11 @@ impl StateFolder {
 }
 
 impl LockedFolder<'_> {
-    /// Puts a file in the place of the one of that name; whatever happens, one of the two is there, whole.
+    /// Replaces the file of that name. After any failure, either the old or the new file exists,
+    /// whole.
     ///
     /// # Errors
-    /// Where it cannot be written; the old one is there then.
+    /// The file cannot be written; the old one is still there.
     pub(crate) fn write(&self, name: &StateName, content: &[u8]) -> Result<(), StateError> {
         let folder = self.folder;
         let (path, fresh) = (folder.path.join(name.as_str()), folder.path.join(FRESH));
@@ -362,7 +368,7 @@ mod tests {
     fn state_lock_held_by_another_process_times_out_as_busy() {
         let (_keep, folder) = folder();
         drop(folder.lock().unwrap());
-        // Another process has it: nobody here knows of this lock.
+        // Another process holds the lock: this process does not know of it.
         let held = private::open_options().write(true).open(folder.path.join(LOCK)).unwrap();
         held.lock().unwrap();
         let begun = Instant::now();

@@ -32,14 +32,14 @@ pub(crate) use error::TrustError;
 
 const LOCK: &str = "trust.lock";
 const TRUST_FORMAT_VERSION: u32 = 1;
-/// How often it is tried: the kernel does not tell when one becomes free without waiting for it without end.
+/// The interval between attempts to take the lock: the kernel offers no wait with a timeout.
 const TRUST_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The store of trusted projects.
 #[derive(Debug, Clone)]
 pub(crate) struct TrustStore {
     folder: PathBuf,
-    /// What the store said, for as long as it has not changed: every call asks.
+    /// The content of the store, kept while the file is unchanged, because every call reads it.
     kept: Arc<Mutex<Option<KeptStore>>>,
 }
 
@@ -50,7 +50,7 @@ struct KeptStore {
     store: Arc<TrustStoreContent>,
 }
 
-/// What the store says of one project.
+/// The store's record of one project.
 pub(super) struct RecordedProject {
     store: Arc<TrustStoreContent>,
     key: String,
@@ -78,7 +78,7 @@ impl RecordedProject {
     }
 }
 
-/// What a project was trusted with of hooks.
+/// The hooks in a project's trust record.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedHooks {
     /// The paths of hooks files, also of those that are gone since.
@@ -89,7 +89,7 @@ pub(crate) struct RecordedHooks {
 
 /// The programs that a project was trusted with.
 pub(super) enum RecordedPrograms {
-    /// It is not trusted.
+    /// The project is not trusted.
     None,
     /// That cannot be told.
     Unknown,
@@ -98,7 +98,7 @@ pub(super) enum RecordedPrograms {
 }
 
 impl RecordedPrograms {
-    /// Whether one of them has its place at `path`; also where that cannot be told.
+    /// Returns true if one of the programs is recorded for `path`, or if that cannot be determined.
     pub(super) fn has(&self, path: &Path) -> bool {
         match self {
             Self::None => false,
@@ -121,22 +121,22 @@ impl TrustState {
     }
 }
 
-/// Whether a project's word counts.
+/// The trust in a project's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrustState {
     /// Its owner said yes to exactly this.
     Trusted,
-    /// Nobody was asked, or the answer was taken back.
+    /// The owner was not asked, or withdrew the approval.
     Untrusted,
     /// Its owner said yes to something else.
     Changed {
-        /// What differs, one entry each ("`server.pylsp.command` of `servers.toml` was added").
+        /// The differences, one entry each ("`server.pylsp.command` of `servers.toml` was added").
         what: Vec<String>,
     },
 }
 
 impl TrustState {
-    /// Whether it may run what it says.
+    /// Returns true if the project may run the programs that it names.
     pub(crate) fn is_trusted(&self) -> bool {
         *self == Self::Trusted
     }
@@ -204,10 +204,11 @@ impl TrustStore {
         }
     }
 
-    /// Whether `project` was trusted with exactly these launch fields, and each of their programs as it is now.
+    /// Compares the trust record of `project` with exactly these launch fields and the present
+    /// content of each of their programs.
     ///
     /// # Errors
-    /// When the store or the project's folder cannot be read.
+    /// The store or the project's folder cannot be read.
     pub(crate) fn is_trusted(&self, project: &Path, fields: &LaunchFields) -> Result<TrustState, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let record = found.record();
@@ -239,11 +240,12 @@ impl TrustStore {
         }
     }
 
-    /// What a program that lies inside `project` (`.venv/bin/pylsp`, `node_modules/.bin/eslint`) must be when it runs, or why it
-    /// may not: it runs only where its owner trusted the project when the program was this one.
+    /// Returns the pin of a program that lies inside `project` (`.venv/bin/pylsp`,
+    /// `node_modules/.bin/eslint`), or the reason why it may not run. The program may run only if
+    /// the owner trusted the project with exactly this content.
     ///
     /// # Errors
-    /// When the store, the project's folder or the program cannot be read, or the program lies outside.
+    /// The store, the project's folder or the program cannot be read, or the program lies outside.
     pub(crate) fn pin(
         &self,
         project: &Path,
@@ -260,11 +262,11 @@ impl TrustStore {
         })
     }
 
-    /// Whether a text of `project` may be given to models to follow: only where its owner trusted the project when it said
-    /// exactly `content`. `path` is relative to the project.
+    /// Decides whether a text of `project` may be given to models as instructions. This needs the
+    /// owner's trust in the project with exactly this `content`. `path` is relative to the project.
     ///
     /// # Errors
-    /// When the store or the project's folder cannot be read.
+    /// The store or the project's folder cannot be read.
     pub(crate) fn text_state(
         &self,
         project: &Path,
@@ -281,7 +283,7 @@ impl TrustStore {
         ))))
     }
 
-    /// The programs that `project` was trusted with, whatever is in their places now.
+    /// The programs that `project` was trusted with, regardless of their present content.
     pub(super) fn recorded_programs(&self, project: &Path) -> RecordedPrograms {
         match self.find(project) {
             Err(_) => RecordedPrograms::Unknown,
@@ -290,11 +292,11 @@ impl TrustStore {
         }
     }
 
-    /// What `project`, which says `fields` of running programs now, was trusted with of hooks: its settings' own, and texts whose
-    /// paths begin with `start`.
+    /// Returns the hooks with which `project` was trusted: those of its settings, and the texts
+    /// whose paths begin with `start`. `fields` are its present launch fields.
     ///
     /// # Errors
-    /// When the store or the project's folder cannot be read.
+    /// The store or the project's folder cannot be read.
     pub(crate) fn recorded_hooks(
         &self,
         project: &Path,
@@ -316,11 +318,12 @@ impl TrustStore {
         Ok(self.find(project)?.map_or_else(Vec::new, |found| found.texts_below(start)))
     }
 
-    /// Whether a tool that the project drops in may run: only where its owner trusted the project when the tool was this one
-    /// (`pin`: all that decides what it does, as in [`LaunchFields::add_tool`]). Other tools of the project do not matter.
+    /// Decides whether a tool of the project's own may run. This needs the owner's trust in the
+    /// project with exactly this tool (`pin`: all that decides its behaviour, as in
+    /// [`LaunchFields::add_tool`]). Other tools of the project do not matter.
     ///
     /// # Errors
-    /// When the store or the project's folder cannot be read.
+    /// The store or the project's folder cannot be read.
     pub(crate) fn tool_state(&self, project: &Path, tool: &str, pin: &str) -> Result<TrustState, TrustError> {
         let Some(found) = self.find(project)? else { return Ok(TrustState::Untrusted) };
         let hash = hash_text(pin.as_bytes());
@@ -358,10 +361,11 @@ impl TrustStore {
         })
     }
 
-    /// Whether the owner of `project` said no to what is `shown`, and is not to be asked again.
+    /// Returns true if the owner of `project` declined the items in `shown`, and is not asked
+    /// again.
     ///
     /// # Errors
-    /// When the store or the project's folder cannot be read.
+    /// The store or the project's folder cannot be read.
     pub(crate) fn is_declined(&self, project: &Path, shown: &str) -> Result<bool, TrustError> {
         let (key, device, inode) = project_identity(project)?;
         let store = self.read()?;
@@ -395,7 +399,7 @@ impl TrustStore {
         Ok(trusted.collect())
     }
 
-    /// What the store says of `project`; `None` where it was not trusted.
+    /// Returns the store's record of `project`; `None` if it was not trusted.
     fn find(&self, project: &Path) -> Result<Option<RecordedProject>, TrustError> {
         let store = self.read()?;
         // Most users trust nothing, and need no look at the folder.
@@ -406,7 +410,8 @@ impl TrustStore {
         Ok(store.projects.contains_key(&key).then_some(RecordedProject { store, key, device, inode }))
     }
 
-    /// What the store says now, from memory where it has not changed. Whether others can write it is looked at each time.
+    /// Returns the present content of the store, from memory if the file is unchanged. The folder's
+    /// permissions are checked each time.
     fn read(&self) -> Result<Arc<TrustStoreContent>, TrustError> {
         let path = self.folder.join(TRUST_STORE);
         let now = SystemTime::now();
@@ -495,8 +500,9 @@ impl TrustStore {
     }
 }
 
-/// A project's key in the store, and its identity on the disk. `project` must have no links in it: where one has taken the place of a folder,
-/// the project is another one, of which nobody has said anything.
+/// Returns a project's key in the store, and its identity on the disk. `project` must contain no
+/// links: if one has replaced a folder, the path leads to another project, about which nothing is
+/// recorded.
 fn project_identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
     let path = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;
     if path != project {
@@ -508,7 +514,8 @@ fn project_identity(project: &Path) -> Result<(String, u64, u64), TrustError> {
     Ok((key.to_owned(), metadata.dev(), metadata.ino()))
 }
 
-/// Takes the lock within a few seconds: whoever may read it can hold it for ever.
+/// Takes the lock within a few seconds. Any process that may read the file can hold the lock
+/// without end, so the wait is limited.
 fn acquire_lock(lock: &File, path: &Path) -> Result<(), TrustError> {
     let until = Instant::now() + TRUST_LOCK_TIMEOUT;
     loop {

@@ -20,11 +20,11 @@ pub(super) const BASH: &[ConfigField] = &[
     launch("env", Texts),
 ];
 
-/// Whether commands are kept to the folders that they may write.
+/// The restriction of commands to the folders that they may write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SandboxMode {
-    /// Where the kernel can; each answer says whether it does.
+    /// Wherever the kernel supports it; each answer states whether it is active.
     #[default]
     Auto,
     /// Always: where the kernel cannot, no command runs.
@@ -33,18 +33,18 @@ pub(crate) enum SandboxMode {
     Off,
 }
 
-/// What commands may do on the network.
+/// The network access of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum NetworkAccess {
-    /// Whatever their user may.
+    /// The access of their user.
     #[default]
     Open,
     /// No TCP, neither out nor in; where the kernel cannot keep it from them, no command runs. Other protocols stay open.
     NoTcp,
 }
 
-/// Which caches of package managers and build tools commands write.
+/// The caches of package managers and build tools that commands write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum CacheSharing {
@@ -59,25 +59,27 @@ pub(crate) enum CacheSharing {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct BashSettings {
-    /// How long a command may take where the caller says nothing (120 s).
+    /// The time limit of a command if the caller gives none (120 s).
     #[serde(rename = "timeout-ms", deserialize_with = "milliseconds")]
     pub(crate) timeout: Duration,
     /// The longest that a caller may ask for (600 s). Commands in the background may take longer.
     #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
     pub(crate) max_timeout: Duration,
-    /// How much of each of the two output streams an answer holds, in bytes (10,000).
+    /// The size of each of the two output streams in an answer, in bytes (10,000).
     pub(crate) output_bytes: usize,
-    /// How many commands one session may have in the background, those that have ended and were not pushed out by newer
-    /// ones included (16).
+    /// The number of background commands per session (16). Commands that have ended count until
+    /// newer ones replace them.
     pub(crate) background: usize,
-    /// Whether commands are kept to the folders that they may write (`auto`).
+    /// The restriction of commands to the folders that they may write (`auto`).
     pub(crate) sandbox: SandboxMode,
-    /// What they may do on the network (`open`). Only where they are kept to their folders.
+    /// The network access of commands (`open`). It applies only to sandboxed commands.
     pub(crate) network: NetworkAccess,
-    /// Which caches they write (`private`). Only where they are kept to their folders: elsewhere they write what their user may.
+    /// The caches that commands write (`private`). This applies only to sandboxed commands: others
+    /// write all that their user may.
     pub(crate) caches: CacheSharing,
-    /// What they may write beside the workspace, the folders for temporary files and caches (none), each with all that is
-    /// beneath it: absolute, or from `~/` or a variable (`$CARGO_HOME/registry`). What is not there does not count.
+    /// The writable paths beside the workspace and the folders for temporary files and caches
+    /// (none), each with all that is beneath it. A path is absolute, or begins with `~/` or a
+    /// variable (`$CARGO_HOME/registry`). A path that does not exist is ignored.
     pub(crate) writable: Vec<String>,
     /// Names of variables that they get beside those that language servers get; `*` at the end stands for anything. Only
     /// these can bring a secret in.
@@ -100,7 +102,7 @@ impl Default for BashSettings {
     }
 }
 
-/// What is wrong with an entry of `writable`, if something is.
+/// Returns the fault of an entry of `writable`, if it has one.
 pub(super) fn writable_fault(entry: &str) -> Option<String> {
     let rooted = entry.starts_with('/')
         || entry == "~"

@@ -12,11 +12,11 @@ use crate::config::schema::{ConfigField, plain};
 pub(super) const CHATS: &[ConfigField] =
     &[plain("enabled", Flag), plain("vscode", Texts), plain("copilot-cli", Texts)];
 
-/// Whether agents may know of the user's chats, and where these are.
+/// The access of agents to the user's chats, and the folders of these chats.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ChatSettings {
-    /// Whether there are tools that tell of them (there are none).
+    /// True to offer tools that read the chats (the default is false).
     pub(crate) enabled: bool,
     /// Folders called `User` of VS Code and its kin, instead of the usual ones; from `/` or `~/`.
     pub(crate) vscode: Option<Vec<String>>,
@@ -44,7 +44,7 @@ pub(super) fn strip_project_chats(layer: &Layer, table: &mut Table) -> Option<St
     ))
 }
 
-/// What is wrong with a folder, if something is.
+/// Returns the fault of a folder, if it has one.
 pub(super) fn folder_problem(key: &str, folder: &str) -> Option<String> {
     let rooted = folder.starts_with('/') || folder.starts_with("~/");
     (!rooted).then(|| format!("`chats.{key}` names `{folder}`; give a path from `/` or `~/`"))

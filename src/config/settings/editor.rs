@@ -7,10 +7,11 @@ use super::super::schema::{ConfigField, plain};
 
 pub(super) const EDITOR: &[ConfigField] = &[plain("share-overlays", Flag)];
 
-/// How editors take part.
+/// The integration of editors.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct EditorSettings {
-    /// Whether agents and shells see an editor's unsaved text too when they ask about code (they do not).
+    /// True to answer questions of agents and shells with an editor's unsaved text as well (the
+    /// default is false).
     pub(crate) share_overlays: bool,
 }

@@ -23,7 +23,7 @@ pub(super) const SERVERS: &[ConfigField] = &[
 /// Those that all of a user's workspaces share.
 const MACHINE_SHARES: [&str; 2] = ["machine-memory-budget-mb", "machine-starts"];
 
-/// What running servers may cost.
+/// The resource limits of running servers.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ServerSettings {

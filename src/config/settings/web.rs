@@ -21,9 +21,10 @@ pub(crate) struct FetchSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct LibraryDocsSettings {
-    /// Whom to ask about libraries that are not bundled (`https://context7.com`). Its host may have a private address.
+    /// The service for libraries that are not bundled (`https://context7.com`). Its host may have a
+    /// private address.
     pub(crate) api: String,
-    /// Whether to ask anybody (yes).
+    /// True to allow requests to that service (the default).
     pub(crate) remote: bool,
 }
 

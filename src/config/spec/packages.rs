@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How a server can be installed: packages by package manager, and what else is tried where they cannot be had.
+/// The ways to install a server: packages by package manager, and the alternatives if these are not
+/// available.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InstallSpec {
@@ -14,7 +15,7 @@ pub struct InstallSpec {
     /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
     #[serde(default)]
     pub pip: Vec<String>,
-    /// Of what is fetched from PyPI, what may be built from source, and why.
+    /// The PyPI packages that may be built from source, with the reason.
     #[serde(default)]
     pub(crate) pip_source: BTreeMap<String, String>,
     /// Packages from npm, pinned (`pyright@1.1.400`), under a prefix of their own.
@@ -38,14 +39,14 @@ pub struct InstallSpec {
     /// Debian's packages, with the suite (`gopls/sid`), unpacked under a root of their own.
     #[serde(default)]
     pub(crate) deb: Vec<String>,
-    /// What is tried next, in this order, where the packages above cannot be had.
+    /// The alternatives, in this order, if the packages above are not available.
     #[serde(default)]
     pub(crate) or: Vec<Recipe>,
     /// A program that the server, or its build, needs beside itself.
     pub(crate) needs: Option<RequiredProgram>,
     /// The command that advice shows, where it is not derived from the recipes above.
     pub advice: Option<String>,
-    /// What to tell who must install by hand (system packages, downloads).
+    /// The instructions for an installation by hand (system packages, downloads).
     pub manual: Option<String>,
 }
 
@@ -57,7 +58,7 @@ pub struct Recipe {
     pub(crate) rustup: Vec<String>,
     /// From PyPI.
     pub(crate) pip: Vec<String>,
-    /// What of it may be built from source, and why.
+    /// The PyPI packages that may be built from source, with the reason.
     pub(crate) pip_source: BTreeMap<String, String>,
     /// From npm.
     pub(crate) npm: Vec<String>,
@@ -82,14 +83,14 @@ impl Recipe {
         [rustup, pip, npm, cargo, go, gem, dotnet, deb].into_iter().flatten()
     }
 
-    /// Whether there is nothing to install.
+    /// Returns true if there is nothing to install.
     pub(crate) fn is_empty(&self) -> bool {
         self.packages().next().is_none()
     }
 }
 
 impl InstallSpec {
-    /// Whether `lsp-tools install` can do it.
+    /// Returns true if `lsp-tools install` can install the server.
     pub fn has_recipe(&self) -> bool {
         !self.recipes().is_empty()
     }

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use super::RegexPattern;
 use crate::config::marker::ConfigMarker;
 
-/// How a server must be told of changes.
+/// The rule for sending changes to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum SyncRule {
-    /// As it announced.
+    /// The announced kind of synchronization.
     #[default]
     Announced,
     /// The whole text whenever the text has characters outside the Basic Multilingual Plane, as announced otherwise.
@@ -20,7 +20,7 @@ pub(crate) enum SyncRule {
     Full,
 }
 
-/// How a server's diagnostics for exactly our text are known.
+/// The rule by which a server's diagnostics for exactly our text are recognised.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DiagnosticsRule {
@@ -30,20 +30,23 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) quiet_ms: Option<u64>,
     /// The first push after opening is an empty list that says nothing.
     pub(crate) first_empty_is_noise: bool,
-    /// How many pushes each version gets; those before the last speak of an older text (0 stands for 1).
+    /// The number of pushes for each version; those before the last are about an older text (0
+    /// stands for 1).
     pub(crate) pushes_per_version: u64,
-    /// It checks only what was saved: a `didSave` follows each change of the file on disk.
+    /// True if it checks only saved text: a `didSave` follows each change of the file on disk.
     pub(crate) on_save: bool,
     /// A notification that says "done with this document" (clangd's file status).
     pub(crate) idle: Option<IdleSign>,
     /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline (slow linters).
     pub(crate) timeout_ms: Option<u64>,
-    /// It publishes nothing when nothing changed: after a change that leaves its findings as they are, silence means
-    /// that the last push still holds once a barrier request was answered and `quiet-ms` have passed.
+    /// True if it publishes nothing when nothing changed. After a change that leaves its findings
+    /// as they are, silence then means that the last push still holds, once a barrier request was
+    /// answered and `quiet-ms` have passed.
     pub(crate) silent_when_same: bool,
-    /// It checks only the document that changed last, so documents are given to it one after the other.
+    /// True if it checks only the document that changed last, so documents are sent to it one after
+    /// the other.
     pub(crate) one_at_a_time: bool,
-    /// What it gives as hints are findings, as its command line shows them.
+    /// True if its hints are findings, as its command line shows them.
     pub(crate) hints_are_findings: bool,
     /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
     /// (clangd's `forceRebuild`); it then pushes for that version in any case.
@@ -51,7 +54,7 @@ pub(crate) struct DiagnosticsRule {
     /// A checker of the whole project that it runs beside what it answers to pulls (rust-analyzer's `cargo check`); it pushes what that
     /// finds.
     pub(crate) background_check: Option<BackgroundCheckRule>,
-    /// What it finds in a file follows unsaved text of others.
+    /// True if its findings in a file depend on unsaved text of other files.
     pub(crate) sees_unsaved: bool,
     /// Findings by which it says that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
@@ -59,13 +62,15 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) left_out: Vec<LeftOutFinding>,
     /// Findings by which it says that one of its checkers has failed on a text: the text is given to it again.
     pub(crate) failed_checks: Vec<FailedCheck>,
-    /// Checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, whatever the server counts.
+    /// The checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, regardless
+    /// of the server's encoding.
     pub(crate) byte_columns: Vec<String>,
     /// Codes of findings that follow from which files there are and from the text they are in, and from no other text.
     pub(crate) about_files: Vec<String>,
     /// Lists of globs by which a project says which files its command line checks; of several files the first that is there.
     pub(crate) includes: Vec<ConfigMarker>,
-    /// The same of the files that it does not check.
+    /// The lists of globs by which a project excludes files from its command line's check; of
+    /// several files the first that exists.
     pub(crate) excludes: Vec<ConfigMarker>,
 }
 
@@ -73,11 +78,11 @@ pub(crate) struct DiagnosticsRule {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BackgroundCheckRule {
-    /// What people call it.
+    /// The usual name of the checker.
     pub(crate) name: String,
     /// The notification that starts it over the whole project.
     pub(crate) start: String,
-    /// What the tokens of its work-done progress begin with: a run is over when its progress has ended.
+    /// The start of its work-done progress tokens: a run is over when its progress has ended.
     pub(crate) progress_token: String,
     /// The dotted key of a setting that turns it off where it is `false`.
     pub(crate) off_by: Option<String>,
@@ -89,12 +94,12 @@ pub(crate) struct BackgroundCheckRule {
 pub(crate) struct FallsShort {
     /// Its code.
     pub(crate) code: Option<String>,
-    /// What its message reads like.
+    /// A pattern of its message.
     pub(crate) matches: Option<RegexPattern>,
-    /// It counts only where the project has no build file.
+    /// True if it counts only in a project without a build file.
     #[serde(default)]
     pub(crate) without_build_file: bool,
-    /// What may be missing, as a sentence without its full stop.
+    /// The part that may be missing, as a sentence without its full stop.
     pub(crate) reason: String,
 }
 
@@ -116,11 +121,11 @@ pub(crate) struct LeftOutFinding {
 pub(crate) struct FailedCheck {
     /// The checker: the `source` of the finding.
     pub(crate) source: String,
-    /// What its message reads like.
+    /// A pattern of its message.
     pub(crate) matches: RegexPattern,
 }
 
-/// Where fresh diagnostics come from.
+/// The source of fresh diagnostics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum DiagnosticsSource {
@@ -135,7 +140,7 @@ pub(crate) enum DiagnosticsSource {
     Push,
     /// Asked through `workspace/executeCommand typescript.tsserverRequest`, whose answer is for the text it has.
     Tsserver,
-    /// It gives none.
+    /// The server has no diagnostics.
     None,
 }
 
@@ -154,11 +159,13 @@ pub(crate) struct IdleSign {
     pub(crate) work: Option<String>,
 }
 
-/// What it takes for a server to see other files as they are on disk, once they came, went or changed while it had them not open.
+/// The rule for making a server notice files that were created, deleted or changed on disk while it
+/// did not have them open.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReloadRule {
-    /// It holds for changes of files with these names; for all that concern the server, where there are none.
+    /// The names of the files to which the rule applies; if empty, it applies to all files that
+    /// concern the server.
     pub(crate) files: Vec<String>,
     /// A request that makes it look at the disk. It is put before the next question.
     pub(crate) method: Option<String>,
@@ -166,33 +173,34 @@ pub(crate) struct ReloadRule {
     pub(crate) params: toml::Table,
     /// A document is sent to it again, with the same text, and what it pushes for it is waited for, before it is asked about it.
     pub(crate) touch: bool,
-    /// It never sees them, and is started anew.
+    /// True if it never notices such changes, and is restarted.
     pub(crate) restart: bool,
-    /// Milliseconds in which its answers may still be about the files as they were.
+    /// The milliseconds for which its answers may still be about the old files.
     pub(crate) settle_ms: Option<u64>,
 }
 
 impl ReloadRule {
-    /// How long its answers may be about the files as they were.
+    /// The time for which its answers may be about the old files.
     pub(crate) fn settle(&self) -> Option<Duration> {
         self.settle_ms.map(Duration::from_millis)
     }
 }
 
-/// How a server moves a symbol to a file that the client names, which LSP has no request for: a code action whose command takes that file.
+/// The way in which a server moves a symbol to a file that the client names. LSP has no request for
+/// this: a code action has a command that takes the file.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct MoveSymbolRule {
     /// The kind of that code action.
     pub(crate) kind: String,
-    /// Where in the first argument of its command the absolute path goes (RFC 6901).
+    /// The location of the absolute path in the first argument of its command (RFC 6901).
     pub(crate) argument: String,
-    /// It makes the file on disk, empty, where there is none.
+    /// True if the server creates the file on disk, empty, if it does not exist.
     #[serde(default)]
     pub(crate) makes_file: bool,
 }
 
-/// When answers across files are whole.
+/// The conditions on which answers across files are complete.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReadinessRule {
@@ -200,9 +208,10 @@ pub(crate) struct ReadinessRule {
     pub(crate) progress: Vec<String>,
     /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
     pub(crate) grace_ms: Option<u64>,
-    /// What it says of single files is right before that progress ends: only questions across files wait for it.
+    /// True if its answers about single files are correct before that progress ends. Only questions
+    /// across files then wait for it.
     pub(crate) files_first: bool,
-    /// It reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
+    /// True if it reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
     pub(crate) server_status: bool,
     /// Starts of the titles of work-done progress during which what it says of single files is right already, though it is
     /// not quiescent: it only fills its caches.
@@ -214,25 +223,28 @@ pub(crate) struct ReadinessRule {
     pub(crate) distrust_empty_ms: u64,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
     pub(crate) not_indexing: Vec<String>,
-    /// Of the files that no index covers it knows those that are open.
+    /// True if it knows, of the files outside every index, only those that are open.
     pub(crate) knows_open_files: bool,
-    /// But it knows all that lie in, or below, a folder with one of these files.
+    /// Files that mark a folder of which it knows all files, at any depth.
     pub(crate) knows_all_below: Vec<String>,
-    /// Where the root has one of these settings, which say what files it lists, it knows of the others those that are open.
+    /// Settings that list the files of a project. If the root has one of them, the server knows of
+    /// the other files only those that are open.
     pub(crate) knows_open_files_where: Vec<ConfigMarker>,
-    /// Where the root has one of these settings, it knows nothing of the files that they leave out.
+    /// Settings that exclude files. If the root has one of them, the server knows nothing of the
+    /// excluded files.
     pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
-    /// Of the projects within its root it knows those with an open file.
+    /// True if it knows, of the projects within its root, only those with an open file.
     pub(crate) knows_open_projects: bool,
     /// The symbols that it lists by name are those of the project of the file that it was asked about last.
     #[serde(default)]
     pub(crate) symbols_of_last_file: bool,
-    /// It compiles the project in one configuration, and knows nothing of the code of others.
+    /// True if it compiles the project in one configuration, and knows nothing of the code of
+    /// others.
     pub(crate) knows_one_configuration: bool,
 }
 
 impl ReadinessRule {
-    /// How long the announced progress may take to begin.
+    /// The time within which the announced progress must begin.
     pub(crate) fn grace(&self) -> Duration {
         Duration::from_millis(self.grace_ms.unwrap_or(1_000))
     }
@@ -246,6 +258,6 @@ pub(crate) struct ReadySign {
     pub(crate) method: String,
     /// The member to look at.
     pub(crate) field: Option<String>,
-    /// What that member reads like when it means "ready"; any value does where there is none.
+    /// The pattern of that member's value that means "ready"; if absent, any value does.
     pub(crate) matches: Option<RegexPattern>,
 }

@@ -6,13 +6,14 @@ use serde::Deserialize;
 
 use super::RegexPattern;
 
-/// How a server is started in a project that is not trusted, where its ordinary start would run code of the project.
+/// The start of a server in an untrusted project, if its ordinary start would run code of the
+/// project.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct UntrustedLaunch {
     /// Arguments after those of the command.
     pub(crate) args: Vec<String>,
-    /// It is started outside of the project, in the system's root folder, and not in its root.
+    /// True to start it in the system's root folder, outside the project, instead of in its root.
     pub(crate) apart: bool,
     /// Node.js, in it and in what it starts, loads no code that lies in the workspace.
     pub(crate) node_guard: bool,
@@ -29,7 +30,7 @@ pub struct UntrustedLaunch {
     pub(crate) initialization_options: toml::Table,
     /// Files with which it is not started even so, since they have it run code of the project all the same.
     pub refused_with: Vec<FileSign>,
-    /// Where what it finds may fall short of what it would find in a trusted project.
+    /// The conditions on which its findings may be less complete than in a trusted project.
     pub(crate) shortfall: Option<ShortfallRule>,
 }
 
@@ -43,7 +44,8 @@ pub(crate) struct ToolchainProxy {
     pub(crate) variable: String,
     /// Its folder below the home folder, where the variable is not set (".rustup").
     pub(crate) folder: String,
-    /// Where the programs behind it are, relative to its folder; a `*` stands for any name ("toolchains/*/bin").
+    /// The folder of the programs behind it, relative to its folder; a `*` stands for any name
+    /// ("toolchains/*/bin").
     pub(crate) behind: String,
 }
 
@@ -51,31 +53,32 @@ pub(crate) struct ToolchainProxy {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileSign {
-    /// Relative to a folder in which the server looks for it; one that begins with `*` stands for any name with that ending, whatever
-    /// such files say.
+    /// The path, relative to a folder in which the server looks for it. One that begins with `*`
+    /// stands for any name with that ending, regardless of the content.
     pub file: String,
     /// Dotted keys of TOML, `*` for any key, one of which it must have.
     #[serde(default)]
     pub(crate) keys: Vec<String>,
-    /// What its text must have, where it is no TOML.
+    /// A pattern of its text, if it is not TOML.
     pub(crate) matches: Option<RegexPattern>,
 }
 
-/// What an untrusted start costs, and in which projects.
+/// The loss of an untrusted start, and the projects that suffer it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ShortfallRule {
-    /// What was left undone, as a sentence without its full stop.
+    /// The omitted work, as a sentence without its full stop.
     pub(crate) reason: String,
-    /// What its diagnostics lack in every project, as such a sentence; absent where they lack nothing more.
+    /// The gap in its diagnostics in every project, as such a sentence; absent if there is no other
+    /// gap.
     pub(crate) diagnostics: Option<String>,
     /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign. None where it is absent.
     #[serde(default)]
     pub(crate) command: Vec<String>,
-    /// It matters where the program's output has one of these texts.
+    /// Texts in the program's output of which one makes the loss matter.
     #[serde(default)]
     pub(crate) signs: Vec<String>,
-    /// It matters where one of these files is there.
+    /// Files of which one makes the loss matter.
     #[serde(default)]
     pub(crate) files: Vec<FileSign>,
     /// Names of files that decide it: it is looked at anew when one of that name changes, wherever.

@@ -4,10 +4,10 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long somebody else may hold the lock; a change takes milliseconds.
+/// The maximum time for which another process may hold the lock; a change takes milliseconds.
 pub(super) const TRUST_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Trust cannot be asked or kept.
+/// The reasons why trust cannot be read or recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
     /// The store is there and says nothing that can be understood.
@@ -17,7 +17,7 @@ pub enum TrustError {
     Damaged {
         /// The store.
         file: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// Others can write it.
@@ -28,7 +28,7 @@ pub enum TrustError {
         /// The store or its folder.
         path: String,
     },
-    /// It belongs to somebody else.
+    /// The file or folder belongs to another user.
     #[error(
         "`{path}` belongs to another user, so what it says cannot be believed; set LSP_TOOLS_STATE_DIR to a folder of your own"
     )]
@@ -48,11 +48,11 @@ pub enum TrustError {
     /// The file system refused.
     #[error("cannot {action} `{path}`: {reason}")]
     Io {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// With what.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         reason: String,
     },
     /// The path has no exact spelling in the store.
@@ -65,7 +65,7 @@ pub enum TrustError {
     Moved {
         /// The project's path.
         path: String,
-        /// Where it leads.
+        /// The present target of the path.
         now: String,
     },
     /// Its commands are too long to be looked at.
