@@ -20,18 +20,18 @@ mod tree;
 
 use tree::WatchedTree;
 
-/// What happened to a file since it was last asked.
+/// The change of a file since the last drain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ChangeKind {
-    /// It was not there before.
+    /// The file was created.
     Created,
-    /// Its content may be another.
+    /// The content may have changed.
     Changed,
-    /// It is not there any more.
+    /// The file was deleted.
     Deleted,
 }
 
-/// What happened since the last [`ChangeFeed::drain`].
+/// The changes since the last [`ChangeFeed::drain`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ChangeBatch {
     /// One entry per file, sorted by path.
@@ -52,16 +52,17 @@ impl ChangeBatch {
     }
 }
 
-/// Where noticing ends. Separate from the code so that tests reach them with small trees.
+/// The limits of change detection. They are separate from the code so that tests reach them with
+/// small trees.
 #[derive(Debug, Clone, Copy)]
 struct ChangeFeedLimits {
     /// Most directories to watch through the kernel; others are looked at in every drain.
     watches: usize,
     /// Most files to remember.
     files: usize,
-    /// How long after the start a drain waits for the watches.
+    /// The time after the start for which a drain waits for the watches.
     setup: Duration,
-    /// How long a drain looks at directories without a watch.
+    /// The time limit of one drain for directories without a watch.
     polling: Duration,
 }
 
@@ -127,14 +128,18 @@ impl ChangeFeed {
         Self { shared, setup, started: Instant::now(), limits }
     }
 
-    /// Whether the watches are in place, so that [`drain`](Self::drain) will not wait for them.
+    /// Returns true if the watches are in place, so that [`drain`](Self::drain) does not wait for
+    /// them.
     pub(crate) fn is_ready(&self) -> bool {
         self.shared.tree.lock().is_some()
     }
 
-    /// What changed since the last call, or since the start: everything that was done before this call. Takes
-    /// microseconds where nothing happened. In the first two seconds after the start it waits for the watches; if
-    /// they are not in place by then, it answers at once that it may have missed something, until they are.
+    /// Returns the changes since the last call, or since the start, including everything done
+    /// before this call.
+    ///
+    /// The call takes microseconds if nothing happened. In the first two seconds after the start it
+    /// waits for the watches. If they are not in place by then, it returns at once with
+    /// `overflowed` set, until they are.
     pub(crate) fn drain(&self) -> ChangeBatch {
         let left = (self.started + self.limits.setup).saturating_duration_since(Instant::now());
         let mut tree = self.shared.tree.lock();

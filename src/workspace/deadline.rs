@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// How long work may go on. Clones share the end.
+/// The deadline of a piece of work, which can also be cancelled. Clones share both.
 #[derive(Debug, Clone)]
 pub struct WorkDeadline {
     deadline: Instant,
@@ -21,13 +21,13 @@ impl WorkDeadline {
         Self { deadline, given_up: Arc::default() }
     }
 
-    /// Whether it must end.
+    /// Returns true if the work must end.
     pub(crate) fn is_over(&self) -> bool {
         self.given_up.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
-    /// Something whose drop ends the work, for whoever waits for it: what runs on another thread does not notice that a
-    /// future is gone.
+    /// Returns a guard that cancels the work when it is dropped. Work on another thread does not
+    /// notice otherwise that the future waiting for it is gone.
     pub(crate) fn cancel_on_drop(&self) -> GiveUp {
         GiveUp(Arc::clone(&self.given_up))
     }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What was found so far, by file; of which only the first by path are kept, enough for as many findings as are wanted.
-/// So the same findings remain whichever thread comes first.
+/// The first findings by path, enough for the wanted number.
+///
+/// Only the first files by path are kept, so the result does not depend on the order of the
+/// threads.
 pub(super) struct FirstFindings<T> {
     wanted: usize,
     total: usize,
@@ -30,17 +32,17 @@ impl<T> FirstFindings<T> {
         }
     }
 
-    /// Whether nothing at or below `path` can be among those wanted any more.
+    /// Returns true if nothing at or below `path` can be among the wanted findings any more.
     pub(super) fn is_beyond(&self, path: &Path) -> bool {
         self.is_full() && self.files.last_key_value().is_some_and(|(last, _)| path > last.as_path())
     }
 
-    /// Whether there are as many as wanted.
+    /// Returns true if the wanted number is reached.
     pub(super) fn is_full(&self) -> bool {
         self.total >= self.wanted
     }
 
-    /// What is left, by path.
+    /// Returns the remaining findings, by path.
     pub(super) fn into_items(self) -> impl Iterator<Item = T> {
         self.files.into_values().map(|(_, item)| item)
     }

@@ -11,12 +11,14 @@ use crate::text::{build_glob_set, read_glob};
 /// When the newest files are wanted, this many are compared at most.
 const MAX_COMPARED_GLOB_FILES: usize = 200_000;
 
-/// Which files are wanted.
+/// The parameters of a search for files by name.
 #[derive(Debug, Clone)]
 pub(crate) struct GlobQuery {
-    /// As a shell has it, relative to `under`: `*` and `?` stay within one name, `**` stands for any number of directories,
-    /// `{a,b}` for one of them, `[a-z]` for one character. A directory that its fixed beginning names is looked into even
-    /// if it is hidden or ignored, and a hidden name counts wherever the pattern spells its dot (`**/.github/*`).
+    /// The pattern in shell syntax, relative to `under`: `*` and `?` stay within one name, `**`
+    /// stands for any number of directories, `{a,b}` for one of them, `[a-z]` for one character.
+    ///
+    /// A directory that its fixed beginning names is searched even if it is hidden or ignored. A
+    /// hidden name counts wherever the pattern spells its dot (`**/.github/*`).
     pub pattern: String,
     /// The directory to look in.
     pub under: WorkspacePath,
@@ -26,7 +28,7 @@ pub(crate) struct GlobQuery {
     pub no_ignore: bool,
     /// In which order; also which ones, where there are more than `max`.
     pub order: GlobOrder,
-    /// At most so many.
+    /// The maximum number of files.
     pub max: usize,
     /// When it ends even so.
     pub deadline: WorkDeadline,
@@ -51,9 +53,9 @@ pub(crate) struct GlobResult {
     pub(crate) has_more: bool,
     /// The deadline, or the number of files to compare, ended the walk; there may be others.
     pub(crate) cut_short: bool,
-    /// How many were left out because they may not be seen.
+    /// The number of files left out because they are hidden.
     pub(crate) hidden: usize,
-    /// What was not looked at, or not known, and why; in sentences.
+    /// The omitted or unknown parts with the reasons; in sentences.
     pub(crate) gaps: Vec<String>,
 }
 

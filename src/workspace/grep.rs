@@ -23,27 +23,28 @@ pub(super) use bounded::BoundedMatcher;
 pub use pattern::{CaseMode, GrepPattern};
 pub(crate) use pattern::{LineMatcher, PatternError};
 
-/// What to look for, where, and what to say of it.
+/// The parameters of a text search.
 #[derive(Debug, Clone)]
 pub struct GrepQuery {
-    /// What makes a line match.
+    /// The pattern of a matching line.
     pub pattern: GrepPattern,
     /// The directory to search in, or the one file; the root for everything.
     pub under: WorkspacePath,
-    /// Which files there.
+    /// The files to search.
     pub select: Selection,
-    /// What is wanted of them.
+    /// The wanted output.
     pub wanted: GrepWanted,
-    /// At most so many matches, or files where files are asked for: the first ones by path and line.
+    /// The maximum number of matches, or of files if files are asked for: the first ones by path
+    /// and line.
     pub max: usize,
     /// When it ends even so, also in the middle of a file.
     pub deadline: WorkDeadline,
 }
 
-/// What is wanted of the files in which something matches.
+/// The wanted output for files with matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GrepWanted {
-    /// The lines, each with so many around it.
+    /// The lines, each with some lines of context.
     Lines {
         /// Lines before each match.
         before: usize,
@@ -52,15 +53,15 @@ pub enum GrepWanted {
     },
     /// The names of the files only; each is read up to its first match.
     Files,
-    /// How many matching lines each file has.
+    /// The number of matching lines in each file.
     Counts,
 }
 
 /// A line that matches; several where the match, or touching ones, reach over line ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMatch {
-    /// Where the first occurrence begins: 0-based line, 0-based character in Unicode scalar values. The line's start where
-    /// lines are wanted that do not match.
+    /// The position of the first match: 0-based line, 0-based character in Unicode scalar values.
+    /// In an inverted search, the line's start.
     pub start: Position,
     /// The last line, 0-based.
     pub(crate) end_line: u32,
@@ -81,18 +82,19 @@ impl LineMatch {
     }
 }
 
-/// What matches in one file.
+/// The matches in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMatches {
-    /// Which.
+    /// The path of the file.
     pub path: WorkspacePath,
-    /// How many lines match; those looked at, where names only are wanted or a limit was reached.
+    /// The number of matching lines. If only names are wanted or a limit was reached, only the
+    /// lines examined count.
     pub count: usize,
     /// The lines, by position; empty where they are not wanted.
     pub lines: Vec<LineMatch>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GrepResult {
     /// By path; none without matches.
@@ -101,7 +103,7 @@ pub struct GrepResult {
     pub has_more: bool,
     /// The deadline ended the search; there may be more, also before those found.
     pub timed_out: bool,
-    /// How many files were searched.
+    /// The number of searched files.
     pub searched: usize,
     /// The number of files that a NUL byte near their start shows to be binary, though the pattern matches in them or they are
     /// large and were asked for by name.
@@ -110,15 +112,16 @@ pub struct GrepResult {
     pub(crate) cut: BTreeMap<WorkspacePath, u64>,
     /// The number of lines for whose length the pattern is too slow.
     pub(crate) skipped_lines: usize,
-    /// How many could not be searched: a line (or, over line ends, the file) is too long to hold, or reading failed.
+    /// The number of files that could not be searched: a line (or, for patterns over several lines,
+    /// the file) is too long, or reading failed.
     pub(crate) unsearchable: usize,
-    /// How many were left out because they may not be seen.
+    /// The number of files left out because they are hidden.
     pub(crate) hidden: usize,
-    /// What was not looked at, or not known, and why; in sentences.
+    /// The omitted or unknown parts with the reasons; in sentences.
     pub(crate) gaps: Vec<String>,
 }
 
-/// Why a search could not begin.
+/// The reasons why a search could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum GrepError {
     /// The pattern is not usable.
@@ -167,7 +170,8 @@ struct GrepRun<'a> {
     query: &'a GrepQuery,
     start: WalkStart,
     found: Mutex<FirstFindings<FileMatches>>,
-    /// As many were found as are wanted; only then is it worth asking whether a file is beyond them.
+    /// True once the wanted number is reached. Only then is it useful to check whether a file is
+    /// beyond the wanted ones.
     is_full: AtomicBool,
     timed_out: AtomicBool,
     searched: AtomicUsize,

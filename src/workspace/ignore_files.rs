@@ -23,10 +23,10 @@ const MAX_IGNORE_FILE_BYTES: u64 = 1 << 20;
 /// The largest file that only says where another one is.
 const MOST_POINTER_BYTES: u64 = 16 << 10;
 
-/// What ignore files say of a path.
+/// The verdict of ignore files on a path.
 pub(super) type IgnoreVerdict = Match<()>;
 
-/// Whether a folder is left out, given what is said of it.
+/// A predicate that decides, by its verdict, whether a folder is left out.
 pub(super) type LeavesOut<'f> = &'f dyn Fn(&Path, &IgnoreVerdict) -> bool;
 
 /// The ignore files that count for what lies below one folder, each read once. Shared by the threads of a walk.
@@ -55,9 +55,9 @@ struct FolderIgnoreRules {
 
 #[derive(Debug, Clone)]
 enum FolderIgnoreState {
-    /// What is in it is judged by these and those above.
+    /// The rules for its content, together with those above.
     Open(Arc<FolderIgnoreRules>),
-    /// It is ignored itself, and so is all that is in it.
+    /// The folder is ignored, with all its content.
     Ignored,
 }
 
@@ -88,13 +88,14 @@ impl IgnoreFiles {
         ignored
     }
 
-    /// What is said of `path`, absolute and below the top, in a folder that is not ignored itself, as those are that a walk comes
-    /// to.
+    /// Returns the verdict on `path`, which is absolute and below the top. Its folder must not be
+    /// ignored, which holds for every folder that a walk reaches.
     pub(super) fn verdict(&self, path: &Path, is_dir: bool) -> IgnoreVerdict {
         self.match_path(path, is_dir, None)
     }
 
-    /// As [`verdict`](Self::verdict), of a path anywhere below the top: what lies in a folder that `is_left_out` is ignored.
+    /// Like [`verdict`](Self::verdict), for a path anywhere below the top: the content of a folder
+    /// that `is_left_out` is ignored.
     pub(super) fn verdict_from_top(
         &self,
         path: &Path,
@@ -144,8 +145,9 @@ impl IgnoreFiles {
         found
     }
 
-    /// What `rules` and those above say of `path`: of each kind of file the nearest that says something; `.ignore` before
-    /// `.gitignore`, before git's own, before the user's.
+    /// Returns the verdict of `rules` and those above on `path`. Of each kind of file the nearest
+    /// with a verdict decides; `.ignore` ranks before `.gitignore`, then git's own excludes, then
+    /// the user's.
     fn match_rules(&self, rules: &FolderIgnoreRules, path: &Path, is_dir: bool) -> IgnoreVerdict {
         let (mut dot_ignore, mut gitignore, mut exclude) = (Match::None, Match::None, Match::None);
         let said = |found: &mut IgnoreVerdict, rules: &Gitignore| {

@@ -7,7 +7,8 @@ use std::path::Path;
 use rustix::fs::Stat;
 use serde::{Deserialize, Serialize};
 
-/// Which file it is, whatever its name. Valid for as long as the file exists: the number may be given out again.
+/// The identity of a file, independent of its name. It is valid as long as the file exists: the
+/// number may be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct InodeIdentity {
     device: u64,

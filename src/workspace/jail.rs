@@ -17,7 +17,8 @@ pub(super) struct Jail {
     root: PathBuf,
 }
 
-/// What every opening for reading has: never blocks on a FIFO, never takes a terminal, never leaks into a child.
+/// The flags of every opening for reading: it never blocks on a FIFO, never takes a terminal, never
+/// leaks into a child.
 pub(super) const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
@@ -32,7 +33,8 @@ impl Jail {
         Arc::clone(&self.fd.read())
     }
 
-    /// Whether the root was removed and made again, or replaced, since it was opened; then the new one is taken.
+    /// Reopens the root if it was removed and made again, or replaced, since it was opened. Returns
+    /// true if it was.
     fn reopen_if_replaced(&self) -> bool {
         let identity = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| InodeIdentity::from_stat(&stat));
         let Ok(new) = open_root(&self.root) else { return false };
@@ -49,8 +51,11 @@ impl Jail {
         self.fd()
     }
 
-    /// A handle of whatever is at `relative`, without opening it: its type and times can be asked, its content not.
-    /// Nothing happens to what is there (a device is not woken, a FIFO not joined). `EXDEV` where it leads out.
+    /// Returns a handle of the object at `relative`, without opening it: its type and times can be
+    /// read, its content cannot.
+    ///
+    /// The object is not affected (a device is not woken, a FIFO not joined). Returns `EXDEV` if
+    /// the path leads out.
     pub(super) fn locate(&self, relative: &Path) -> Result<OwnedFd, Errno> {
         self.open_with(relative, location_flags())
     }
@@ -67,12 +72,14 @@ impl Jail {
         }
     }
 
-    /// As [`locate`](Self::locate), for what is mostly not there: the root is not looked at again for that.
+    /// Like [`locate`](Self::locate), for paths that mostly do not exist: the root is not checked
+    /// again.
     pub(super) fn locate_known(&self, relative: &Path) -> Result<OwnedFd, Errno> {
         self.open_once(relative, location_flags())
     }
 
-    /// Whether something is at `relative` and the kernel says that no part of it is a link; false tells nothing.
+    /// Returns true if there is an object at `relative` and the kernel confirms that no part of the
+    /// path is a link. False proves nothing.
     #[cfg(target_os = "linux")]
     pub(super) fn is_unlinked(&self, relative: &Path) -> bool {
         use rustix::fs::ResolveFlags;
@@ -133,7 +140,7 @@ pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno
     rustix::fs::open(path, location_flags() | OFlags::NOFOLLOW | flags, Mode::empty())
 }
 
-/// A handle of whatever is at `path`, as [`Jail::locate`] but anywhere.
+/// Returns a handle of the object at `path`, like [`Jail::locate`] but anywhere.
 pub(super) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     open_by_names(path, location_flags())
 }
@@ -170,7 +177,7 @@ pub(super) fn location_flags() -> OFlags {
     READ
 }
 
-/// How often the kernel is asked again where a rename anywhere made it unsure (`EAGAIN`, see openat2(2)).
+/// The number of attempts if a concurrent rename made the kernel unsure (`EAGAIN`, see openat2(2)).
 #[cfg(target_os = "linux")]
 const MAX_OPENAT2_ATTEMPTS: usize = 16;
 
@@ -198,8 +205,9 @@ fn open_beneath(_: std::os::fd::BorrowedFd<'_>, _: &Path, _: OFlags) -> Result<O
     Err(Errno::NOSYS)
 }
 
-/// Where the kernel has no openat2: every link is resolved first, the result must lie beneath the root, and what is
-/// opened then may not be a link any more. A directory swapped in between can deceive it; there is no better way there.
+/// Opens a path on a kernel without openat2: every link is resolved first, the result must lie
+/// beneath the root, and the opened name may not be a link any more. A directory exchanged in
+/// between can deceive it; no better way exists there.
 fn open_checked(root: &Path, relative: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let target = std::fs::canonicalize(root.join(relative)).map_err(to_errno)?;
     if !target.starts_with(root) {

@@ -11,7 +11,7 @@ use super::read::{from_errno, special_kind};
 use super::select::{SelectError, Selection};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
-/// Which entries are wanted.
+/// The parameters of a listing.
 #[derive(Debug, Clone)]
 pub(crate) struct ListQuery {
     /// The directory.
@@ -19,7 +19,7 @@ pub(crate) struct ListQuery {
     /// Also what lies below its directories: as git sees the tree, without hidden and ignored files. Otherwise everything
     /// directly in it.
     pub recursive: bool,
-    /// At most so many: the first ones by path.
+    /// The maximum number of entries: the first ones by path.
     pub max: usize,
     /// When it ends even so.
     pub deadline: WorkDeadline,
@@ -28,15 +28,15 @@ pub(crate) struct ListQuery {
 /// Something in a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DirectoryEntry {
-    /// Where it is.
+    /// The path of the entry.
     pub path: WorkspacePath,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
     /// Bytes in a regular file; 0 for anything else.
     pub size: u64,
 }
 
-/// What an entry of a directory is.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     /// A regular file.
@@ -49,14 +49,14 @@ pub(crate) enum EntryKind {
     Special(&'static str),
 }
 
-/// Where a symbolic link leads.
+/// The target of a symbolic link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
     /// To something in the workspace.
     Inside {
-        /// Where that is, without links.
+        /// The target's path, without links.
         path: WorkspacePath,
-        /// Whether it is a directory.
+        /// True if the target is a directory.
         is_dir: bool,
     },
     /// Out of the workspace.
@@ -74,17 +74,17 @@ pub(crate) struct DirectoryListing {
     pub(crate) has_more: bool,
     /// The deadline came first; there may be others.
     pub(crate) timed_out: bool,
-    /// How many were left out because they may not be seen.
+    /// The number of entries left out because they are hidden.
     pub(crate) hidden: usize,
-    /// What was not looked at, or not known, and why; in sentences.
+    /// The omitted or unknown parts with the reasons; in sentences.
     pub(crate) gaps: Vec<String>,
 }
 
 impl Workspace {
-    /// What is in a directory. Links are told, not followed, apart from `under` itself.
+    /// Lists the content of a directory. Links are listed, not followed, apart from `under` itself.
     ///
     /// # Errors
-    /// [`ReadError`] where it is missing, no directory, or leads out.
+    /// [`ReadError`] if the directory is missing, is no directory, or leads out.
     pub(crate) fn list(&self, query: &ListQuery) -> Result<DirectoryListing, ReadError> {
         if query.recursive { self.list_below(query) } else { self.list_directly(query) }
     }
@@ -166,7 +166,7 @@ impl Workspace {
         Ok(listing)
     }
 
-    /// What is called `name` in `directory`; `None` where nothing is.
+    /// Returns the entry `name` of `directory`; `None` if there is none.
     fn stat_entry(&self, directory: &OwnedFd, name: &OsStr, path: WorkspacePath) -> Option<DirectoryEntry> {
         let stat = statat(directory.as_fd(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         // Sizes are never negative.

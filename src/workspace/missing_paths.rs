@@ -29,7 +29,7 @@ impl MissingPaths {
         Self { below: BTreeMap::new(), alone: paths }
     }
 
-    /// Whether nothing is at any of the paths now.
+    /// Returns true if none of the paths exists now.
     pub(crate) fn are_missing(&mut self) -> bool {
         let now = SystemTime::now();
         let mut again = std::mem::take(&mut self.alone);

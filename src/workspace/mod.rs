@@ -1,13 +1,15 @@
-//! The only code that touches the user's files: paths, reading, searching, noticing changes, editing.
+//! The only code that touches the user's files: paths, reading, searching, noticing changes,
+//! editing.
 //!
-//! What lives here: the workspace's root and the paths inside it, reading text, walking, searching, noticing changes on
-//! disk, and the one way of editing ([`edit`]). May use: `text`.
+//! Contents: the workspace's root and the paths inside it, reading text, walking, searching,
+//! noticing changes on disk, and the one way of editing ([`edit`]). May use: `text`.
 //!
-//! How data passes: whatever a caller gives becomes a [`WorkspacePath`] first ([`Workspace::path`], lexical, no file
-//! is touched); only such a path can be opened, and every opening goes through one function that lets the kernel
-//! resolve it beneath the root's file descriptor, so that symlinks and races cannot lead out. What comes back is
-//! text with the [`FileStamp`] it was read at, lists of paths, [`Hit`]s, or a [`ChangeBatch`]. A [`Workspace::with_path_filter`] one shows
-//! less of the same files.
+//! Data flow: every path from a caller becomes a [`WorkspacePath`] first ([`Workspace::path`],
+//! lexical, no file is touched). Only such a path can be opened, and every opening goes through one
+//! function that lets the kernel resolve it beneath the root's file descriptor, so that symlinks
+//! and races cannot lead out. The results are text with the [`FileStamp`] it was read at, lists of
+//! paths, [`Hit`]s, or a [`ChangeBatch`]. A [`Workspace::with_path_filter`] one hides some of the
+//! files.
 
 mod changes;
 mod deadline;

@@ -44,7 +44,7 @@ fn part_of_tree() -> (tempfile::TempDir, Workspace) {
             assert!(copied.is_ok_and(|status| status.success()), "cp -r {}", package.display());
         }
     }
-    // What each search finds at least, whatever packages there are.
+    // The files that each search finds at least, regardless of the packages.
     let planted = folder.path().join("planted");
     for (name, text) in [
         (
@@ -73,7 +73,7 @@ fn size_below(folder: &Path) -> u64 {
     fs::read_dir(folder).expect("a folder").map(|entry| size(entry.expect("an entry"))).sum()
 }
 
-/// Whether there is a `rg`. Where everything is to be checked there must be.
+/// Returns true if `rg` is installed. Under `CI` it must be.
 fn has_ripgrep() -> bool {
     let found = which::which("rg").is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "rg is missing; install the package ripgrep");
@@ -87,7 +87,7 @@ fn until() -> WorkDeadline {
     WorkDeadline::new(Instant::now() + Duration::from_secs(300))
 }
 
-/// What rg prints, in the workspace's root.
+/// Returns the output of rg in the workspace's root.
 fn rg(workspace: &Workspace, arguments: &[&str]) -> Vec<u8> {
     let mut command = Command::new("rg");
     command.args(["--no-config", "--no-messages", "--no-require-git", "--no-ignore-parent", "--color=never"]);
@@ -100,8 +100,9 @@ fn path(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes.strip_prefix(b"./").unwrap_or(bytes)).into_owned()
 }
 
-/// Whether both take the file for the same text: rg shows what stands before the first NUL byte of a binary file, does not
-/// end a line at a lone carriage return, and goes into what tools put there (`node_modules`, build output).
+/// Returns true if both read the file as the same text. rg shows the part before the first NUL byte
+/// of a binary file, does not end a line at a lone carriage return, and searches generated folders
+/// (`node_modules`, build output).
 fn is_comparable(workspace: &Workspace, path: &str) -> bool {
     let Ok(text) = fs::read(workspace.root().join(path)) else { return false };
     let has_lone_return = text.windows(2).any(|pair| pair[0] == b'\r' && pair[1] != b'\n');

@@ -14,19 +14,19 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<Path>);
 
-/// Why something given is not a path inside the workspace.
+/// The reasons why a given path is not inside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// It is absolute and elsewhere, or climbs above the root.
+    /// The path is absolute and elsewhere, or climbs above the root.
     #[error("`{given}` lies outside the workspace; give a path below the workspace's root")]
     Outside {
-        /// What was given, made printable.
+        /// The given path, made printable.
         given: String,
     },
     /// No file name can contain a NUL character.
     #[error("`{given}` contains a NUL character, which no path can; remove it")]
     Nul {
-        /// What was given, made printable.
+        /// The given path, made printable.
         given: String,
     },
     /// No file could be opened by it.
@@ -47,14 +47,14 @@ pub enum PathError {
         /// The length of the name.
         bytes: usize,
     },
-    /// It leads through more folders than are looked into.
+    /// The path leads through too many folders.
     #[error(
         "`{given}` lies {levels} levels deep, and at most {MAX_PATH_DEPTH} are looked at; give a path that is less deep"
     )]
     TooDeep {
         /// The beginning of what was given, made printable.
         given: String,
-        /// How many names it has.
+        /// The number of its names.
         levels: usize,
     },
 }
@@ -63,10 +63,10 @@ pub enum PathError {
 pub(super) const MAX_PATH_BYTES: usize = 4_095;
 /// The most bytes of one name.
 const MOST_NAME_BYTES: usize = 255;
-/// How deep below the root anything is looked at. A path of [`MAX_PATH_BYTES`] could have eight times as many names; nobody's
-/// project does, and walks, which keep something for each level, end here.
+/// The maximum depth below the root. A path of [`MAX_PATH_BYTES`] could have eight times as many
+/// names, but real projects do not, and walks keep some memory for each level.
 pub(super) const MAX_PATH_DEPTH: usize = 256;
-/// How much of what was given an error shows, in bytes.
+/// The maximum number of bytes of the given path in an error.
 const SHOWN_BYTES: usize = 160;
 
 impl WorkspacePath {
@@ -107,7 +107,7 @@ impl WorkspacePath {
         &self.0
     }
 
-    /// Whether this is the root itself.
+    /// Returns true if this is the root itself.
     pub(crate) fn is_root(&self) -> bool {
         self.0.as_os_str().is_empty()
     }
@@ -129,12 +129,13 @@ impl WorkspacePath {
         shown
     }
 
-    /// Whether [`display`](Self::display) gives it otherwise than it is.
+    /// Returns true if [`display`](Self::display) changes the path.
     pub(crate) fn is_escaped(&self) -> bool {
         !is_printable(self.0.as_os_str())
     }
 
-    /// What follows the last dot of the name (`rs` of `lib.rs`); `None` without one, or where it is not UTF-8.
+    /// Returns the part after the last dot of the name (`rs` of `lib.rs`); `None` without one, or
+    /// if it is not UTF-8.
     pub(crate) fn extension(&self) -> Option<&str> {
         self.0.extension().and_then(OsStr::to_str)
     }
@@ -227,7 +228,7 @@ pub(crate) fn escape_unprintable(text: &OsStr) -> String {
     shown
 }
 
-/// Whether [`escape_unprintable`] gives `text` as it is.
+/// Returns true if [`escape_unprintable`] does not change `text`.
 fn is_printable(text: &OsStr) -> bool {
     text.to_str().is_some_and(|text| {
         !text.chars().any(|character| character.is_control() || is_invisible_control(character))

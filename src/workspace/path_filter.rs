@@ -16,7 +16,7 @@ use super::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 use crate::workspace::inode::InodeIdentity;
 
-/// How long the other names of files are looked for.
+/// The time limit for finding the other names of files.
 const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Says of a path of the workspace whether it may not be seen.
@@ -25,7 +25,7 @@ pub(crate) type HiddenPathPredicate = dyn Fn(&WorkspacePath) -> bool + Send + Sy
 /// Files by device and inode.
 type Inodes = HashSet<InodeIdentity>;
 
-/// Keeps the files that may not be seen from whoever asks.
+/// Hides files from a caller that may not see them.
 #[derive(Clone)]
 pub(super) struct HiddenPathFilter {
     predicate: Arc<HiddenPathPredicate>,
@@ -41,8 +41,8 @@ impl fmt::Debug for HiddenPathFilter {
 }
 
 impl Workspace {
-    /// The same workspace for someone who may not see the files of which `hides` says so: they cannot be read through it,
-    /// and walks, lists and searches pass them over.
+    /// Returns the same workspace without the files that `hides` selects: they cannot be read
+    /// through it, and walks, lists and searches skip them.
     pub(crate) fn with_path_filter(&self, hides: Arc<HiddenPathPredicate>) -> Self {
         let mut veiled = self.clone();
         veiled.path_filter = Some(HiddenPathFilter { predicate: hides, linked: Arc::default() });
@@ -62,7 +62,8 @@ impl Workspace {
         }
     }
 
-    /// Whether what a walk met at `absolute`, which has no links in it, may not be seen; `path` is what it is called.
+    /// Returns true if the entry that a walk found at `absolute`, which has no links in it, is
+    /// hidden; `path` is its name in the walk.
     pub(super) fn hides_entry(&self, path: &Path, absolute: &Path) -> bool {
         self.path_filter.as_ref().is_some_and(|path_filter| {
             let hides = |path: &Path| path_filter.matches(&WorkspacePath::new(path.to_owned()));

@@ -10,7 +10,7 @@ use proptest::test_runner::{Config, TestRunner};
 
 use super::{ListQuery, WorkDeadline, Workspace};
 
-/// What a refusal may take, on a slow machine; it takes milliseconds.
+/// The time limit of a refusal, for a slow machine; it normally takes milliseconds.
 const SOON: Duration = Duration::from_secs(60);
 
 /// A workspace with links of every kind, to ask about paths in.

@@ -1,4 +1,5 @@
-//! Private folders and files of the product, which only their user can enter and read, whatever the umask.
+//! Private folders and files of the product, which only their user can enter and read, regardless
+//! of the umask.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
@@ -17,7 +18,7 @@ const PRIVATE_FILE_MODE: u32 = 0o600;
 /// A folder is not its user's alone and cannot be made so.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PrivateError {
-    /// It belongs to somebody else.
+    /// The folder or file belongs to another user.
     #[error(
         "{} belongs to another user, so it is not used; set {variable} to a folder of your own",
         path.display()
@@ -25,7 +26,7 @@ pub(crate) enum PrivateError {
     Foreign {
         /// The folder.
         path: PathBuf,
-        /// What names another one.
+        /// The variable that names another folder.
         variable: &'static str,
     },
     /// Others may have put things there.
@@ -42,17 +43,18 @@ pub(crate) enum PrivateError {
     Io {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
 }
 
-/// What lies in a folder of the user's.
+/// The content of a folder of the user's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PrivateFolderKind {
-    /// What is believed later on because it is the user's own: a folder that others can write is refused, unless it is empty.
+    /// Content that is trusted later because it is the user's own. A folder that others can write
+    /// is refused, unless it is empty.
     State,
-    /// What can be made anew.
+    /// Content that can be created again.
     Cache,
     /// Programs. The administrator may have put them there for everybody. Their own files keep the modes that package managers
     /// gave them: nothing in them is the user's, some must be executable, and they lie in a folder that only the user enters.

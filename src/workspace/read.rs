@@ -22,10 +22,10 @@ pub(crate) use page::{FilePage, PageQuery};
 /// The largest file, in bytes, that [`Workspace::read_text`] reads: 64 MiB.
 pub(crate) const DEFAULT_MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How often a file is read again that changed while it was being read.
+/// The number of attempts to read a file that changes while it is read.
 const MAX_FILE_READ_ATTEMPTS: usize = 4;
 
-/// What tells one state of a file from another without reading it.
+/// The attributes that distinguish two states of a file without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct FileStamp {
     /// Length in bytes.
@@ -34,7 +34,7 @@ pub(crate) struct FileStamp {
     pub(crate) mtime_ns: i64,
     /// When the file was last changed in any way, in nanoseconds since 1970; set by the kernel alone.
     pub(crate) ctime_ns: i64,
-    /// Which file it is; a replaced file is another one.
+    /// The inode of the file; a replaced file has another one.
     pub(crate) inode: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct TextFile {
     pub text: String,
     /// The state of the file that `text` is of.
     pub(crate) stamp: FileStamp,
-    /// Whether the file begins with a UTF-8 byte order mark.
+    /// True if the file begins with a UTF-8 byte order mark.
     pub(crate) bom: bool,
 }
 
@@ -58,19 +58,20 @@ pub enum ByteOrder {
     Big,
 }
 
-/// Why a file could not be read as text. `path` is relative to the workspace and printable.
+/// The reasons why a file could not be read as text. `path` is relative to the workspace and
+/// printable.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Nothing is there, or not any more.
     #[error("`{path}` does not exist")]
     NotFound {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// A symbolic link on the way leads elsewhere.
     #[error("`{path}` leads out of the workspace through a symbolic link; only what lies inside can be read")]
     Outside {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// Symbolic links on the way lead in a circle.
@@ -78,67 +79,67 @@ pub enum ReadError {
         "`{path}` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
     )]
     LinkLoop {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// No file system has names like this.
     #[error("`{path}` is too long for the system, or one of its names is; give a shorter one")]
     TooLong {
-        /// Which.
+        /// The path.
         path: String,
     },
-    /// It is a directory.
+    /// The path is a directory.
     #[error("`{path}` is a directory; give a file in it")]
     Directory {
-        /// Which.
+        /// The path.
         path: String,
     },
-    /// It is something else than the directory that was asked for.
+    /// The path is not a directory, as the caller expected.
     #[error("`{path}` is not a directory; give the directory it lies in")]
     NotADirectory {
-        /// Which.
+        /// The path.
         path: String,
     },
-    /// It is neither a file nor a directory.
+    /// The path is neither a file nor a directory.
     #[error("`{path}` is {kind}, not a regular file, and is never opened")]
     Special {
-        /// Which.
+        /// The path.
         path: String,
-        /// What it is, with its article.
+        /// The kind of the object, with its article.
         kind: &'static str,
     },
-    /// It is larger than the limit.
+    /// The file is larger than the limit.
     #[error("`{path}` has {}, more than the limit of {}; raise the limit or search in it instead", decode::ByteSize(*size), decode::ByteSize(*limit))]
     TooLarge {
-        /// Which.
+        /// The path.
         path: String,
         /// Its length in bytes; what was read so far where the system does not know.
         size: u64,
         /// The limit in bytes.
         limit: u64,
     },
-    /// It is text in UTF-16.
+    /// The file is text in UTF-16.
     #[error("`{path}` seems to be UTF-16 ({}), not UTF-8; convert it to UTF-8", match order { ByteOrder::Little => "little endian", ByteOrder::Big => "big endian" })]
     Utf16 {
-        /// Which.
+        /// The path.
         path: String,
         /// In which byte order.
         order: ByteOrder,
     },
-    /// It contains NUL bytes.
+    /// The file contains NUL bytes.
     #[error("`{path}` is binary (a NUL byte at offset {offset}), not text")]
     Binary {
-        /// Which.
+        /// The path.
         path: String,
         /// 0-based offset of the first NUL byte.
         offset: u64,
     },
-    /// It contains a byte that UTF-8 does not allow there.
+    /// The file contains a byte that UTF-8 does not allow there.
     #[error(
         "`{path}` is not UTF-8 (byte 0x{byte:02X} at line {line}, column {column}; perhaps Latin-1 or Windows-1252); convert it to UTF-8"
     )]
     NotUtf8 {
-        /// Which.
+        /// The path.
         path: String,
         /// The byte.
         byte: u8,
@@ -152,7 +153,7 @@ pub enum ReadError {
         "`{path}` changed each of the {MAX_FILE_READ_ATTEMPTS} times it was read; try again when it no longer changes"
     )]
     Changing {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// There was no time to come to the line that was asked for.
@@ -160,37 +161,37 @@ pub enum ReadError {
         "`{path}` is too large to reach that line in time; line {line} was reached: ask for an earlier one, or search in it"
     )]
     Late {
-        /// Which.
+        /// The path.
         path: String,
         /// 1-based line that was reached.
         line: u64,
     },
-    /// Whoever asks may not see it.
+    /// The file is hidden from the caller.
     #[error(
         "`{path}` may not be read: a rule forbids it; it can be changed under [permissions] in lsp-tools.toml"
     )]
     Hidden {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// The user may not read it.
     #[error("`{path}` may not be read: permission denied; change its mode or owner")]
     Denied {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// The system refused otherwise.
     #[error("`{path}` cannot be read: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
 impl ReadError {
-    /// What is in the way, for a sentence that names the file itself.
+    /// Returns the obstacle, for a sentence that names the file itself.
     pub(crate) fn reason(&self) -> String {
         match self {
             Self::NotFound { .. } => "it is not there".to_owned(),
@@ -217,7 +218,8 @@ impl FileStamp {
         }
     }
 
-    /// The state of whatever is at `path`, links followed, inside or outside of a workspace; `None` where nothing is. Nothing is opened.
+    /// Returns the state of the object at `path`, links followed, inside or outside of a workspace;
+    /// `None` if there is none. Nothing is opened.
     pub(crate) fn from_path(path: &Path) -> Option<Self> {
         rustix::fs::stat(path).ok().map(|stat| Self::from_stat(&stat))
     }
@@ -227,9 +229,11 @@ impl FileStamp {
         rustix::fs::fstat(file).ok().map(|stat| Self::from_stat(&stat))
     }
 
-    /// Whether a change after `now` is sure to give another stamp. File systems count time in ticks of up to some
-    /// milliseconds: a file changed twice within one tick, its length kept, can look unchanged. A stamp that was not
-    /// settled when its text was read proves nothing by being found again; read once more.
+    /// Returns true if every change after `now` gives another stamp.
+    ///
+    /// File systems count time in ticks of up to some milliseconds. A file changed twice within one
+    /// tick, its length kept, can therefore look unchanged. A stamp that was not settled when its
+    /// text was read proves nothing when it is found again; the file must be read once more.
     pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH).unwrap_or_default();
         let changed = Duration::from_nanos(self.ctime_ns.max(self.mtime_ns).max(0) as u64);
@@ -292,7 +296,7 @@ impl Workspace {
         Ok(TextFile { text, stamp, bom })
     }
 
-    /// Whether something, of whatever kind, is at `path` and inside the workspace.
+    /// Checks that there is an object of any kind at `path`, inside the workspace.
     pub(super) fn check_inside(&self, path: &WorkspacePath) -> Result<(), ReadError> {
         self.jail().locate(path.as_path()).map(drop).map_err(|errno| from_errno(path.display(), errno))
     }
@@ -317,8 +321,10 @@ impl Workspace {
         Ok(read_stable(open, &name, limit)?.0)
     }
 
-    /// The regular file at `absolute`, wherever that leads, open for reading, and its length. Whatever else is there is not
-    /// opened, and nothing is waited for: the one way to files that lie where a project may have put something else.
+    /// Opens the regular file at `absolute`, links followed, for reading; also returns its length.
+    ///
+    /// Other kinds of objects are not opened, and the call never blocks. This is the only way to
+    /// read files at places where a project may have put something else.
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
@@ -359,7 +365,7 @@ fn last_name(absolute: &Path) -> String {
     escape_unprintable(absolute.file_name().unwrap_or(absolute.as_os_str()))
 }
 
-/// What is at `absolute`, opened only once it is known to be a regular file.
+/// Opens the object at `absolute` once it is known to be a regular file.
 fn regular_anywhere(absolute: &Path) -> Result<OwnedFd, ReadError> {
     let failed = |errno| from_errno(last_name(absolute), errno);
     stamp_of_regular(locate_anywhere(absolute).map_err(failed)?, || last_name(absolute))?;
@@ -412,7 +418,7 @@ fn stamp_of_regular(
     }
 }
 
-/// What something that is neither a file nor a directory is, with its article.
+/// Describes an object that is neither a file nor a directory, with its article.
 pub(super) fn special_kind(kind: FileType) -> &'static str {
     match kind {
         FileType::Fifo => "a named pipe (FIFO)",
@@ -429,7 +435,7 @@ pub(super) fn from_errno(path: String, errno: Errno) -> ReadError {
         Errno::LOOP => ReadError::LinkLoop { path },
         Errno::NAMETOOLONG => ReadError::TooLong { path },
         Errno::ACCESS | Errno::PERM => ReadError::Denied { path },
-        // What opening a socket, or a FIFO that nobody writes to, answers.
+        // The error on opening a socket, or a FIFO without a writer.
         Errno::NXIO => ReadError::Special { path, kind: "a socket or a device without a driver" },
         other => ReadError::Io { path, source: other.into() },
     }

@@ -7,7 +7,7 @@ use super::inode::InodeIdentity;
 use super::path::WorkspacePath;
 use super::root::Workspace;
 
-/// How many links may be met on one way, as in the kernel.
+/// The maximum number of links in one path, as in the kernel.
 const MAX_REAL_PATH_SYMLINKS: usize = 40;
 
 impl Workspace {

@@ -16,14 +16,14 @@ use crate::workspace::inode::InodeIdentity;
 /// The most things that the log is told once each.
 const MAX_LOG_ONCE_MESSAGES: usize = 100;
 
-/// What marks a directory as the root of a project.
+/// The names that mark a directory as the root of a project.
 const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
 
 /// A directory whose files are worked on; nothing outside of it is. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     inner: Arc<WorkspaceInner>,
-    /// What this handle may not see.
+    /// The filter of hidden paths.
     pub(super) path_filter: Option<HiddenPathFilter>,
     /// Texts that this handle reads in the place of files.
     pub(super) unsaved: Arc<BTreeMap<WorkspacePath, Arc<str>>>,
@@ -36,39 +36,39 @@ struct WorkspaceInner {
     spelled: Option<PathBuf>,
     jail: Jail,
     in_git: bool,
-    /// What the log has been told once.
+    /// The messages that were logged already, each of which is logged once.
     logged_once: Mutex<BTreeSet<String>>,
 }
 
-/// Why a directory cannot be a workspace.
+/// The reasons why a directory cannot be a workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
     /// Nothing is there.
     #[error("there is no directory `{given}`; give an existing one as the workspace")]
     NotFound {
-        /// What was given, made printable.
+        /// The given path, made printable.
         given: String,
     },
     /// Something else is there.
     #[error("`{given}` is not a directory; give the directory it lies in as the workspace")]
     NotADirectory {
-        /// What was given, made printable.
+        /// The given path, made printable.
         given: String,
     },
     /// The system refused.
     #[error("`{given}` cannot be opened as the workspace: {source}")]
     Io {
-        /// What was given, made printable.
+        /// The given path, made printable.
         given: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
 impl Workspace {
-    /// The same workspace for someone to whom `texts` stand in the place of what is on disk: they are what
-    /// [`read_text`](Self::read_text) reads and [`search`](Self::search) looks through, of files that are there. Everything else is
-    /// about the disk.
+    /// Returns the same workspace with `texts` in place of the content on disk.
+    /// [`read_text`](Self::read_text) and [`search`](Self::search) use them for files that exist.
+    /// All other operations use the disk.
     pub(crate) fn with_unsaved_texts(&self, texts: BTreeMap<WorkspacePath, Arc<str>>) -> Self {
         let mut overlaid = self.clone();
         overlaid.unsaved = Arc::new(texts);
@@ -148,7 +148,7 @@ impl Workspace {
         }
     }
 
-    /// Whether the root lies in a git repository, be it its top or not.
+    /// Returns true if the root lies in a git repository, at its top or below.
     pub(super) fn in_git(&self) -> bool {
         self.inner.in_git
     }
@@ -194,7 +194,7 @@ impl Workspace {
         })
     }
 
-    /// Where `path` is on this machine: below the canonical root; it need not exist.
+    /// Returns the absolute path of `path`, below the canonical root; it need not exist.
     pub fn absolute(&self, path: &WorkspacePath) -> PathBuf {
         if path.is_root() { self.inner.root.clone() } else { self.inner.root.join(path.as_path()) }
     }
@@ -207,13 +207,15 @@ impl Workspace {
         self.path(absolute).ok()
     }
 
-    /// Whether something is at `path`, of whatever kind; what lies behind a link that leads out does not count.
+    /// Returns true if there is an object of any kind at `path`. An object behind a link that leads
+    /// out does not count.
     pub(crate) fn exists(&self, path: &WorkspacePath) -> bool {
         self.inner.jail.locate(path.as_path()).is_ok()
     }
 
-    /// Whether the name `path` is not taken, in the folder that is the root's now. One call of the system, for what is mostly not
-    /// there; what is there is looked at by [`exists`](Self::exists).
+    /// Returns true if the name `path` is free in the folder that is now at the root's path. This
+    /// is a single system call, for names that are mostly free; [`exists`](Self::exists) checks the
+    /// others.
     pub(crate) fn is_vacant(&self, path: &WorkspacePath) -> bool {
         matches!(rustix::fs::lstat(self.absolute(path)), Err(Errno::NOENT | Errno::NOTDIR))
     }

@@ -25,7 +25,7 @@ pub(super) mod watched;
 /// The most memory, in bytes, that one line may take while it is searched; a file with a longer one is left out.
 const MAX_SEARCH_HEAP_BYTES: usize = 64 * 1024 * 1024;
 
-/// What to look for, and where.
+/// The parameters of a search.
 #[derive(Debug, Clone)]
 pub(crate) struct SearchQuery {
     /// Text, or a regular expression (the syntax of the crate `regex`); matches do not reach over line ends.
@@ -40,7 +40,7 @@ pub(crate) struct SearchQuery {
     pub(crate) under: WorkspacePath,
     /// Only files with one of these extensions (with or without the dot, in any case), "" for files that have none; `None` for all.
     pub(crate) extensions: Option<Vec<String>>,
-    /// At most so many hits: the first ones, by path and position.
+    /// The maximum number of hits: the first ones, by path and position.
     pub(crate) max_hits: usize,
     /// Not beyond this moment, also in the middle of a file.
     pub(crate) deadline: Instant,
@@ -51,13 +51,13 @@ pub(crate) struct SearchQuery {
 pub(crate) struct Hit {
     /// In which file.
     pub(crate) path: WorkspacePath,
-    /// Where: 0-based lines, 0-based characters in Unicode scalar values.
+    /// The range: 0-based lines, 0-based characters in Unicode scalar values.
     pub(crate) range: Range,
     /// The line, without its line break; of a very long one a stretch around the hit, with `…` where it was cut.
     pub(crate) line: String,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SearchResult {
     /// By path, then by position; several on one line are several hits.
@@ -66,11 +66,12 @@ pub(crate) struct SearchResult {
     pub(crate) truncated: bool,
     /// The deadline ended the search; there may be more hits, also before those found.
     pub(crate) timed_out: bool,
-    /// How many files were searched to their end or to the last hit wanted; binary ones do not count.
+    /// The number of files searched to their end or to the last wanted hit; binary ones do not
+    /// count.
     pub(crate) files_searched: usize,
 }
 
-/// Why a search could not begin.
+/// The reasons why a search could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// The pattern is not usable.
@@ -82,10 +83,11 @@ pub enum SearchError {
 }
 
 impl Workspace {
-    /// Where `query` occurs, in the files that [`files`](Self::files) lists, in parallel. Binary files are left out.
+    /// Searches the files that [`files`](Self::files) lists for `query`, in parallel. Binary files
+    /// are left out.
     ///
     /// # Errors
-    /// [`SearchError`] where the pattern is not usable or the place to search is missing or outside.
+    /// [`SearchError`] if the pattern is not usable or the place to search is missing or outside.
     pub(crate) fn search(&self, query: &SearchQuery) -> Result<SearchResult, SearchError> {
         let matcher = build_matcher(query)?;
         let start = WalkStart::new(self, &query.under)?;

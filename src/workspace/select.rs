@@ -17,7 +17,7 @@ use crate::text::{build_glob_set, expand_braces, glob_fault, nearest_word, read_
 const MAX_SELECTION_GLOB_BYTES: usize = 1_000;
 const MAX_SELECTION_GLOBS: usize = 100;
 
-/// Which files below a place are meant.
+/// The selected files below a place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Globs as in a `.gitignore` at the workspace's root, apart from `!`, which leaves files out: `*.rs` is wherever it is,
@@ -33,27 +33,27 @@ pub struct Selection {
     pub no_ignore: bool,
 }
 
-/// Why a selection cannot be made.
+/// The reasons why a selection is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
     /// A glob is wrong.
     #[error("the glob `{glob}` is not valid: {problem}")]
     BadGlob {
-        /// As given.
+        /// The glob as given.
         glob: String,
-        /// What is wrong with it.
+        /// The fault of the glob.
         problem: String,
     },
     /// A glob could match nothing in the workspace.
     #[error("the glob `{glob}` leads out of the workspace; globs are relative to its root and have no `..`")]
     Outside {
-        /// As given.
+        /// The glob as given.
         glob: String,
     },
     /// No kind of files is called that.
     #[error("no file type is called `{given}`{}", nearest.as_ref().map_or_else(String::new, |name| format!("; the nearest is `{name}`")))]
     UnknownType {
-        /// As given.
+        /// The type as given.
         given: String,
         /// The name that is spelled most like it.
         nearest: Option<String>,
@@ -67,7 +67,7 @@ pub enum SelectError {
 pub(super) struct PreparedWalk {
     pub(super) start: WalkStart,
     pub(super) walk: WalkBuilder,
-    /// What the walk does not come to know.
+    /// The parts that the walk leaves out.
     pub(super) gaps: Arc<WalkGaps>,
 }
 
@@ -82,7 +82,8 @@ impl Selection {
         self.prepare_walk_for(workspace, under, self.globs.iter().map(String::as_str))
     }
 
-    /// As [`prepare_walk`](Self::prepare_walk), where `spelling` are globs whose hidden names count as well.
+    /// Like [`prepare_walk`](Self::prepare_walk), with the hidden names of the globs in `spelling`
+    /// selected as well.
     ///
     /// # Errors
     /// [`SelectError`].
@@ -103,10 +104,11 @@ impl Selection {
         Ok(PreparedWalk { start, walk, gaps })
     }
 
-    /// Whether globs and types want the file at `path`; what ignore files say does not count here.
+    /// Returns a predicate that is true if globs and types select a path; ignore files do not count
+    /// here.
     ///
     /// # Errors
-    /// [`SelectError`] where a glob or a type is not valid.
+    /// [`SelectError`] if a glob or a type is not valid.
     pub(crate) fn path_matcher(
         &self,
         workspace: &Workspace,
@@ -225,7 +227,7 @@ fn spelled_hidden_names<'g>(globs: impl IntoIterator<Item = &'g str>) -> Result<
     build_glob_set(spelled).map_err(shown)
 }
 
-/// What the glob crate says, without its own quotation of the glob.
+/// Returns the message of the glob crate without its own quotation of the glob.
 fn glob_problem(message: &str) -> String {
     message.rsplit_once("': ").map_or(message, |(_, problem)| problem).to_owned()
 }

@@ -12,10 +12,10 @@ use super::first_findings::FirstFindings;
 use super::rules::walker;
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
-/// Where a walk ends even if there is more.
+/// The limits of a walk.
 #[derive(Debug, Clone, Copy)]
 pub struct WalkLimits {
-    /// At most so many files.
+    /// The maximum number of files.
     pub max_files: usize,
     /// Not beyond this moment.
     pub deadline: Instant,
@@ -26,8 +26,8 @@ pub struct WalkLimits {
 pub struct WalkResult {
     /// Regular files, sorted; neither links nor special files.
     pub files: Vec<WorkspacePath>,
-    /// Whether a limit ended the walk before the tree did, be it that of depth. With the count reached, these are the first files in
-    /// order, the same ones every time.
+    /// True if a limit, of count or depth, ended the walk before the tree did. If the count was
+    /// reached, these are the first files in order, the same ones every time.
     pub(crate) truncated: bool,
 }
 
@@ -71,13 +71,13 @@ impl Workspace {
     }
 }
 
-/// How many threads a walk uses that reads files: more wait for the disk and each other. A parallel walk waits for ever for those that it
-/// did not get.
+/// The number of threads of a walk that reads files: more of them would wait for the disk and each
+/// other. A parallel walk waits without end for threads that the system refused.
 pub(super) fn walk_threads() -> usize {
     spare_threads(std::thread::available_parallelism().map_or(1, usize::from).min(12)).max(1)
 }
 
-/// How many of `wanted` threads the system gives at this moment.
+/// Returns the number of threads, up to `wanted`, that the system can start now.
 pub(crate) fn spare_threads(wanted: usize) -> usize {
     let gate = Mutex::new(());
     std::thread::scope(|scope| {
@@ -90,7 +90,7 @@ pub(crate) fn spare_threads(wanted: usize) -> usize {
     })
 }
 
-/// Where a walk begins: what the caller called it, and where it really is.
+/// The start of a walk: the caller's name for it, and its real path.
 pub(super) struct WalkStart {
     under: WorkspacePath,
     /// Absolute, without links, inside the workspace; a directory or a file.
@@ -111,7 +111,7 @@ impl WalkStart {
         Ok(Self { under: under.clone(), directory })
     }
 
-    /// As [`path_of`](Self::path_of), for the many entries of which most are not kept.
+    /// Like [`path_of`](Self::path_of), for many entries of which most are discarded.
     pub(super) fn relative<'e>(&self, entry: &'e Path) -> Option<Cow<'e, Path>> {
         let rest = entry.strip_prefix(&self.directory).ok()?;
         Some(match (self.under.is_root(), rest.as_os_str().is_empty()) {

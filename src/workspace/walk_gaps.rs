@@ -12,7 +12,7 @@ use super::{ReadError, Workspace};
 /// The most files of one walk that are spoken of.
 const MAX_REPORTED_IGNORE_FILES: usize = 3;
 
-/// What is found wanting while a walk goes on. Shared by its threads.
+/// The gaps of a walk, collected during it. Shared by its threads.
 #[derive(Debug, Default)]
 pub(super) struct WalkGaps {
     too_deep: AtomicBool,
@@ -35,7 +35,7 @@ impl WalkGaps {
         self.unread_ignore_files.lock().insert(shown, error.reason());
     }
 
-    /// Whether something was not looked at.
+    /// Returns true if something was not searched.
     pub(super) fn is_cut(&self) -> bool {
         self.too_deep.load(Ordering::Relaxed)
     }

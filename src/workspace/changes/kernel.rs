@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
-/// What one event of the kernel says.
+/// The content of one event of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum KernelWatchEvent {
     /// Something about the entry `name` of the watched directory.
     Entry {
-        /// Which watch.
+        /// The number of the watch.
         watch: i32,
         /// The name in the directory.
         name: OsString,
@@ -18,17 +18,17 @@ pub(super) enum KernelWatchEvent {
     },
     /// The watched directory itself may be gone or elsewhere.
     Gone {
-        /// Which watch.
+        /// The number of the watch.
         watch: i32,
     },
     /// The kernel had to drop events.
     Overflow,
 }
 
-/// Why a directory could not be watched.
+/// The reasons why a directory could not be watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KernelWatchError {
-    /// It is no directory (any more), or may not be listed.
+    /// The path is no directory (any more), or may not be listed.
     NotThere,
     /// The user's number of watches is used up, or the system does not offer them here.
     NoWatch,

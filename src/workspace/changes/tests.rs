@@ -302,7 +302,7 @@ fn contents(root: &Path, dir: &Path, into: &mut BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// Whatever is done to the tree, what is told is what turns the old tree into the new one.
+/// For any edits of the tree, the reported changes turn the old tree into the new one.
 #[test]
 fn change_feed_reports_the_difference_after_random_edits() {
     for (seed, watches) in [(1, usize::MAX), (2, usize::MAX), (3, 4), (4, 0)] {

@@ -24,7 +24,7 @@ type FileFingerprint = u64;
 /// Names of files that decide which files count.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
-/// How long one drain reads events before it looks at the whole tree instead.
+/// The time for which one drain reads events before it scans the whole tree instead.
 const EVENT_DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ struct WatchedDirectory {
 pub(super) struct WatchedTree {
     workspace: Workspace,
     limits: ChangeFeedLimits,
-    /// Which directory the root is; `None` while there is none.
+    /// The identity of the root directory; `None` while there is none.
     root: Option<InodeIdentity>,
     watches: Option<Watches>,
     rules: WatchRules,
@@ -51,11 +51,11 @@ pub(super) struct WatchedTree {
     files: usize,
     /// There were more files than can be remembered.
     too_many: bool,
-    /// What changed before the watches were in place.
+    /// The changes from before the watches were in place.
     pending: BTreeMap<PathBuf, ChangeKind>,
 }
 
-/// What one drain has to look at.
+/// The paths that one drain has to examine.
 #[derive(Default)]
 struct Suspects {
     files: BTreeMap<PathBuf, Suspect>,
@@ -111,7 +111,7 @@ impl WatchedTree {
         tree
     }
 
-    /// What changed since it was last asked.
+    /// Returns the changes since the last call.
     pub(super) fn drain(&mut self) -> ChangeBatch {
         let mut suspects = self.read_events();
         self.poll(&mut suspects);
@@ -130,7 +130,8 @@ impl WatchedTree {
         ChangeBatch { changes, overflowed }
     }
 
-    /// What is different about the suspects; and, where ignore files are among them, about all that they rule.
+    /// Compares the suspects with the disk. If ignore files are among them, all files under their
+    /// rules are compared as well.
     fn compare_suspects(&mut self, mut suspects: Suspects) -> BTreeMap<PathBuf, ChangeKind> {
         self.reconcile(&mut suspects);
         let mut changes = self.resolve_suspects(suspects.files);
@@ -158,7 +159,7 @@ impl WatchedTree {
         self.directories.get(path.parent()?)?.files.get(path.file_name()?).copied()
     }
 
-    /// What the kernel noted.
+    /// Reads the events of the kernel.
     fn read_events(&mut self) -> Suspects {
         let mut suspects = Suspects::default();
         let Some(mut watches) = self.watches.take() else { return suspects };
@@ -166,7 +167,7 @@ impl WatchedTree {
         watches.read(|event| {
             self.note_event(event, &mut suspects);
             let began = *began.get_or_insert_with(Instant::now);
-            // Whoever writes faster than this reads must not keep it reading for ever.
+            // A writer that is faster than this reader must not keep it busy without end.
             suspects.overflowed |= began.elapsed() > EVENT_DRAIN_TIMEOUT;
             !suspects.overflowed
         });
@@ -271,7 +272,8 @@ impl WatchedTree {
         }
     }
 
-    /// Whether `directory` is one to watch: below a watched one, and not ignored.
+    /// Returns true if `directory` is to be watched: it is below a watched one, and neither ignored
+    /// nor generated.
     fn is_watchable(&self, directory: &Path) -> bool {
         let Some(parent) = directory.parent() else { return true };
         self.directories.contains_key(parent)
@@ -414,7 +416,7 @@ impl WatchedTree {
     }
 }
 
-/// Which directory is at the absolute path `dir`.
+/// Returns the identity of the directory at the absolute path `dir`.
 fn directory_identity(dir: &Path) -> Option<InodeIdentity> {
     let metadata = std::fs::symlink_metadata(dir).ok()?;
     metadata.is_dir().then(|| InodeIdentity::from_metadata(&metadata))
@@ -434,7 +436,7 @@ fn fingerprint(metadata: &Metadata) -> FileFingerprint {
     hasher.finish()
 }
 
-/// What happened, if anything, to a file with `metadata` after `since`.
+/// Returns the change, if any, of a file with `metadata` after `since`.
 fn change_since(metadata: &Metadata, since: SystemTime) -> Option<ChangeKind> {
     let changed = Duration::new(metadata.ctime().max(0) as u64, metadata.ctime_nsec().max(0) as u32);
     if UNIX_EPOCH + changed < since {

@@ -21,7 +21,7 @@ use super::locate::FolderHandle;
 use super::xattr;
 use crate::workspace::inode::InodeIdentity;
 
-/// How the names of our own temporary files begin.
+/// The prefix of our own temporary files.
 const TEMPORARY: &str = ".lsp-tools-tmp-";
 
 const SETUID_SETGID_MASK: u32 = 0o6000;
@@ -52,8 +52,10 @@ pub(super) fn temporary_name() -> String {
     format!("{TEMPORARY}{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
-/// The file `temp` with `content` and `metadata`, on the disk. Nobody else can read it before it has its final mode;
-/// without `metadata` it gets what any new file gets here, and may be executable.
+/// Creates the file `temp` with `content` and `metadata`, and syncs it to the disk.
+///
+/// No other user can read it before it has its final mode. Without `metadata` it gets the defaults
+/// of a new file, and may be executable.
 pub(super) fn stage(
     folder: &FolderHandle,
     temp: &str,
@@ -124,7 +126,7 @@ pub(super) fn exchange(
         Err(errno) => Err(errno.into()),
         Ok(()) if is_file(folder, OsStr::new(temp), identity, hash)? => Ok(()),
         Ok(()) => {
-            // Whoever has replaced ours again already has the last word.
+            // If another program has already replaced our file, its version stays.
             if identity_at(folder, name)? == staged {
                 renameat_with(folder, temp, folder, name, RenameFlags::EXCHANGE)?;
             }
@@ -147,7 +149,7 @@ fn replace(
     Ok(renameat_with(folder, temp, folder, name, RenameFlags::empty())?)
 }
 
-/// Whether `name` is the file with this identity and content.
+/// Returns true if `name` is the file with this identity and content.
 pub(super) fn is_file(
     folder: &FolderHandle,
     name: &OsStr,
@@ -222,7 +224,7 @@ fn is_unsupported(errno: Errno) -> bool {
     matches!(errno, Errno::INVAL | Errno::NOSYS | Errno::NOTSUP)
 }
 
-/// Whether a file of this name is one of ours, in the middle of a transaction.
+/// Returns true if a file of this name is a temporary file of a transaction.
 pub(in crate::workspace) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
 }

@@ -48,14 +48,15 @@ pub(crate) struct CommittedTransaction {
     pub removed_dirs: Vec<WorkspacePath>,
 }
 
-/// What became of one file.
+/// The change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileChange {
-    /// Where it is now, or was; with symbolic links on the way resolved.
+    /// The path of the file, or its former path if it was deleted; symbolic links in it are
+    /// resolved.
     pub path: WorkspacePath,
-    /// What happened to it.
+    /// The operation on the file.
     pub operation: FileOperation,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: ChangedEntryKind,
     /// Of its content before; `None` for what was not there, for folders and links, and for a renamed file that is
     /// larger than the limit of one file.
@@ -68,18 +69,18 @@ pub(crate) struct FileChange {
     pub after: Option<String>,
 }
 
-/// What happened to a file.
+/// The operation on a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FileOperation {
-    /// It was not there.
+    /// The file was created.
     Created,
-    /// Its content or its mode is another one.
+    /// The content or the mode of the file was changed.
     Modified,
-    /// It is gone.
+    /// The file was deleted.
     Deleted,
-    /// It has another path, and perhaps another content as well.
+    /// The file was renamed, and perhaps its content changed as well.
     Renamed {
-        /// Where it was.
+        /// The former path.
         from: WorkspacePath,
     },
 }
@@ -104,7 +105,7 @@ impl FileOperation {
     }
 }
 
-/// What has been changed.
+/// The kind of a changed entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChangedEntryKind {
     /// A regular file.
@@ -120,13 +121,13 @@ pub(crate) enum ChangedEntryKind {
 pub(crate) struct HistoryEntry {
     /// Its name.
     pub id: EditId,
-    /// What it was, such as the name of the tool.
+    /// The origin of the edit, such as the name of the tool.
     pub(crate) title: String,
     /// The group it belongs to.
     pub group: Option<String>,
     /// When it was committed.
     pub(crate) time: SystemTime,
-    /// What it changed: path and operation of each file. Texts are not in the history.
+    /// The changed files: path and operation of each. Texts are not in the history.
     pub(crate) files: Vec<(WorkspacePath, FileOperation)>,
     /// The transactions that this one took back.
     pub undoes: Vec<EditId>,
@@ -134,13 +135,14 @@ pub(crate) struct HistoryEntry {
     pub(crate) undone_by: Option<EditId>,
 }
 
-/// What was left behind by a process that died in the middle of a transaction, and was put in order.
+/// A transaction that was left unfinished by a process that died, and has been recovered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RecoveredTransaction {
     /// The transaction.
     pub(crate) id: EditId,
-    /// Whether it was brought to its end; otherwise everything is as it was before.
+    /// True if the transaction was completed; otherwise it was rolled back.
     pub finished: bool,
-    /// What somebody else had changed in the meantime and was therefore left alone.
+    /// The files that another program had changed in the meantime, and that were therefore left
+    /// alone.
     pub left_alone: Vec<WorkspacePath>,
 }

@@ -21,7 +21,7 @@ use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::workspace::WorkspacePath;
 use crate::workspace::inode::InodeIdentity;
 
-/// What a plan comes to.
+/// The result of checking a plan.
 #[derive(Debug)]
 pub(super) struct CheckedPlan {
     pub(crate) structure: Vec<StructureStep>,
@@ -35,7 +35,7 @@ pub(super) struct CheckedPlan {
 /// Something that the plan removes, for the report.
 #[derive(Debug)]
 pub(super) struct Removal {
-    /// Where it is on the disk before the plan.
+    /// The path on the disk before the plan.
     pub(crate) place: PathBuf,
     pub(crate) what: RemovedItem,
     /// Of a file.
@@ -413,7 +413,7 @@ impl PlanChecker<'_> {
         self.structure.push(StructureStep::MakeDir { path: place, mode });
     }
 
-    /// Where `path` really is, if it may be touched.
+    /// Resolves the real place of `path`, if it may be edited.
     fn resolve_place(
         &self,
         path: &WorkspacePath,
@@ -442,7 +442,7 @@ impl PlanChecker<'_> {
         self.overlay.node_at(place).map_err(|errno| error_from_errno(given, errno))
     }
 
-    /// Whether `node` is what the caller believes; what is not is put down as a conflict.
+    /// Returns true if `node` is what the caller expects; otherwise records a conflict.
     fn is_expected(
         &mut self,
         path: &WorkspacePath,
@@ -470,7 +470,7 @@ impl PlanChecker<'_> {
         Ok(as_expected)
     }
 
-    /// The new contents: whatever the plan has left different from the disk.
+    /// Collects the new contents: all files whose content or metadata the plan has changed.
     fn finish(mut self) -> Result<CheckedPlan, EditError> {
         let mut puts = Vec::new();
         for (place, node) in self.overlay.nodes() {

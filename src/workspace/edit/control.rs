@@ -7,12 +7,12 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// What becomes of a change to a control path.
+/// The policy for changes to a control path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ControlPathPolicy {
-    /// No edit tool makes it.
+    /// No edit tool may make the change.
     Refused,
-    /// Someone has to agree to it, unless a rule of the settings allows this path.
+    /// The change needs an approval, unless a rule of the settings allows this path.
     Asked,
 }
 
@@ -258,13 +258,15 @@ pub(super) enum TouchKind {
     Whole,
 }
 
-/// Why no edit tool may touch the relative `path`, as the end of a sentence that begins with it; `None` where they may.
+/// Returns the reason why no edit tool may change the relative `path`, as the end of a sentence
+/// that begins with it; `None` if they may.
 pub(super) fn refusal_reason(path: &Path, touch: TouchKind) -> Option<&'static str> {
     control_reason(ControlPathPolicy::Refused, path, touch)
 }
 
-/// Why someone has to agree before the relative `path` is changed, as the end of a sentence that begins with it; `None` where
-/// nobody has to. A folder counts that would bring such files along.
+/// Returns the reason why a change of the relative `path` needs an approval, as the end of a
+/// sentence that begins with it; `None` if it needs none. A folder that would include such files
+/// counts.
 pub(crate) fn approval_reason(path: &Path) -> Option<&'static str> {
     control_reason(ControlPathPolicy::Asked, path, TouchKind::Whole)
 }
@@ -277,7 +279,8 @@ fn control_reason(care: ControlPathPolicy, path: &Path, touch: TouchKind) -> Opt
     matching.next().map(|kind| kind.why)
 }
 
-/// Whether a path of these names is the control path, lies in it, or, where it is touched as a whole, is a folder above it.
+/// Returns true if the path with these names is the control path or lies in it. If it is changed as
+/// a whole, a folder above the control path counts too.
 fn matches_control_path(control: &str, names: &[String], touch: TouchKind) -> bool {
     let count = control.split('/').count();
     (0..names.len()).any(|from| {

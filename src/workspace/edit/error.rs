@@ -1,38 +1,38 @@
-//! Errors of edits, and the conflict between a plan and the disk. Whatever is returned here, nothing was changed, unless the
-//! variant says otherwise.
+//! Errors of edits, and the conflict between a plan and the disk. If one of these errors is
+//! returned, nothing was changed, unless the variant says otherwise.
 
 use std::fmt;
 
 use super::{ContentHash, EditId};
 use crate::workspace::WorkspacePath;
 
-/// Why a plan was not carried out. Paths are relative to the workspace and printable.
+/// The reasons why a plan was not carried out. Paths are relative to the workspace and printable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
     /// Something is not as it was when the change was made up.
     #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0, "it was read"))]
     Conflict(Vec<Conflict>),
-    /// What is to be taken back is not as the transaction left it.
+    /// A file to restore has changed since the transaction.
     #[error("{}; nothing was taken back; change it by hand, or undo the later edit first", ConflictList(.0, "that edit"))]
     UndoConflict(Vec<Conflict>),
     /// Nothing is there to be changed.
     #[error("there is nothing at `{path}`; give the path of an existing file")]
     NotFound {
-        /// Where.
+        /// The path.
         path: String,
     },
     /// Something is already there.
     #[error("`{path}` exists already; delete it first, choose another name, or ask to overwrite it")]
     Exists {
-        /// Where.
+        /// The path.
         path: String,
     },
     /// The path governs what may be done or what runs, and is not changed by tools.
     #[error("`{path}` is not edited: {why}; a person can change it in an editor or a shell of their own")]
     Control {
-        /// Which, as it was given.
+        /// The path as it was given.
         path: String,
-        /// What it governs.
+        /// The reason for the refusal.
         why: &'static str,
     },
     /// A symbolic link on the way leads elsewhere.
@@ -40,7 +40,7 @@ pub(crate) enum EditError {
         "`{path}` leads out of the workspace through a symbolic link; only what lies inside can be edited"
     )]
     Outside {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// Symbolic links on the way lead in a circle.
@@ -48,7 +48,7 @@ pub(crate) enum EditError {
         "`{path}` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
     )]
     LinkLoop {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// A file is where a folder would have to be.
@@ -56,13 +56,13 @@ pub(crate) enum EditError {
         "a part of the path `{path}` is a file, not a folder; choose another path or move that file away"
     )]
     NotADirectory {
-        /// Which.
+        /// The path.
         path: String,
     },
-    /// It is a folder.
+    /// The path is a folder.
     #[error("`{path}` is a folder; give a file in it")]
     Directory {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// The folder is not empty.
@@ -70,47 +70,47 @@ pub(crate) enum EditError {
         "the folder `{path}` is not empty; delete what is in it first, or ask to delete it with its content"
     )]
     NotEmpty {
-        /// Which.
+        /// The path.
         path: String,
     },
-    /// It is neither a file, nor a folder, nor a link.
+    /// The path is neither a file, nor a folder, nor a link.
     #[error("`{path}` is {kind}, not a regular file, and is never edited")]
     Special {
-        /// Which.
+        /// The path.
         path: String,
-        /// What it is, with its article.
+        /// The kind of the object, with its article.
         kind: &'static str,
     },
-    /// It has more than one name.
+    /// The file has more than one name.
     #[error(
         "`{path}` has {names} names (hard links), and a replaced file would part from the others; make it a file of its own first: cp -p FILE COPY && mv COPY FILE"
     )]
     HardLinked {
-        /// Which.
+        /// The path.
         path: String,
-        /// How many.
+        /// The number of names.
         names: u64,
     },
     /// More bytes or files than a transaction may hold.
     #[error("{what} of `{path}` would be {size}, more than the limit of {limit}; {advice}")]
     TooLarge {
-        /// Which.
+        /// The path.
         path: String,
-        /// What is too large.
+        /// The part that is too large.
         what: &'static str,
-        /// How large, in the unit of `limit`.
+        /// The size, in the unit of `limit`.
         size: u64,
         /// The limit, in bytes or a number of files.
         limit: u64,
-        /// What to do.
+        /// The remedy.
         advice: &'static str,
     },
     /// The plan contradicts itself.
     #[error("the plan cannot be carried out at `{path}`: {why}")]
     Contradiction {
-        /// Where.
+        /// The path.
         path: String,
-        /// What is wrong.
+        /// The contradiction.
         why: &'static str,
     },
     /// The user may not change it.
@@ -118,7 +118,7 @@ pub(crate) enum EditError {
         "`{path}` may not be changed: permission denied; change its mode or owner, or those of its folder"
     )]
     Denied {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// No space, or no quota, is left.
@@ -126,7 +126,7 @@ pub(crate) enum EditError {
         "there is no space left on the device of `{path}`; everything is as it was; free some space and try again"
     )]
     NoSpace {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// Something on the way was exchanged while it was looked at or changed.
@@ -134,15 +134,15 @@ pub(crate) enum EditError {
         "`{path}` was moved or exchanged by another program at the same moment; nothing was changed; look at what is there now and make the change anew"
     )]
     Moved {
-        /// Which.
+        /// The path.
         path: String,
     },
     /// The system refused otherwise; everything is as it was.
     #[error("`{path}` cannot be changed: {source}")]
     Io {
-        /// Which.
+        /// The path.
         path: String,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The journal, in which the way back is kept, cannot be read or written; so nothing is changed.
@@ -150,17 +150,17 @@ pub(crate) enum EditError {
         "the edit journal cannot be kept: cannot {action} `{file}` in the state folder: {reason}; nothing was changed; LSP_TOOLS_STATE_DIR names another folder for it"
     )]
     Journal {
-        /// What was tried.
+        /// The attempted action.
         action: &'static str,
         /// The file, without its folders.
         file: String,
-        /// What the system, or the reader, said.
+        /// The error of the operating system, or of the parser.
         reason: String,
     },
     /// Another transaction on this workspace does not end.
     #[error("another edit of this workspace has been running for {seconds} s; try again when it has ended")]
     Busy {
-        /// How long was waited.
+        /// The waiting time.
         seconds: u64,
     },
     /// A step failed and what had been done could not be taken back at once; the journal still knows how, and tries
@@ -169,11 +169,11 @@ pub(crate) enum EditError {
         "`{path}` cannot be changed ({reason}), and not everything could be put back ({obstacle}); it is tried again before the next edit"
     )]
     Unfinished {
-        /// Where it failed.
+        /// The path of the failed step.
         path: String,
-        /// What failed.
+        /// The failure.
         reason: String,
-        /// What stands in the way of putting it back.
+        /// The obstacle to restoring it.
         obstacle: String,
     },
     /// The history has no such transaction, or not any more.
@@ -181,13 +181,13 @@ pub(crate) enum EditError {
         "there is no edit {id} in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) shows which there are"
     )]
     UnknownEdit {
-        /// Which.
+        /// The transaction.
         id: EditId,
     },
     /// The transaction was taken back already.
     #[error("{id} was already undone by {by}; undo {by} to bring it back")]
     AlreadyUndone {
-        /// Which.
+        /// The transaction.
         id: EditId,
         /// By which other.
         by: EditId,
@@ -203,26 +203,26 @@ pub(crate) enum EditError {
 /// One path that is not as expected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Conflict {
-    /// Which.
+    /// The path.
     pub path: WorkspacePath,
-    /// What was expected there.
+    /// The expected state.
     pub(crate) expected: ConflictExpectation,
-    /// What is there.
+    /// The state found.
     pub found: ConflictFinding,
 }
 
-/// What was expected at a path.
+/// The expected state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConflictExpectation {
     /// Nothing.
     Absent,
     /// A file with this content.
     Content(ContentHash),
-    /// What was there a moment before.
+    /// The state a moment before.
     Unchanged,
 }
 
-/// What is at a path.
+/// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConflictFinding {
     /// Nothing.
@@ -241,7 +241,7 @@ pub(crate) enum ConflictFinding {
 /// With what they were as expected after.
 struct ConflictList<'a>(&'a [Conflict], &'static str);
 
-/// How many conflicts a sentence names.
+/// The maximum number of conflicts in a message.
 const MAX_REPORTED_CONFLICTS: usize = 5;
 
 impl fmt::Display for ConflictList<'_> {

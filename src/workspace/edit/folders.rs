@@ -1,5 +1,7 @@
-//! Open handles of the folders that a transaction works in. What was begun in a folder is brought to its end in the same one,
-//! whatever has taken its name in the meantime.
+//! Open handles of the folders that a transaction works in.
+//!
+//! Work that was begun in a folder is finished in the same one, even if its name now belongs to
+//! another folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -10,7 +12,7 @@ use rustix::io::Errno;
 use super::atomic::sync_folder;
 use super::locate::{FolderHandle, WorkspaceTree};
 
-/// How many are kept open; others are opened each time, since descriptors are few.
+/// The maximum number of handles kept open; others are opened each time, since descriptors are few.
 const MAX_OPEN_FOLDER_HANDLES: usize = 64;
 
 #[derive(Debug)]
@@ -44,7 +46,8 @@ impl FolderHandleCache {
         self.unsettled.insert(place.parent().unwrap_or(Path::new("")).to_owned());
     }
 
-    /// What is at `place`, and below, is about to be, or was, somewhere else.
+    /// Syncs and closes the handles of `place` and everything below it, because it is about to move
+    /// or has moved.
     pub(super) fn close_below_place(&mut self, place: &Path) -> Result<(), Errno> {
         let gone: Vec<PathBuf> =
             self.unsettled.iter().filter(|path| path.starts_with(place)).cloned().collect();

@@ -17,8 +17,8 @@ const WOULD_BE_GIT: &str =
     "it would make its folder a git repository, whose files decide what runs when git is used";
 const OWN: &str = "it holds the settings, permissions and state of lsp-tools itself";
 
-/// What makes a folder git's own, whatever it is called: all names of one row (`is_git_directory` and `get_common_dir` in
-/// git's setup.c).
+/// The names that identify a git directory, regardless of its own name: all names of one row
+/// (`is_git_directory` and `get_common_dir` in git's setup.c).
 const GIT_DIRECTORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
 
 /// The judge of one workspace.

@@ -20,10 +20,10 @@ use super::ContentHash;
 use super::locate::FolderHandle;
 use super::xattr;
 
-/// How often a file is read again that changed while it was being read.
+/// The number of attempts to read a file that changes while it is read.
 const MAX_SURVEY_READ_ATTEMPTS: usize = 4;
 
-/// What is at a place.
+/// The object at a place.
 #[derive(Debug, Clone)]
 pub(super) enum SeenObject {
     Absent,
@@ -37,10 +37,10 @@ pub(super) enum SeenObject {
 pub(super) struct SeenFile {
     pub(crate) identity: InodeIdentity,
     pub(crate) stamp: FileStamp,
-    /// How many names it has.
+    /// The number of its names.
     pub(crate) names: u64,
     pub(crate) metadata: FileMetadata,
-    /// Whether the user may write to it.
+    /// True if the user may write to it.
     pub(crate) writable: bool,
     /// `None` where it is larger than it may be.
     pub(crate) content: Option<SeenContent>,
@@ -58,7 +58,7 @@ pub(super) struct SeenLink {
     pub(crate) target: Vec<u8>,
 }
 
-/// What belongs to a file beside its content.
+/// The attributes of a file beside its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct FileMetadata {
     /// The permission bits, set-id bits and sticky bit.
@@ -68,7 +68,8 @@ pub(super) struct FileMetadata {
     pub(crate) attributes: Vec<xattr::Attribute>,
 }
 
-/// What `name` in `folder` is; links are not followed. Of a file larger than `limit` bytes the content is left out.
+/// Inspects `name` in `folder`; links are not followed. The content of a file larger than `limit`
+/// bytes is left out.
 pub(super) fn inspect_object(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<SeenObject, Errno> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
@@ -143,7 +144,7 @@ pub(super) fn names_in(folder: &FolderHandle) -> Result<Vec<OsString>, Errno> {
     Ok(names)
 }
 
-/// Which object `name` in `folder` is, whatever its kind; `None` where nothing is.
+/// Returns the identity of the object `name` in `folder`, of any kind; `None` if there is none.
 pub(super) fn identity_at(folder: &FolderHandle, name: &OsStr) -> Result<Option<InodeIdentity>, Errno> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(InodeIdentity::from_stat(&stat))),

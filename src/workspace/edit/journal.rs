@@ -33,7 +33,7 @@ pub(super) struct Journal {
     folder: PathBuf,
 }
 
-/// How far the transaction of an entry is.
+/// The progress of an entry's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum JournalProgress {
     Begun,
@@ -68,7 +68,7 @@ impl Journal {
         Ok(self.folder.join(LOCK))
     }
 
-    /// Whether any transaction was ever journaled.
+    /// Returns true if any transaction was ever journaled.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(super) fn exists(&self) -> bool {
         self.folder.is_dir()
@@ -179,7 +179,7 @@ impl Journal {
         fs::rename(&entry.path, &aside).map_err(|error| journal_error("rename", &entry.path, error))
     }
 
-    /// What the entry says.
+    /// Reads the record of an entry.
     pub(super) fn read_record(&self, entry: &JournalEntry) -> Result<TransactionRecord, EditError> {
         let path = entry.path.join(RECORD);
         let bytes = fs::read(&path).map_err(|error| journal_error("read", &path, error))?;
@@ -225,7 +225,7 @@ impl Journal {
         let mut bytes = 0;
         for (newer, entry) in entries.iter().rev().enumerate() {
             bytes += entry.size_bytes();
-            // The newest one stays whatever its size.
+            // The newest one stays, regardless of its size.
             if newer > 0 && (newer >= limits.journal_entries || bytes > limits.journal_bytes) {
                 self.remove_entry(entry)?;
             }

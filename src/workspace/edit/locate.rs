@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use super::super::jail::location_flags;
 use crate::workspace::Workspace;
 
-/// How many links may be met on one way, as in the kernel.
+/// The maximum number of links in one path, as in the kernel.
 const MAX_LOCATE_SYMLINKS: usize = 40;
 
 /// The directory tree of a workspace.
@@ -26,12 +26,12 @@ pub(super) struct WorkspaceTree {
     root: Arc<OwnedFd>,
 }
 
-/// What becomes of a link that the last name of a path is.
+/// The treatment of a link in the last component of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FinalLinkMode {
-    /// It is followed.
+    /// The link is followed.
     Follow,
-    /// It is itself what is meant.
+    /// The link itself is meant.
     Keep,
 }
 

@@ -10,7 +10,7 @@ use super::EditError;
 use super::journal::journal_error;
 use crate::workspace::private;
 
-/// How long a transaction waits for others.
+/// The time for which a transaction waits for others.
 const EDIT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The first and the longest pause before another process's lock is tried again: the system offers no event with a

@@ -9,7 +9,7 @@ use super::inspect::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, 
 use super::locate::{FinalLinkMode, WorkspaceTree};
 use super::record::rebase_path;
 
-/// What would be at a place.
+/// The planned object at a place.
 #[derive(Debug, Clone)]
 pub(super) enum PlanNode {
     Absent,
@@ -23,9 +23,9 @@ pub(super) enum PlanNode {
 pub(super) struct FileNode {
     /// The file on the disk that would be here, if it is not a new one.
     pub(crate) base: Option<DiskBase<SeenFile>>,
-    /// What would be in it; `None` where it is larger than the limit, and unchanged.
+    /// The planned content; `None` if it is larger than the limit, and unchanged.
     pub(crate) content: Option<SeenContent>,
-    /// What it would have; `None` for what a new file gets by itself.
+    /// The planned attributes; `None` for the defaults of a new file.
     pub(crate) metadata: Option<FileMetadata>,
     /// Only of interest without `metadata`.
     pub(crate) executable: bool,
@@ -44,7 +44,7 @@ pub(super) struct LinkNode {
 /// Something that is on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct DiskBase<T> {
-    /// Where it is now.
+    /// The present place.
     pub(crate) place: PathBuf,
     pub(crate) object: T,
 }
@@ -65,7 +65,7 @@ impl PlanOverlay {
         Self { tree, limit, nodes: BTreeMap::new(), moves: Vec::new() }
     }
 
-    /// Where `path` really is at this point of the plan: links are resolved.
+    /// Resolves `path` at this point of the plan, links included.
     pub(super) fn resolve_path(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
         match self.disk_origin(path) {
             Some(origin) => Ok(self.apply_moves(self.tree.resolve(&origin, last)?)),
@@ -73,7 +73,8 @@ impl PlanOverlay {
         }
     }
 
-    /// Where on the disk that is which the plan has brought to `place`; `None` where it has only taken something away.
+    /// Returns the place on the disk of the object that the plan has moved to `place`; `None` if
+    /// the plan has only moved an object away from there.
     pub(super) fn disk_origin(&self, place: &Path) -> Option<PathBuf> {
         let mut origin = place.to_owned();
         for (from, to) in self.moves.iter().rev() {
@@ -93,7 +94,7 @@ impl PlanOverlay {
         place
     }
 
-    /// What would be at `place`.
+    /// Returns the planned object at `place`.
     pub(super) fn node_at(&mut self, place: &Path) -> Result<PlanNode, Errno> {
         if let Some(node) = self.nodes.get(place) {
             return Ok(node.clone());
@@ -158,7 +159,7 @@ impl PlanOverlay {
         self.set_node(from, PlanNode::Absent);
     }
 
-    /// Whether the plan has renamed anything at or below `place`, or to there.
+    /// Returns true if the plan has renamed anything from or to a place at or below `place`.
     pub(super) fn has_moved_below(&self, place: &Path) -> bool {
         self.moves.iter().any(|(from, to)| from.starts_with(place) || to.starts_with(place))
     }
@@ -170,7 +171,7 @@ impl PlanOverlay {
 }
 
 impl FileNode {
-    /// Whether it differs from what is on the disk in more than its place.
+    /// Returns true if the content or the attributes differ from those on the disk.
     pub(super) fn is_changed(&self) -> bool {
         let Some(base) = &self.base else { return true };
         let hash = |content: &Option<SeenContent>| content.as_ref().map(|content| content.hash);

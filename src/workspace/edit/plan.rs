@@ -20,14 +20,14 @@ pub(crate) struct ContentHash([u8; 32]);
 #[error("`{0}` is not a content hash; give the 64 hexadecimal digits of a SHA-256")]
 pub(crate) struct NotAHash(String);
 
-/// What the caller of an operation believes to be at its path.
+/// The caller's expectation about the path of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathPrecondition {
     /// Nothing, so that nothing is overwritten.
     Absent,
     /// A file with exactly this content: the one the change was made from.
     Hash(ContentHash),
-    /// Whatever is there; where nothing is, writing makes the file.
+    /// Any state; if nothing is there, writing creates the file.
     Any,
 }
 
@@ -83,7 +83,7 @@ pub(super) enum PlanOperation {
     },
 }
 
-/// What becomes of the permission bits of a written file.
+/// The change of a written file's permission bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ModeChange {
     Keep,
@@ -104,7 +104,7 @@ impl EditPlan {
         Self { by_owner: true, ..self }
     }
 
-    /// The same plan as a part of `group`: all transactions of one group can be undone together.
+    /// Makes the plan a part of `group`: all transactions of one group can be undone together.
     #[must_use]
     pub(crate) fn in_group(mut self, group: Option<&str>) -> Self {
         self.group = group.map(str::to_owned);
@@ -123,7 +123,8 @@ impl EditPlan {
         self.write_with_mode(path, content, expected, None)
     }
 
-    /// As [`write`](Self::write), and the file becomes executable or not for those who may read it.
+    /// Like [`write`](Self::write), and also makes the file executable, or not, for those who may
+    /// read it.
     pub(crate) fn write_with_mode(
         &mut self,
         path: &WorkspacePath,
@@ -141,7 +142,8 @@ impl EditPlan {
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: false })
     }
 
-    /// As [`delete`](Self::delete) with [`PathPrecondition::Any`], and a folder goes with all that is in it.
+    /// Like [`delete`](Self::delete) with [`PathPrecondition::Any`], and deletes a folder with all
+    /// its content.
     pub(crate) fn delete_tree(&mut self, path: &WorkspacePath) -> &mut Self {
         let expected = PathPrecondition::Any;
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: true })

@@ -33,7 +33,7 @@ pub(super) struct TransactionRecord {
     pub(crate) summary: Vec<FileChangeSummary>,
 }
 
-/// What became of one file, for the history.
+/// The change of one file, for the history.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FileChangeSummary {
@@ -76,7 +76,7 @@ pub(super) enum StructureStep {
         /// Of a file that is not larger than the limit.
         hash: Option<ContentHash>,
     },
-    /// What is at `path` gets the name `spare` beside it, until the transaction is over.
+    /// Renames the object at `path` to `spare` beside it, until the transaction is over.
     Remove {
         #[serde(with = "path_text")]
         path: PathBuf,
@@ -86,7 +86,7 @@ pub(super) enum StructureStep {
     },
 }
 
-/// What was removed.
+/// The removed object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum RemovedItem {
@@ -129,7 +129,7 @@ pub(super) struct ContentWrite {
     pub(crate) temp: String,
     pub(crate) before: Option<ReplacedFile>,
     pub(crate) after: ContentHash,
-    /// What the new file shall have; `None` for what a new file gets by itself.
+    /// The attributes of the new file; `None` for the defaults of a new file.
     pub(crate) metadata: Option<FileMetadata>,
     /// Only of interest without `metadata`.
     pub(crate) executable: bool,
@@ -146,7 +146,7 @@ pub(super) struct ReplacedFile {
     pub(crate) metadata: FileMetadata,
 }
 
-/// Where an old content is among the images of the entry.
+/// The position of an old content in the entry's file of contents.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StoredContentRange {
@@ -155,7 +155,7 @@ pub(super) struct StoredContentRange {
     pub(crate) hash: ContentHash,
 }
 
-// Where it is kept does not make a content another one.
+// The position is not part of a content's identity.
 impl PartialEq for StoredContentRange {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
@@ -164,7 +164,7 @@ impl PartialEq for StoredContentRange {
 
 impl Eq for StoredContentRange {}
 
-/// Where what was at `path` when step `step` of `structure` was done is after all of them.
+/// Returns the final place of the object that was at `path` after step `step` of `structure`.
 pub(super) fn final_place(structure: &[StructureStep], step: usize, path: &Path) -> PathBuf {
     let mut place = path.to_owned();
     for later in structure.iter().skip(step + 1) {
@@ -186,10 +186,10 @@ pub(super) fn rebase_path(path: &Path, from: &Path, to: &Path) -> Option<PathBuf
     Some(join_relative(to, rest))
 }
 
-/// What marks a path that is written as the hexadecimal digits of its bytes, since it is not UTF-8.
+/// The prefix of a path that is not UTF-8 and is therefore written in hexadecimal digits.
 const HEX_MARK: &str = "hex:";
 
-/// Paths as text, whatever their bytes.
+/// Paths of any bytes as text.
 mod path_text {
     use std::ffi::OsString;
     use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -71,7 +71,7 @@ pub(super) fn refuse_amount(path: &WorkspacePath, length: u64, limits: &EditLimi
     })
 }
 
-/// What is in the way of removing or renaming the folder `path`.
+/// Returns the obstacle to removing or renaming the folder `path`.
 pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: TreeError) -> EditError {
     let inner = |below: PathBuf| WorkspacePath::new(path.as_path().join(below)).display();
     match error {
@@ -101,7 +101,7 @@ pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: Tre
     }
 }
 
-/// What is there, for those who expected something else.
+/// Describes the present object, for a conflict.
 pub(super) fn conflict_finding(node: &PlanNode) -> ConflictFinding {
     match node {
         PlanNode::Absent => ConflictFinding::Absent,
@@ -118,7 +118,7 @@ pub(super) fn contradiction_error(path: &WorkspacePath, why: &'static str) -> Ed
     EditError::Contradiction { path: path.display(), why }
 }
 
-/// What a refusal of the system, met while looking at `path`, means.
+/// Converts an error of the system while inspecting `path`.
 pub(super) fn error_from_errno(path: &WorkspacePath, errno: Errno) -> EditError {
     let path = path.display();
     match errno {
@@ -130,7 +130,7 @@ pub(super) fn error_from_errno(path: &WorkspacePath, errno: Errno) -> EditError 
     }
 }
 
-/// What a refusal of the system, met while changing `path`, means.
+/// Converts an error of the system while changing `path`.
 pub(super) fn failed_at(path: String, errno: Errno) -> EditError {
     match errno {
         Errno::ACCESS | Errno::PERM | Errno::ROFS => EditError::Denied { path },

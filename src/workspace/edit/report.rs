@@ -44,7 +44,7 @@ pub(super) fn report(checked: &CheckedPlan) -> PlanReport {
     }
 }
 
-/// The same, as short as the history needs it.
+/// Shortens the changes for the history.
 pub(super) fn summarize_changes(files: &[FileChange]) -> Vec<FileChangeSummary> {
     let one = |change: &FileChange| FileChangeSummary {
         path: change.path.as_path().to_owned(),
@@ -163,7 +163,8 @@ impl PlanReportBuilder {
         self.files.insert(place.to_owned(), change);
     }
 
-    /// Whether `place` is elsewhere than `from` only because a folder above it is. Folders come before what is in them.
+    /// Returns true if `place` differs from `from` only because a folder above it was renamed.
+    /// Folders come before their content.
     fn lies_in_renamed(&self, place: &Path, from: &Path) -> bool {
         place.ancestors().skip(1).any(|above| match self.files.get(above).map(|change| &change.operation) {
             Some(FileOperation::Renamed { from: old }) => {

@@ -18,12 +18,12 @@ const MAX_RETRACED_FILES: usize = 50;
 /// The most later transactions that are searched for the text after.
 const MAX_LATER_TRANSACTIONS: usize = 200;
 
-/// What a transaction did to one file.
+/// The effect of a transaction on one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RetracedChange {
     /// The file.
     pub(crate) path: WorkspacePath,
-    /// What happened to it.
+    /// The operation on the file.
     pub(crate) operation: FileOperation,
     /// Its texts before and after, `None` for a side on which there was no file; or why they are not to be had, in one phrase.
     pub(crate) texts: Result<(Option<String>, Option<String>), &'static str>,
@@ -34,10 +34,10 @@ const NOT_TEXT: &str = "it is no text";
 const CHANGED: &str = "the file was changed since by something else";
 const SAME: &str = "its content stayed as it was";
 
-/// What the transaction `id` did, file by file.
+/// Returns the effects of the transaction `id`, file by file.
 ///
 /// # Errors
-/// Where the journal does not know it, or cannot be read.
+/// The journal does not know the transaction, or cannot be read.
 pub(super) fn retrace(
     journal: &Journal,
     workspace: &Workspace,

@@ -9,7 +9,7 @@ use crate::workspace::TextFile;
 /// The UTF-8 byte order mark.
 pub(super) const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// Which line ends a new text gets.
+/// The line ends of a new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnds {
     /// Those that it has.
@@ -20,7 +20,8 @@ pub(crate) enum LineEnds {
 }
 
 impl TextFile {
-    /// What [`PathPrecondition::Hash`](super::PathPrecondition::Hash) wants of a change that is made from this text.
+    /// The hash for [`PathPrecondition::Hash`](super::PathPrecondition::Hash) of a change that is
+    /// made from this text.
     pub(crate) fn content_hash(&self) -> ContentHash {
         ContentHash::of_text(&self.text, self.bom)
     }

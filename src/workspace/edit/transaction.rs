@@ -23,7 +23,7 @@ use super::rollback::roll_back;
 use super::{EditError, EditId, EditPlan, FileChange, text, undo};
 use crate::workspace::Workspace;
 
-/// How many transactions there may be between two looks at what the journal may forget.
+/// The number of transactions between two prunings of the journal.
 const TRANSACTIONS_PER_JOURNAL_PRUNE: u64 = 16;
 
 /// From how many bytes of old contents on a transaction looks by itself.
@@ -43,7 +43,7 @@ struct TransactionManagerInner {
     limits: EditLimits,
 }
 
-/// What edits of a workspace need to know.
+/// The parameters of a workspace's edits.
 #[derive(Debug, Clone)]
 pub(crate) struct EditOptions {
     /// The user's state folder; the journal is kept below it. It is made when the first transaction needs it.
@@ -51,11 +51,11 @@ pub(crate) struct EditOptions {
     /// Absolute paths of the user's own that no edit may change, where they lie inside the workspace: folders of settings
     /// and state. `state` is always one of them.
     pub protected: Vec<PathBuf>,
-    /// How much is edited and kept.
+    /// The size limits of edits and of the journal.
     pub limits: EditLimits,
 }
 
-/// How much is edited at once, and how much is kept for the way back.
+/// The size limits of one edit, and of the journal that can undo it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EditLimits {
     /// The largest file that is written or deleted, before and after, in bytes.
@@ -66,9 +66,10 @@ pub(crate) struct EditLimits {
     pub transaction_files: usize,
     /// The most files and folders in a folder that is renamed.
     pub moved_entries: usize,
-    /// How many transactions the journal keeps.
+    /// The maximum number of transactions in the journal.
     pub journal_entries: usize,
-    /// How many bytes of records and old contents the journal keeps, the newest transaction in any case.
+    /// The maximum number of bytes of records and old contents in the journal. The newest
+    /// transaction stays in any case.
     pub journal_bytes: u64,
 }
 
@@ -122,10 +123,11 @@ impl TransactionManager {
         self.0.commit(plan)
     }
 
-    /// What [`commit`](Self::commit) would change at this moment. Touches nothing and waits for nobody.
+    /// Returns the changes that [`commit`](Self::commit) would make at this moment. Touches nothing
+    /// and does not wait.
     ///
     /// # Errors
-    /// As [`commit`](Self::commit), as far as that can be known without doing it.
+    /// The errors of [`commit`](Self::commit), as far as they can be known without the change.
     pub(crate) fn preview(&self, plan: &EditPlan) -> Result<Vec<FileChange>, EditError> {
         let checked =
             check_plan(plan, WorkspaceTree::open(&self.0.workspace), &self.0.guard, &self.0.limits)?;
@@ -185,10 +187,11 @@ impl TransactionManager {
         self.0.history()
     }
 
-    /// What the transaction `id` did to each file, with the texts before and after where they can still be had.
+    /// Returns the effect of the transaction `id` on each file, with the texts before and after if
+    /// they are still available.
     ///
     /// # Errors
-    /// [`EditError::UnknownEdit`], or [`EditError::Journal`] where it cannot be read.
+    /// [`EditError::UnknownEdit`], or [`EditError::Journal`] if the journal cannot be read.
     pub(crate) fn retrace(&self, id: EditId) -> Result<Vec<RetracedChange>, EditError> {
         retrace(&self.0.journal, &self.0.workspace, id)
     }
@@ -212,7 +215,7 @@ impl TransactionManager {
     }
 }
 
-// All of this is done by whoever holds the turn.
+// All of these run while the caller holds the lock.
 impl TransactionManagerInner {
     fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
         let entries = self.journal.entries()?;
@@ -411,7 +414,7 @@ impl TransactionManagerInner {
 }
 
 impl HistoryEntry {
-    /// Whether it has not been taken back.
+    /// Returns true if the transaction has not been undone.
     pub(crate) fn is_in_effect(&self) -> bool {
         self.undone_by.is_none()
     }

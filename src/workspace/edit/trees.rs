@@ -21,7 +21,7 @@ pub(super) struct StoredContentRanges {
     pub(crate) length: u64,
 }
 
-/// Why a folder cannot be removed or renamed as a whole. Paths are relative to it.
+/// The reasons why a folder cannot be removed or renamed as a whole. Paths are relative to it.
 #[derive(Debug)]
 pub(super) enum TreeError {
     System(Errno),
@@ -145,7 +145,7 @@ fn add_names_below(
     Ok(())
 }
 
-/// Whether what has been put aside as `name` is what was to be removed.
+/// Returns true if the object moved aside as `name` is the one that was to be removed.
 pub(super) fn is_same(
     parent: &FolderHandle,
     name: &OsStr,

@@ -128,7 +128,7 @@ pub(super) fn mark_undone(entries: &mut [HistoryEntry]) {
     }
 }
 
-/// What an undo is called in the history.
+/// The title of an undo in the history.
 pub(super) fn title(ids: &[EditId]) -> String {
     let ids: Vec<String> = ids.iter().map(EditId::to_string).collect();
     format!("undo {}", ids.join(" "))

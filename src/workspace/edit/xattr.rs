@@ -20,7 +20,7 @@ pub(super) struct Attribute {
 /// The most bytes that a list of names or one value can have (`XATTR_SIZE_MAX` of the kernel).
 const MAX_XATTR_BYTES: usize = 64 * 1024;
 
-/// How far an attribute has to survive.
+/// The degree to which an attribute must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AttributeRetention {
     /// The user's own, and access control lists: an edit that would lose it does not happen.

@@ -43,7 +43,8 @@ impl LineMatcher {
         BoundedMatcher::new(self, until).is_match(line.as_bytes()).unwrap_or(false)
     }
 
-    /// Where in `text` something matches, in bytes, from left to right, up to where `until` is over; empty matches are left out.
+    /// Returns the matches in `text`, in bytes, from left to right, until `until` is over; empty
+    /// matches are left out.
     pub(crate) fn find_all(&self, text: &str, until: &WorkDeadline) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         let each = |one: Match| {

@@ -22,9 +22,10 @@ use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile}
 const MAX_SLURPED_FILE_BYTES: u64 = 1 << 20;
 /// The most memory, in bytes, that one line may take while it is searched, or a file where matches reach over line ends.
 const MAX_GREP_HEAP_BYTES: usize = 64 << 20;
-/// Of a match over several lines, so many Unicode scalar values are shown.
+/// The maximum number of Unicode scalar values shown of a match over several lines.
 const WHOLE_LINES: usize = 4_000;
-/// A file with a NUL byte among so many first bytes is binary; one with a NUL byte behind them is text up to there.
+/// The number of bytes at the start of a file in which a NUL byte makes it binary. A file with its
+/// first NUL byte later is text up to there.
 const BINARY_HEAD_BYTES: usize = 64 << 10;
 /// The largest file in UTF-16, in bytes, that is decoded; in memory it takes three times as much.
 const MAX_UTF16_FILE_BYTES: u64 = 16 << 20;
@@ -40,7 +41,7 @@ pub(super) struct GrepFileSearcher {
     until: WorkDeadline,
 }
 
-/// What one file holds.
+/// The result of searching one file.
 #[derive(Default)]
 pub(super) struct GrepFileOutcome {
     pub(super) count: usize,
@@ -52,18 +53,18 @@ pub(super) struct GrepFileOutcome {
     pub(super) cut_at: Option<u64>,
 }
 
-/// How searching it ended.
+/// The way in which the search of a file ended.
 #[derive(Default)]
 pub(super) enum GrepFileEnding {
     /// At its end, or with as many matches as are wanted.
     #[default]
     Whole,
-    /// It is not text: a NUL byte stands near its start. No match is given of it.
+    /// The file is not text: a NUL byte is near its start. No match in it is reported.
     Binary {
         /// The pattern is known to match in it.
         matched: bool,
     },
-    /// It could not be read, or not be held.
+    /// The file could not be read, or is too large.
     Unsearchable,
     /// At the deadline.
     Late,
@@ -98,7 +99,7 @@ impl GrepFileSearcher {
         }
     }
 
-    /// What matches in `file`, which has `size` bytes.
+    /// Searches `file`, which has `size` bytes.
     pub(super) fn search(&mut self, file: &File, size: u64) -> GrepFileOutcome {
         let is_utf16 = size > MAX_SLURPED_FILE_BYTES && starts_as_utf16(file);
         if is_utf16 && size > MAX_UTF16_FILE_BYTES {
@@ -218,7 +219,7 @@ struct LineMatchSink<'a> {
     wanted: GrepWanted,
     invert: bool,
     max: usize,
-    /// How many lone carriage returns stand before an offset.
+    /// Counts the lone carriage returns before an offset.
     lone_returns: &'a dyn Fn(u64) -> u64,
     count: usize,
     lines: Vec<LineMatch>,
@@ -274,7 +275,8 @@ impl<'a> LineMatchSink<'a> {
         Ok(())
     }
 
-    /// As [`add_match`](Self::add_match) where lone carriage returns divide what the searcher takes for one line.
+    /// Like [`add_match`](Self::add_match), for a line of the searcher that lone carriage returns
+    /// divide.
     fn add_divided(&mut self, bytes: &[u8], mut number: u64) -> Result<(), io::Error> {
         for piece in without_break(bytes).split(|byte| *byte == b'\r') {
             if self.engine.is_match(piece).map_err(io::Error::other)? != self.invert {

@@ -7,22 +7,23 @@ use regex_automata::hybrid::{BuildError, dfa, regex as lazy};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 
-/// What a pattern may grow to once it is compiled, in bytes; `(((a{0,100}){100}){100})` would not fit in any memory.
+/// The maximum size of a compiled pattern, in bytes; `(((a{0,100}){100}){100})` would not fit in
+/// any memory.
 const MAX_COMPILED_PATTERN_BYTES: usize = 16 << 20;
-/// What the states that are built while searching may take, in bytes per thread.
+/// The maximum size of the states that are built during a search, in bytes per thread.
 const MAX_PATTERN_DFA_BYTES: usize = 16 << 20;
 /// The work of one call of the engine, in states of the compiled pattern times bytes searched. Its slowest way takes about ten
 /// nanoseconds for each, so that this is a fraction of a second.
 const MAX_UNWATCHED_STEPS: usize = 1 << 26;
 
-/// What makes a line match.
+/// The condition for a matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepPattern {
     /// A regular expression (the syntax of the crate `regex`; no look-around, no back-references), or plain text.
     pub text: String,
     /// `text` is plain text.
     pub fixed: bool,
-    /// Whether upper and lower case differ.
+    /// The treatment of upper and lower case.
     pub case: CaseMode,
     /// Only where no word character stands before or after.
     pub whole_word: bool,
@@ -32,7 +33,7 @@ pub struct GrepPattern {
     pub invert: bool,
 }
 
-/// Whether upper and lower case differ.
+/// The treatment of upper and lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CaseMode {
     /// They differ.
@@ -44,7 +45,7 @@ pub enum CaseMode {
     Smart,
 }
 
-/// Why a pattern is not usable.
+/// The reasons why a pattern is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// There is nothing to look for.
@@ -53,31 +54,31 @@ pub enum PatternError {
     /// The regular expression is wrong.
     #[error("the pattern `{pattern}` is not a valid regular expression at character {at}: {problem}")]
     Syntax {
-        /// As given.
+        /// The pattern as given.
         pattern: String,
-        /// Where, 1-based, in Unicode scalar values.
+        /// The position of the error, 1-based, in Unicode scalar values.
         at: usize,
-        /// What is wrong there.
+        /// The error there.
         problem: String,
     },
-    /// It asks for a line break where lines are matched one by one.
+    /// The pattern contains a line break, and lines are matched one by one.
     #[error("the pattern `{pattern}` contains a line break, but lines are searched one by one")]
     LineBreak {
-        /// As given, with control characters escaped.
+        /// The pattern as given, with control characters escaped.
         pattern: String,
     },
-    /// It is too large once compiled.
+    /// The pattern is too large once compiled.
     #[error("the pattern `{pattern}` is too large once compiled (more than {} MiB): its repetitions multiply", MAX_COMPILED_PATTERN_BYTES >> 20)]
     TooLarge {
-        /// As given.
+        /// The pattern as given.
         pattern: String,
     },
-    /// It cannot be used otherwise.
+    /// The pattern cannot be used for another reason.
     #[error("the pattern `{pattern}` cannot be used: {problem}")]
     Unusable {
-        /// As given.
+        /// The pattern as given.
         pattern: String,
-        /// Why.
+        /// The reason.
         problem: String,
     },
 }
@@ -86,7 +87,7 @@ pub enum PatternError {
 #[derive(Debug, Clone)]
 pub(crate) struct LineMatcher {
     pub(super) regex: RegexMatcher,
-    /// The same pattern, as an engine that gives up where it cannot be fast.
+    /// The same pattern for an engine that gives up if it cannot be fast.
     pub(super) lazy: Arc<lazy::Regex>,
     pub(super) invert: bool,
 }
@@ -158,7 +159,7 @@ fn escape_controls(pattern: &str) -> String {
     pattern.chars().map(escape).collect()
 }
 
-/// What is wrong with a pattern that could not be compiled, and where.
+/// Describes the error of a pattern that could not be compiled, with its position.
 fn pattern_error(pattern: &GrepPattern, message: &str) -> PatternError {
     let text = pattern.text.clone();
     let place = |offset: usize| text[..offset.min(text.len())].chars().count() + 1;

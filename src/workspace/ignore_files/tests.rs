@@ -1,4 +1,5 @@
-//! The same files as the library's own walk finds, which is ripgrep's, whatever the ignore files say.
+//! Equality of the files found with those of the library's own walk, which is ripgrep's, for any
+//! ignore files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -63,7 +64,7 @@ const LINES: [&str; 42] = [
     "**",
 ];
 
-/// Where ignore files are: above the root, in it, below.
+/// The places of ignore files: above the root, in it, below.
 const FILES: [&str; 12] = [
     "../.gitignore",
     "../.ignore",

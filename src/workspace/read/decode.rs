@@ -6,7 +6,7 @@ use super::{ByteOrder, ReadError};
 
 const UTF8_BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 
-/// How many bytes are looked at to tell UTF-16 without a byte order mark from binary data.
+/// The number of bytes that are examined to tell UTF-16 without a byte order mark from binary data.
 const ENCODING_SAMPLE_BYTES: usize = 8 * 1024;
 
 /// The text in `bytes`, without its byte order mark, and whether it had one.
@@ -47,7 +47,7 @@ pub(super) fn check_chunk(chunk: &[u8], offset: u64, name: &dyn Fn() -> String) 
     }
 }
 
-/// How many bytes at the beginning of a file are its UTF-8 byte order mark.
+/// Returns the length in bytes of the UTF-8 byte order mark at the start of a file.
 pub(super) fn mark_length(start: &[u8]) -> usize {
     if start.starts_with(&UTF8_BOM) { UTF8_BOM.len() } else { 0 }
 }
@@ -68,7 +68,7 @@ pub(super) fn decode_page(
 
 fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
     match bytes {
-        // UTF-32, of which nobody writes sources, is left to the NUL bytes it is full of.
+        // UTF-32, which is not used for sources, is left to the check for NUL bytes.
         [0xFF, 0xFE, 0, 0, ..] => None,
         [0xFF, 0xFE, ..] => Some(ByteOrder::Little),
         [0xFE, 0xFF, ..] => Some(ByteOrder::Big),
@@ -87,7 +87,8 @@ pub(in crate::workspace) fn decode_utf16(bytes: &[u8]) -> Option<String> {
     Some(String::from_utf16_lossy(&units))
 }
 
-/// What content with NUL bytes is: UTF-16 where nearly every second byte, and hardly another, is NUL.
+/// Classifies content with NUL bytes: UTF-16 if nearly every second byte, and hardly another, is
+/// NUL.
 fn not_text(bytes: &[u8], path: String) -> ReadError {
     let sample = &bytes[..bytes.len().min(ENCODING_SAMPLE_BYTES)];
     let pairs = sample.len() / 2;

@@ -6,23 +6,23 @@ use std::io::{self, Read};
 use super::{FileStamp, MAX_FILE_READ_ATTEMPTS, ReadError, decode, stamp_of_regular};
 use crate::workspace::{WorkDeadline, Workspace, WorkspacePath};
 
-/// How much is read at once, in bytes.
+/// The number of bytes that are read at once.
 const PAGE_READ_CHUNK_BYTES: usize = 64 * 1024;
 /// Files up to this size, in bytes, are read to their end, so that it is known how many lines they have.
 const MAX_COUNTED_FILE_BYTES: u64 = 32 << 20;
-/// The end of a line that is cut is looked for in so many bytes behind the cut.
+/// The number of bytes behind a cut in which the end of the line is searched for.
 const MAX_LINE_TAIL_BYTES: u64 = 64 << 20;
 
-/// Which lines of a file, and how much of them.
+/// The wanted lines of a file, and the limits on their size.
 #[derive(Debug, Clone)]
 pub(crate) struct PageQuery {
     /// 0-based number of the first line.
     pub(crate) first: u64,
-    /// At most so many lines; at least one.
+    /// The maximum number of lines; at least one.
     pub(crate) max_lines: usize,
     /// No further line begins once the page would have more bytes than this.
     pub(crate) max_bytes: usize,
-    /// Of a longer line, only so many bytes are kept.
+    /// The maximum number of bytes kept of a longer line.
     pub(crate) longest_line: usize,
     /// When it ends even so.
     pub(crate) deadline: WorkDeadline,
@@ -33,15 +33,17 @@ pub(crate) struct PageQuery {
 pub(crate) struct FilePage {
     /// The lines with their line breaks as in the file, without a byte order mark; `…` where one was cut.
     pub(crate) text: String,
-    /// How many lines these are.
+    /// The number of these lines.
     pub(crate) lines: usize,
     /// There is more of the file behind them.
     pub(crate) has_more: bool,
     /// The page ended before it had as many lines as were wanted because of its size or the deadline.
     pub(crate) ended_early: bool,
-    /// How many lines the file has; `None` where it was not read to its end. A line break at the end begins no line.
+    /// The number of lines of the file; `None` if it was not read to its end. A line break at the
+    /// end begins no line.
     pub(crate) total_lines: Option<u64>,
-    /// The lines that were cut, and how many bytes each has; at least so many where the end was not looked for.
+    /// The lines that were cut, with their lengths in bytes. A length is a minimum if the end of
+    /// the line was not searched for.
     pub(crate) cut: Vec<CutLine>,
 }
 
@@ -125,7 +127,7 @@ struct Pager<'q> {
     cut: Vec<CutLine>,
     /// 0-based number of the line that is being read.
     line: u64,
-    /// What is kept of it, and its length so far.
+    /// The kept part of the line; `length` is its length so far.
     kept: Vec<u8>,
     length: u64,
     is_full: bool,

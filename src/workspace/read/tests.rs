@@ -267,7 +267,7 @@ fn read_outside_reads_library_files_and_refuses_special_ones() {
     assert!(message(dir.path(), 9).contains("is a directory"));
 }
 
-/// Whoever swaps a directory for a link that leads out, however quickly, gets nothing from outside.
+/// Exchanging a directory for a link that leads out, however quickly, reveals nothing from outside.
 #[test]
 fn read_during_directory_symlink_swap_stays_inside_workspace() {
     let (keep, workspace) = workspace();

@@ -11,7 +11,7 @@ use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, Range, count_chars, excerpt,
 use crate::workspace::grep::BoundedMatcher;
 use crate::workspace::{LineMatcher, WorkDeadline};
 
-/// How searching one file ended.
+/// The result of searching one file.
 pub(super) enum SearchFileOutcome {
     /// To its end, or to as many hits as were wanted.
     Searched {
@@ -21,7 +21,7 @@ pub(super) enum SearchFileOutcome {
     },
     /// Up to the deadline.
     TimedOut(Vec<Hit>),
-    /// It has NUL bytes or could not be read: there are no hits in it.
+    /// The file has NUL bytes or could not be read: there are no hits in it.
     NotText,
 }
 
@@ -80,13 +80,13 @@ impl Sink for SearchHitSink<'_> {
     }
 }
 
-/// What the searcher takes for one line (up to a line feed), walked from left to right; inside it, a lone carriage
-/// return ends a line too.
+/// A cursor over one line of the searcher (up to a line feed), moved from left to right. A lone
+/// carriage return inside it ends a line too.
 struct SearchLineCursor<'b> {
     bytes: &'b [u8],
     position: Position,
     at: usize,
-    /// Where the line that `at` is on begins.
+    /// The start of the line that contains `at`.
     start: usize,
 }
 

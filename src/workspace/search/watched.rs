@@ -16,11 +16,11 @@ pub(in crate::workspace) struct SearchedFile<'f> {
     returns: RefCell<Vec<u64>>,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 pub(in crate::workspace) enum SearchInput<'f> {
-    /// What is on disk.
+    /// The file on disk.
     File(&'f File),
-    /// What stands in its place, and how much of it has been read.
+    /// The text in its place, and the number of bytes read so far.
     Text(&'f [u8], Cell<usize>),
 }
 
@@ -52,7 +52,7 @@ impl<'f> SearchedFile<'f> {
         }
     }
 
-    /// Whether the deadline ended the reading.
+    /// Returns true if the deadline ended the reading.
     pub(in crate::workspace) fn timed_out(&self) -> bool {
         self.timed_out.get()
     }
@@ -69,7 +69,8 @@ impl<'f> SearchedFile<'f> {
         }
     }
 
-    /// How many carriage returns without a line feed were read before `offset`; the byte order mark does not count.
+    /// Counts the carriage returns without a line feed that were read before `offset`; the byte
+    /// order mark does not count.
     pub(in crate::workspace) fn lone_returns(&self, offset: u64) -> u64 {
         self.returns.borrow().partition_point(|at| *at < offset) as u64
     }

@@ -118,7 +118,7 @@ pub(super) fn child(role: &str, outer: &Path, word: &str) -> Child {
         .unwrap()
 }
 
-/// What [`child`] was told, for the child itself; `None` where the test is run by a person.
+/// Returns the arguments of [`child`] in the child itself; `None` if a person runs the test.
 pub(super) fn told() -> Option<(PathBuf, String)> {
     Some((std::env::var_os("EDIT_PATH_OUTER")?.into(), std::env::var("EDIT_PATH_WORD").ok()?))
 }

@@ -1,4 +1,4 @@
-//! What an edit leaves as it is: everything but the bytes that it is about.
+//! Preservation of everything that an edit does not concern: all but the edited bytes.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -23,7 +23,8 @@ fn folder(generation: u64) -> &'static str {
     if generation.is_multiple_of(2) { "even" } else { "odd" }
 }
 
-/// What the workspace holds in `generation`: four files in a folder whose name changes, and a tree that comes and goes.
+/// The content of the workspace in `generation`: four files in a folder whose name changes, and a
+/// tree that comes and goes.
 fn expected(generation: u64) -> Vec<(String, String)> {
     let folder = folder(generation);
     let mut files: Vec<_> =
@@ -156,7 +157,7 @@ fn run_and_kill(bench: &Bench, generation: u64, dice: &mut Dice) -> (u64, Durati
     (hear.try_iter().last().unwrap_or(first), pause)
 }
 
-/// Where the sweep lets the system fail: the calls that change or settle names and contents.
+/// The system calls that the sweep lets fail: those that change or sync names and contents.
 const CALLS: [&str; 8] =
     ["renameat2", "rename", "fsync", "fdatasync", "unlinkat", "mkdirat", "write", "fchmod"];
 const FAULTS: [&str; 3] = ["signal=KILL", "error=EIO", "error=ENOSPC"];
@@ -177,7 +178,8 @@ fn syscall_faults_in_transaction_never_tear_files() {
     }
 }
 
-/// Whether two transactions come as far as call number `number`, at which the fault strikes; all is in order afterwards.
+/// Returns true if two transactions reach call number `number`, at which the fault strikes. Checks
+/// that all is in order afterwards.
 fn meets_fault(call: &str, fault: &str, number: u64) -> bool {
     let bench = Bench::in_memory();
     for (path, text) in expected(0) {

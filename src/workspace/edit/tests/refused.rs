@@ -1,4 +1,4 @@
-//! What is not edited, and that nothing is changed then.
+//! Refused edits, which leave the disk unchanged.
 
 use std::os::unix::fs::symlink;
 

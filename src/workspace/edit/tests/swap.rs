@@ -12,7 +12,7 @@ use crate::workspace::edit::{EditError, PathPrecondition};
 use super::bench::{Bench, snapshot};
 
 const OPERATIONS: u64 = 100_000;
-/// One of so many is a write; the others read.
+/// The interval of writes; all other steps are reads.
 const WRITE_EVERY: u64 = 100;
 
 /// Stops the exchanges.
