@@ -17,14 +17,14 @@ use crate::rpc::{PendingRequest, RequestError};
 use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
-/// How often a query is repeated because its file changed meanwhile.
+/// The number of retries of a query whose file changed meanwhile.
 pub(crate) const MAX_MOVING_FILE_RETRIES: usize = 4;
 /// The pause before a server that had nothing to say yet is asked again while it is waited for; it doubles.
 const EARLY_RETRY_DELAY: Duration = Duration::from_millis(250);
 /// The longest such pause.
 const MAX_EARLY_RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// Why a question to a session has no answer.
+/// The reasons why a question to a session has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AskError {
     /// The file cannot be read.
@@ -33,7 +33,7 @@ pub(crate) enum AskError {
     /// The server did not answer.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// What it said would not have been whole.
+    /// The answer would have been incomplete.
     #[error("it was still at work: {0}")]
     Busy(UnfinishedWork),
     /// The file went on changing while it was asked about.
@@ -45,7 +45,7 @@ pub(crate) enum AskError {
 }
 
 impl AskError {
-    /// Whether the server is gone.
+    /// Returns true if the server has ended.
     pub(crate) fn is_closed(&self) -> bool {
         matches!(self, Self::Request(RequestError::Closed { .. }))
     }
@@ -60,9 +60,10 @@ pub(crate) struct SessionAnswer<T> {
     pub(crate) snapshot: Snapshot,
     /// Work that was going on when it was given: it may be incomplete.
     pub(crate) unfinished_work: Option<UnfinishedWork>,
-    /// How many parts of it could not be understood and were left out.
+    /// The number of parts of the answer that could not be decoded and were left out.
     pub(crate) undecodable: usize,
-    /// How many were not read, because there were too many or the time was up.
+    /// The number of parts that were not read, because there were too many or the deadline had
+    /// passed.
     pub(crate) left_out: usize,
 }
 
@@ -83,7 +84,7 @@ enum RequestTiming {
 }
 
 impl Session {
-    /// Whether an answer of `scope` given now is worth less than one given later.
+    /// Returns true if a later answer of `scope` would be more complete than one given now.
     fn is_unsettled(&self, scope: DependencyScope) -> bool {
         self.unfinished_work().is_some_and(|busy| scope == DependencyScope::Project || !busy.files_are_right)
     }
@@ -132,8 +133,9 @@ impl Session {
         self.ask_until_current(path, request, deadline, RequestTiming::After(working)).await
     }
 
-    /// As [`ask`](Self::ask), and when half of the time in which the server is waited for is over it is asked already: what it
-    /// answers early, if that is anything, is the answer where it has no better one when the time is up.
+    /// Like [`ask`](Self::ask), with an early request once half of the time for the server's
+    /// readiness has passed. A non-empty early response is the answer unless a better one arrives
+    /// before the deadline.
     pub(super) async fn ask_early<V: Serialize>(
         &self,
         path: &WorkspacePath,
@@ -311,7 +313,8 @@ impl Session {
         Ok((parts.value, working))
     }
 
-    /// As [`ask_workspace`](Self::ask_workspace), asked early as [`ask_early`](Self::ask_early) does: only for what changes nothing.
+    /// Like [`ask_workspace`](Self::ask_workspace), with early requests like
+    /// [`ask_early`](Self::ask_early). Allowed only for requests that change nothing.
     pub(super) async fn ask_workspace_early(
         &self,
         request: WorkspaceRequest<'_, impl Serialize>,
@@ -429,7 +432,8 @@ impl Session {
     }
 }
 
-/// Whether an early answer that says something is worth more than `late`: an error of the question, or what `is_less`.
+/// Returns true if a non-empty early answer is better than `late`: `late` is an error of the
+/// request, or `is_less` holds for it.
 fn is_less_informative<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bool) -> bool {
     match late {
         Ok(late) => is_less(late),
@@ -438,7 +442,7 @@ fn is_less_informative<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bo
     }
 }
 
-/// Whether an answer says nothing.
+/// Returns true if an answer is empty.
 pub(super) fn is_empty(answer: &Value) -> bool {
     match answer {
         Value::Null => true,

@@ -18,21 +18,22 @@ use crate::config::spec::BackgroundCheckRule;
 use crate::rpc::RequestError;
 use crate::workspace::WorkspacePath;
 
-/// How long a check may take to begin after it was asked for: longer than a busy machine takes to start a process.
+/// The time within which a requested check must begin. It is longer than a busy machine takes to
+/// start a process.
 const BEGIN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a question does about the background check.
+/// The demand of a question on the background check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CheckDemand {
-    /// It has run, or its absence is a lack.
+    /// The answer waits for the check; without it, the answer is incomplete.
     Awaited,
-    /// It is started where it is due: whoever asks hears of what it finds later.
+    /// The check is started if it is due. Its findings arrive later.
     Started,
-    /// What it has found so far is enough.
+    /// The findings so far are enough.
     AsKnown,
 }
 
-/// What the findings that were pushed so far are.
+/// The state of the pushed findings.
 #[derive(Debug)]
 pub(super) enum CheckFindings {
     /// The server runs no such check.
@@ -81,19 +82,21 @@ impl Session {
         Ok(false)
     }
 
-    /// Whether it runs a background check.
+    /// Returns true if the server runs a background check.
     pub(crate) fn has_background_check(&self) -> bool {
         self.background_check_rule().is_some()
     }
 
-    /// Whether the background check has still to see what is on disk now, and can.
+    /// Returns true if the background check has still to examine the present state of the disk, and
+    /// can.
     pub(crate) fn owes_background_check(&self) -> bool {
         self.has_background_check()
             && self.sees_disk()
             && !matches!(self.check_stage(), CheckStage::Done | CheckStage::Refused)
     }
 
-    /// What the findings of the background check are, and what `demand` says about it; `snapshot` is of any open document.
+    /// Runs or awaits the background check according to `demand`, and returns the state of its
+    /// findings; `snapshot` is of any open document.
     pub(super) async fn background_check(
         &self,
         demand: CheckDemand,
@@ -143,7 +146,7 @@ impl Session {
         self.state.with_background_check(|runs| runs.stage(self.disk_revision()))
     }
 
-    /// Whether `why` is a lack of its findings that waiting does not mend.
+    /// Returns true if `why` is a gap in the findings that waiting does not close.
     pub(crate) fn is_lasting_lack(&self, path: &WorkspacePath, why: &str) -> bool {
         let unsaved = self.background_check_rule().map(unsaved_sentence);
         let reasons = [self.diagnostics_shortfall_reason(path), self.missing_background_check(), unsaved];
@@ -166,14 +169,15 @@ impl Session {
         Ok(())
     }
 
-    /// Whether the settings turn it off.
+    /// Returns true if the settings turn the check off.
     fn background_check_is_off(&self) -> bool {
         let rule = self.state.spec.diagnostics.background_check.as_ref();
         let key = rule.and_then(|rule| rule.off_by.as_deref());
         key.is_some_and(|key| self.state.configuration(Some(key)) == Value::Bool(false))
     }
 
-    /// Why its findings lack those of the background check for good: the settings turn it off.
+    /// Returns the reason why the findings of the background check are missing permanently: the
+    /// settings turn it off.
     pub(super) fn missing_background_check(&self) -> Option<String> {
         let rule = self.state.spec.diagnostics.background_check.as_ref()?;
         let key = rule.off_by.as_deref().filter(|_| self.background_check_is_off())?;

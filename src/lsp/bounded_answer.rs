@@ -8,9 +8,10 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::rpc::{PendingRequest, RequestError};
 
-/// How much of a list is kept, in values: that of a hundred thousand places, and some 150 MB of memory.
+/// The maximum number of values kept of a list: that of a hundred thousand locations, in some 150
+/// MB of memory.
 const MAX_LIST_ANSWER_VALUES: usize = 1 << 20;
-/// The same of everything else, which is of use only if it is whole.
+/// The maximum number of values of other answers, which are useful only if they are whole.
 const MAX_WHOLE_ANSWER_VALUES: usize = 4 << 20;
 /// The methods whose answers are lists from which what comes late can be left out. Of an edit, nothing can.
 const LISTS: [&str; 16] = [
@@ -35,13 +36,13 @@ const LISTS: [&str; 16] = [
 /// An answer, as far as it was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct BoundedAnswer {
-    /// What was read.
+    /// The decoded value.
     pub(crate) value: Value,
-    /// How many elements of its lists were not.
+    /// The number of list elements that were left out.
     pub(crate) left_out: usize,
 }
 
-/// An answer of so many bytes takes long enough to read that a thread of its own pays.
+/// The size in bytes from which an answer is decoded on a thread of its own.
 const LARGE_ANSWER_BYTES: usize = 256 << 10;
 
 /// The answer to a request, with a limit on how much of it becomes values. A large one is read on a thread that is left behind at the

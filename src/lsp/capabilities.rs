@@ -92,10 +92,10 @@ pub(super) fn client_capabilities() -> Value {
     })
 }
 
-/// How a server takes changes (LSP 3.17, *TextDocumentSyncKind*).
+/// The way in which a server takes changes (LSP 3.17, *TextDocumentSyncKind*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SyncKind {
-    /// It reads the disk itself.
+    /// The server reads the disk itself.
     None,
     /// The whole text each time.
     Full,
@@ -103,17 +103,17 @@ pub(super) enum SyncKind {
     Incremental,
 }
 
-/// What a server announced in its answer to `initialize`, with the catalogue's corrections.
+/// The capabilities of a server's `initialize` response, with the catalogue's corrections.
 #[derive(Debug, Clone)]
 pub(super) struct ServerCapabilities {
     raw: Value,
-    /// What it counts columns in.
+    /// The encoding in which the server counts columns.
     pub(crate) encoding: Encoding,
-    /// How it takes changes.
+    /// The way in which it takes changes.
     pub(crate) sync: SyncKind,
-    /// It wants `didSave`, with the text if `true`.
+    /// Set if the server wants `didSave`; `true` if with the text.
     pub(crate) save: Option<bool>,
-    /// It takes more workspace folders while it runs.
+    /// True if it takes more workspace folders while it runs.
     pub(crate) more_folders: bool,
     /// The version that it gives with its name (LSP 3.17, `serverInfo`).
     pub(crate) version: Option<String>,
@@ -149,7 +149,7 @@ impl ServerCapabilities {
         }
     }
 
-    /// Whether the server announced `method` at start (it may still register it later).
+    /// Returns true if the server announced `method` at its start (it may still register it later).
     pub(super) fn announces(&self, method: &str) -> bool {
         let Some(field) = provider_of(method) else { return false };
         !matches!(self.raw.pointer(field), None | Some(Value::Null | Value::Bool(false)))
@@ -160,17 +160,20 @@ impl ServerCapabilities {
         self.raw["diagnosticProvider"]["identifier"].as_str().map(str::to_owned)
     }
 
-    /// Whether the server wants to be asked whether a place can be renamed (LSP 3.17, *RenameOptions*).
+    /// Returns true if the server wants a request that checks whether a place can be renamed (LSP
+    /// 3.17, *RenameOptions*).
     pub(super) fn prepares_rename(&self) -> bool {
         self.raw["renameProvider"]["prepareProvider"] == true
     }
 
-    /// Whether code actions may come without their edit, which is then asked for (LSP 3.17, *CodeActionOptions*).
+    /// Returns true if code actions may come without their edit, which then needs a further request
+    /// (LSP 3.17, *CodeActionOptions*).
     pub(super) fn resolves_actions(&self) -> bool {
         self.raw["codeActionProvider"]["resolveProvider"] == true
     }
 
-    /// Whether the server answers `resolve` (`completionItem/resolve`, `codeLens/resolve`, …; LSP 3.17, their *Options*).
+    /// Returns true if the server answers `resolve` (`completionItem/resolve`, `codeLens/resolve`,
+    /// …; LSP 3.17, their *Options*).
     pub(super) fn supports_resolve(&self, resolve: &str) -> bool {
         let provider = match resolve {
             "completionItem/resolve" => "completionProvider",
@@ -184,8 +187,8 @@ impl ServerCapabilities {
         self.raw[provider]["resolveProvider"] == true
     }
 
-    /// Whether `character` is one that makes the server answer `method` (LSP 3.17, *CompletionOptions*,
-    /// *SignatureHelpOptions*).
+    /// Returns true if `character` is one that makes the server answer `method` (LSP 3.17,
+    /// *CompletionOptions*, *SignatureHelpOptions*).
     pub(super) fn is_trigger_character(&self, method: &str, character: &str) -> bool {
         let Some(options) = provider_of(method).and_then(|field| self.raw.pointer(field)) else {
             return false;
@@ -194,13 +197,13 @@ impl ServerCapabilities {
         lists.into_iter().flatten().flatten().any(|known| known == character)
     }
 
-    /// What the numbers in its semantic tokens mean, if it announced that.
+    /// The legend of the numbers in its semantic tokens, if it announced one.
     pub(super) fn semantic_legend(&self) -> Option<Value> {
         self.raw["semanticTokensProvider"].get("legend").cloned()
     }
 
-    /// Whether the server wants to hear of a file operation (`willRename`, `didRename`) on `path` (LSP 3.17,
-    /// *FileOperationRegistrationOptions*).
+    /// Returns true if the server wants to be notified of a file operation (`willRename`,
+    /// `didRename`) on `path` (LSP 3.17, *FileOperationRegistrationOptions*).
     pub(super) fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
         let filters = &self.raw["workspace"]["fileOperations"][operation]["filters"];
         filters.as_array().into_iter().flatten().any(|filter| {
@@ -211,14 +214,14 @@ impl ServerCapabilities {
         })
     }
 
-    /// Whether the server offers `command` through `workspace/executeCommand`.
+    /// Returns true if the server offers `command` through `workspace/executeCommand`.
     pub(super) fn supports_command(&self, command: &str) -> bool {
         let commands = &self.raw["executeCommandProvider"]["commands"];
         commands.as_array().is_some_and(|known| known.iter().any(|known| known == command))
     }
 }
 
-/// Where LSP 3.17 *ServerCapabilities* announces a request.
+/// Returns the JSON pointer at which LSP 3.17 *ServerCapabilities* announces a request.
 fn provider_of(method: &str) -> Option<&'static str> {
     Some(match method {
         "textDocument/hover" => "/hoverProvider",
@@ -254,7 +257,7 @@ fn provider_of(method: &str) -> Option<&'static str> {
     })
 }
 
-/// What a server registered after it had started (LSP 3.17, *Register Capability*).
+/// The capabilities that a server registered after its start (LSP 3.17, *Register Capability*).
 #[derive(Debug, Default)]
 pub(crate) struct Registrations {
     entries: Vec<CapabilityRegistration>,
@@ -307,7 +310,7 @@ impl Registrations {
         }
     }
 
-    /// Whether `method` is registered for documents of `language_id` at `path`.
+    /// Returns true if `method` is registered for documents of `language_id` at `path`.
     pub(crate) fn covers(&self, method: &str, language_id: &str, path: &Path) -> bool {
         self.all_options(method, language_id, path).next().is_some()
     }
@@ -325,12 +328,13 @@ impl Registrations {
         self.entries.iter().filter(fits).map(|entry| &entry.options)
     }
 
-    /// Whether any document at all is covered.
+    /// Returns true if `method` is registered for any document.
     pub(crate) fn has_method(&self, method: &str) -> bool {
         self.entries.iter().any(|entry| entry.method == method)
     }
 
-    /// Whether the server wants to hear of a change at `path`; `kind` is a bit of LSP 3.17 *WatchKind*.
+    /// Returns true if the server wants to be notified of a change at `path`; `kind` is a bit of
+    /// LSP 3.17 *WatchKind*.
     pub(crate) fn watches(&self, path: &Path, kind: u64) -> bool {
         let watchers = self.entries.iter().flat_map(|entry| &entry.watchers);
         watchers.into_iter().any(|watcher| {

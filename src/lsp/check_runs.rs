@@ -8,18 +8,19 @@ use tokio::time::Instant;
 use super::readiness::{ActiveWork, ProgressStep, WorkProgress, progress_token};
 use crate::config::spec::BackgroundCheckRule;
 
-/// How long after its end a check may begin anew: rust-analyzer says of one that it cancels what it says of one that is over, and
-/// takes a twentieth of a second, and the start of a process, for the next.
+/// The time after its end within which a check may begin anew. rust-analyzer reports a cancelled
+/// check like a finished one, and takes a twentieth of a second, and the start of a process, until
+/// the next.
 const RESTART_PAUSE: Duration = Duration::from_millis(250);
 
 /// A state of the project that a check can be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ProjectState {
-    /// How often files have changed on disk.
+    /// The number of changes of files on disk.
     disk: u64,
-    /// How often the server was sent another text of a file, as it is on disk.
+    /// The number of new texts, as they are on disk, that the server was sent.
     texts: u64,
-    /// How often the server has read the project anew.
+    /// The number of reloads of the project.
     reloads: u64,
 }
 
@@ -33,7 +34,7 @@ pub(super) struct BackgroundCheckRuns {
     running: ActiveWork,
     /// When one has ended last.
     ended: Option<Instant>,
-    /// How many have begun.
+    /// The number of checks begun.
     begun: u64,
     asked: Option<AskedCheck>,
     /// The state of which all findings have been pushed.
@@ -46,33 +47,33 @@ pub(super) struct BackgroundCheckRuns {
 #[derive(Debug, Clone, Copy)]
 struct AskedCheck {
     of: ProjectState,
-    /// How many checks had begun before.
+    /// The number of checks begun before.
     begun_before: u64,
     at: Instant,
 }
 
-/// How far the check of one state of the project is.
+/// The stage of the check of one state of the project.
 #[derive(Debug)]
 pub(super) enum CheckStage {
     /// The server reads the project anew, which ends the checks that go on.
     Reloading,
     /// No caller has asked for it.
     Unasked,
-    /// It was asked for then, and has not begun.
+    /// The check was requested at this time, and has not begun.
     Asked(Instant),
-    /// It goes on.
+    /// The check runs.
     Running(WorkProgress),
-    /// It has just ended; until then it may be one that was cancelled, and begins anew.
+    /// The check has just ended. Until this time it may turn out to be cancelled, and begin anew.
     Ending(Instant),
-    /// It has ended; what it found may still be on its way.
+    /// The check has ended; its findings may still be on their way.
     Ended,
     /// All that it found was pushed.
     Done,
-    /// It does not begin.
+    /// The check does not begin.
     Refused,
 }
 
-/// Whether the params of a `$/progress` speak of such a check.
+/// Returns true if the params of a `$/progress` belong to such a check.
 pub(super) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> bool {
     progress_token(params).starts_with(rule.progress_token.as_str())
 }
@@ -111,7 +112,8 @@ impl BackgroundCheckRuns {
         ProjectState { disk, texts: self.texts, reloads: self.reloads }
     }
 
-    /// How far the check of the present state is, with `disk` as the number of changes on disk.
+    /// Returns the stage of the check of the present state, with `disk` as the number of changes on
+    /// disk.
     pub(super) fn stage(&self, disk: u64) -> CheckStage {
         let state = self.project_state(disk);
         if self.quiescent == Some(false) {

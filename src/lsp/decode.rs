@@ -18,7 +18,8 @@ use crate::workspace::Workspace;
 const MAX_LIBRARY_SOURCE_BYTES: u64 = 8 * 1024 * 1024;
 
 impl Diagnostic {
-    /// As LSP 3.17 *Diagnostic*, for a server that is asked about its own finding in `text`.
+    /// Encodes the diagnostic as LSP 3.17 *Diagnostic*, for a request about it to its server;
+    /// `text` is the document.
     pub(super) fn to_lsp(&self, text: &Buffer, encoding: Encoding) -> Value {
         let range = text.encode_range(self.range, encoding);
         let wire = |position: EncodedPosition| json!({ "line": position.line, "character": position.unit });
@@ -42,7 +43,7 @@ fn sort_by_place(symbols: &mut [Symbol]) {
     symbols.iter_mut().for_each(|symbol| sort_by_place(&mut symbol.children));
 }
 
-/// How long an answer that came at the last moment may still be looked at.
+/// The time for which an answer that came at the last moment may still be decoded.
 const ANSWER_DECODE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// The most places that explain one diagnostic; each may be in another file, which is read.
 const MAX_RELATED_LOCATIONS: usize = 32;
@@ -53,9 +54,9 @@ pub(super) struct PositionDecoder<'a> {
     session: &'a Session,
     own: FileRef,
     buffers: HashMap<FileRef, Option<Buffer>>,
-    /// How many elements could not be understood.
+    /// The number of elements that could not be decoded.
     pub(crate) dropped: usize,
-    /// How many were not looked at because the time was up.
+    /// The number of elements that were left out because the deadline had passed.
     left_out: usize,
     until: Option<Instant>,
 }
@@ -78,13 +79,14 @@ impl<'a> PositionDecoder<'a> {
         Self { session, own, buffers: HashMap::new(), dropped: 0, left_out: 0, until: None }
     }
 
-    /// What is not converted by `deadline` is left out: each place may be in another file, which has to be read.
+    /// Sets a deadline after which elements are left out: each location may be in another file,
+    /// which has to be read.
     pub(super) fn with_deadline(mut self, deadline: Instant) -> Self {
         self.until = Some(deadline.max(Instant::now() + ANSWER_DECODE_GRACE_PERIOD));
         self
     }
 
-    /// Whether the time is up.
+    /// Returns true if the deadline has passed.
     pub(super) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }

@@ -3,7 +3,7 @@
 use super::session::Session;
 use crate::workspace::WorkspacePath;
 
-/// How much a server had said of a file at some moment.
+/// A mark of the server's news about a file at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ServerNewsMark {
     refreshes: u64,
@@ -11,8 +11,8 @@ pub(crate) struct ServerNewsMark {
 }
 
 impl Session {
-    /// How much the server has said by now that concerns its findings in `path`: another number once it asks to be asked again
-    /// (LSP 3.17, *Diagnostics Refresh*) or pushes other findings than before.
+    /// Returns a mark that changes when the server requests a refresh (LSP 3.17, *Diagnostics
+    /// Refresh*) or pushes other findings in `path` than before.
     pub(crate) fn server_news_mark(&self, path: &WorkspacePath) -> ServerNewsMark {
         ServerNewsMark {
             refreshes: self.state.refreshes(),

@@ -228,8 +228,9 @@ impl Session {
         }
     }
 
-    /// What comes from disk is saved, so every such change is a save; servers whose rule does not ask for it are spared
-    /// the second check.
+    /// Returns true if the server is notified of saves. A text from the disk is always saved, so
+    /// each such change counts as a save. Servers whose rule does not ask for it are spared the
+    /// second check.
     fn wants_saves(&self) -> bool {
         let rule = &self.state.spec.diagnostics;
         rule.on_save || rule.source == spec::DiagnosticsSource::Auto
@@ -296,7 +297,7 @@ impl Session {
         }
     }
 
-    /// Whether the file, or the unsaved text over it, still is what `snapshot` was taken of.
+    /// Returns true if the file, or the unsaved text over it, is still the source of `snapshot`.
     pub(crate) fn is_current(&self, snapshot: &Snapshot) -> bool {
         match snapshot.source {
             DocumentSource::Disk(stamp) | DocumentSource::Racy(stamp) => {

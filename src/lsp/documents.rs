@@ -25,13 +25,13 @@ pub(crate) struct SessionDocument {
     /// Its version; grows with every change.
     pub(crate) version: i32,
     pub(super) source: DocumentSource,
-    /// How many pushes had come for the document when its last version was sent.
+    /// The number of pushes for the document when its last version was sent.
     pub(crate) pushes_before: u64,
     /// When the last version was sent, some earlier version still waited for its push.
     pub(crate) owed: bool,
-    /// How often the server had said that it is done with the document when its last version was sent.
+    /// The number of idle signs for the document when its last version was sent.
     pub(super) idle_before: u64,
-    /// The same, that it works on it.
+    /// The number of work signs for the document when its last version was sent.
     pub(super) worked_before: u64,
     /// The server was made to check this version, and pushes for it even if nothing changed.
     pub(super) forced: bool,
@@ -40,11 +40,11 @@ pub(crate) struct SessionDocument {
     /// The epoch of which the server has shown that it read the other files for this document.
     pub(crate) settled: u64,
     pub(super) last_used: Instant,
-    /// How the file looked when its text was last shown as it is on disk.
+    /// The stamp of the file when its text was last shown as it is on disk.
     pub(super) disk_stamp: Option<FileStamp>,
 }
 
-/// Where a text came from, and how to tell that it is still the one.
+/// The source of a text, with the means to check that it is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DocumentSource {
     /// Read from disk, when the file looked like this.
@@ -61,7 +61,7 @@ impl DocumentSource {
         if stamp.is_settled(SystemTime::now()) { Self::Disk(stamp) } else { Self::Racy(stamp) }
     }
 
-    /// How the file looked that it was read from.
+    /// The stamp of the file from which the text was read.
     pub(super) fn stamp(self) -> Option<FileStamp> {
         match self {
             Self::Disk(stamp) | Self::Racy(stamp) => Some(stamp),
@@ -70,7 +70,7 @@ impl DocumentSource {
     }
 }
 
-/// What one query works on: the text at the moment it was sent.
+/// The document of one query: its text at the moment it was sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Snapshot {
     /// The file.
@@ -84,13 +84,13 @@ pub(crate) struct Snapshot {
     /// Its version.
     pub(crate) version: i32,
     pub(super) source: DocumentSource,
-    /// As in [`SessionDocument`].
+    /// See [`SessionDocument`].
     pub(crate) pushes_before: u64,
-    /// As in [`SessionDocument`].
+    /// See [`SessionDocument`].
     pub(crate) owed: bool,
-    /// How often the server had said that it is done with the document before this version.
+    /// The number of idle signs for the document before this version.
     pub(crate) idle_before: u64,
-    /// The same, that it works on it.
+    /// The number of work signs for the document before this version.
     pub(crate) worked_before: u64,
     /// The server pushes for this version even if nothing changed.
     pub(crate) forced: bool,
@@ -147,17 +147,18 @@ impl SessionDocuments {
         self.open.iter().map(|document| document.key().clone()).collect()
     }
 
-    /// How many documents are open.
+    /// The number of open documents.
     pub(super) fn len(&self) -> usize {
         self.open.len()
     }
 
-    /// Whether `path` is open.
+    /// Returns true if `path` is open.
     pub(super) fn contains(&self, path: &WorkspacePath) -> bool {
         self.open.contains_key(path)
     }
 
-    /// The text that the server has for `path`, where it is open and nobody is changing it right now.
+    /// Returns the server's text of `path`, if it is open and no other task is changing it right
+    /// now.
     pub(super) fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
         let slot = self.open.get(path)?.clone();
         let document = slot.try_lock().ok()?;

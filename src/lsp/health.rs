@@ -13,13 +13,13 @@ use crate::config::spec::{ServerPrerequisite, ServerSpec};
 use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
 use crate::workspace::Workspace;
 
-/// How long a program may take to tell its version or whether it works.
+/// The time limit of a program that prints its version or checks itself.
 const HEALTH_PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Something that a server lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthFinding {
-    /// What is missing, and what is lost by it.
+    /// The missing part, and the loss without it.
     pub message: String,
     /// The command that mends it.
     pub install: String,
@@ -48,7 +48,7 @@ pub async fn version(
     version.filter(|_| finished.is_ok_and(|finished| finished.exit == Exit::Code(0)))
 }
 
-/// What `server`, found at `located`, lacks of what its catalogue entry says it needs.
+/// Returns the prerequisites of `server`'s catalogue entry that the program at `located` lacks.
 pub async fn prerequisite_findings(
     spawner: &Spawner,
     workspace: &Workspace,
@@ -78,7 +78,7 @@ pub(crate) async fn is_working(
     probe_failure(spawner, &path_of(workspace, located), server, located).await.is_none()
 }
 
-/// Why the program does not do what the catalogue says that it must; `None` when it does.
+/// Returns the reason why the program fails its catalogue entry's check; `None` if it passes.
 pub(crate) async fn probe_failure(
     spawner: &Spawner,
     path: &ProgramPath,
@@ -103,7 +103,8 @@ pub(crate) fn most_informative_line(said: &[String]) -> &str {
     first.or(said.last()).map_or("", |line| line.trim())
 }
 
-/// Whether a line begins as those do that say what is wrong. npm gives an error its code first, and empty lines.
+/// Returns true if a line begins like an error message. npm puts the code of an error first, and
+/// empty lines.
 pub(crate) fn is_error_line(line: &str) -> bool {
     let line = line.trim_start().to_lowercase();
     if let Some(said) = line.strip_prefix("npm error").or_else(|| line.strip_prefix("npm err!")) {
@@ -115,7 +116,7 @@ pub(crate) fn is_error_line(line: &str) -> bool {
     starts.iter().any(|start| line.starts_with(start))
 }
 
-/// What is missing, in words; `None` when nothing is.
+/// Describes the missing prerequisite; `None` if it is present.
 async fn missing_prerequisite(
     spawner: &Spawner,
     path: &ProgramPath,
@@ -157,7 +158,8 @@ async fn missing_prerequisite(
     None
 }
 
-/// Whether `file` is in the folder that a program says. Where there is no such program, another check tells of that.
+/// Returns true if `file` is in the folder that a program prints. If there is no such program,
+/// another check reports that.
 async fn has_below(
     spawner: &Spawner,
     path: &ProgramPath,
@@ -178,7 +180,7 @@ fn format_message(hollow: &ServerPrerequisite, trouble: &str) -> String {
     if trouble.is_empty() { hollow.message.clone() } else { format!("{} ({trouble})", hollow.message) }
 }
 
-/// How the program failed: the line that tells why, which may be empty; `None` when it succeeded.
+/// Returns the program's most informative error line, which may be empty; `None` if it succeeded.
 async fn run_failure(spawner: &Spawner, spawn: Spawn) -> Option<String> {
     match run(spawner, spawn, deadline(), |_| {}).await {
         Ok(finished) if finished.exit == Exit::Code(0) => None,

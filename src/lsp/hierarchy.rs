@@ -19,16 +19,16 @@ use super::session::Session;
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
-/// Which way a hierarchy is followed.
+/// The direction in which a hierarchy is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HierarchyDirection {
-    /// Who calls it.
+    /// The callers of a function.
     Callers,
-    /// What it calls.
+    /// The callees of a function.
     Callees,
-    /// What it is derived from.
+    /// The supertypes of a type.
     Supertypes,
-    /// What is derived from it.
+    /// The subtypes of a type.
     Subtypes,
 }
 
@@ -72,7 +72,7 @@ struct HierarchyWalk<'a> {
     deadline: Instant,
     seen: HashSet<(FileRef, Range)>,
     left: usize,
-    /// How many sites of calls were left out.
+    /// The number of call sites that were left out.
     left_out: usize,
 }
 

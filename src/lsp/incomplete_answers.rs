@@ -46,12 +46,12 @@ impl Session {
         self.shortfall(path).answers.or_else(|| self.health())
     }
 
-    /// The same of its diagnostics.
+    /// The reason why its diagnostics may be incomplete.
     pub(crate) fn diagnostics_shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
         self.shortfall(path).diagnostics.or_else(|| self.health())
     }
 
-    /// Whether it was started with a file that tells how the project is built.
+    /// Returns true if it was started with a file that describes the project's build.
     pub(super) fn has_build_file(&self) -> bool {
         let launch_inputs = self.launch_inputs.get();
         launch_inputs.is_some_and(|known| known.lock().build.file.is_some())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// How many of the last answers are remembered.
+/// The number of last answers that are recorded.
 const MAX_LATENCY_SAMPLES: usize = 256;
 
 /// The times of the last answers.

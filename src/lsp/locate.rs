@@ -13,7 +13,7 @@ use crate::process::{ProgramPath, Spawner, is_program};
 use crate::workspace::inode::InodeIdentity;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// Where a program was found.
+/// The place where a program was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgramOrigin {
     /// The catalogue or the settings name it by path.
@@ -22,7 +22,7 @@ pub enum ProgramOrigin {
     Project,
     /// The user's PATH.
     Path,
-    /// Where `lsp-tools install` puts servers.
+    /// The folder of `lsp-tools install`.
     Prefix,
 }
 
@@ -51,13 +51,13 @@ impl fmt::Display for ProgramOrigin {
 pub struct LocatedProgram {
     /// By absolute path.
     pub program: PathBuf,
-    /// Where it was found.
+    /// The place where it was found.
     pub origin: ProgramOrigin,
     /// Folders that go before PATH for it: the rest of its installation.
     pub path_folders: Vec<PathBuf>,
     /// Folders that go behind PATH for it: they hold programs that it needs and that PATH lacks.
     pub fallback_folders: Vec<PathBuf>,
-    /// What it must be when it runs, where it lies inside the project.
+    /// The pin of the program, if it lies inside the project.
     pub pin: Option<FilePin>,
 }
 
@@ -65,13 +65,13 @@ pub struct LocatedProgram {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{program}` is not {}", searched.join(" nor "))]
 pub(crate) struct NotFound {
-    /// What was looked for.
+    /// The name of the program.
     pub(crate) program: String,
-    /// Where, in words.
+    /// The searched places, in words.
     pub(crate) searched: Vec<String>,
 }
 
-/// Where to look.
+/// The places to search.
 pub(crate) struct ProgramSearchPlaces<'a> {
     /// The workspace.
     pub(crate) workspace: &'a Workspace,
@@ -79,7 +79,7 @@ pub(crate) struct ProgramSearchPlaces<'a> {
     pub(crate) root: &'a WorkspacePath,
     /// The user's data folder, which holds the private prefix.
     pub(crate) data: &'a Path,
-    /// What a program that the project brings must be when it runs; `None` where it may not.
+    /// Returns the pin of a program of the project; `None` if it may not run.
     pub(crate) pin: &'a dyn Fn(&Path) -> Option<FilePin>,
     /// The user's PATH.
     path: ProgramPath,
@@ -122,7 +122,7 @@ impl LocatedProgram {
     }
 }
 
-/// Where the parts of an installed server are: `<data>/servers/<key>/current/…`.
+/// Returns the folder of an installed server's parts: `<data>/servers/<key>/current/…`.
 pub(crate) fn prefix(data: &Path, server: &str) -> PathBuf {
     data.join("servers").join(server).join("current")
 }
@@ -232,7 +232,7 @@ fn locate_program(
     Err(NotFound { program, searched })
 }
 
-/// Whether a program on PATH is a proxy's link.
+/// Returns true if a program on PATH is a link to a proxy.
 fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
     let Some(proxy) = &server.proxy else { return false };
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
@@ -241,7 +241,7 @@ fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
     is_link || same_file(program, &program.with_file_name(&proxy.program))
 }
 
-/// Whether there is a program behind a proxy's link, in whatever toolchain.
+/// Returns true if there is a program behind a proxy's link, in any toolchain.
 fn has_proxy_target(server: &ServerSpec, link: &Path) -> bool {
     let (Some(proxy), Some(name)) = (&server.proxy, link.file_name()) else { return false };
     proxy_folders(proxy).into_iter().any(|folder| is_program(&folder.join(name)))
@@ -317,7 +317,7 @@ fn project_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
     folders_of(places.workspace, places.root)
 }
 
-/// Where projects keep programs of their own, from the session's root up to the workspace's.
+/// Returns the folders of a project's own programs, from the session's root up to the workspace's.
 fn folders_of(workspace: &Workspace, root: &WorkspacePath) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     let mut folder = Some(root.clone());

@@ -24,7 +24,7 @@ pub enum FileRef {
 pub struct Location {
     /// The file.
     pub file: FileRef,
-    /// Where in it (the name itself, not the whole definition).
+    /// The range in the file (of the name itself, not of the whole definition).
     pub range: Range,
     /// The source line at the start of `range`, or an excerpt of it
     /// ([`line_excerpt`](crate::text::line_excerpt)); absent where the file cannot be read as text.
@@ -57,15 +57,15 @@ impl Severity {
 /// One finding of a server in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Diagnostic {
-    /// Where.
+    /// The range.
     pub(crate) range: Range,
-    /// How bad.
+    /// The severity.
     pub(crate) severity: Severity,
     /// The rule's code, as text.
     pub(crate) code: Option<String>,
     /// The checker within the server ("pyflakes").
     pub(crate) source: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub(crate) message: String,
     /// The server's key in the catalogue.
     pub(crate) server: String,
@@ -77,7 +77,7 @@ pub(crate) struct Diagnostic {
     pub(crate) related: Vec<(Location, String)>,
 }
 
-/// What a server says of a symbol.
+/// A server's description of a symbol.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hover {
     /// Markdown.
@@ -123,12 +123,12 @@ impl SymbolKind {
         "type parameter",
     ];
 
-    /// Whether it is something that is called: a method, constructor or function.
+    /// Returns true for a symbol that can be called: a method, constructor or function.
     pub(crate) fn is_callable(self) -> bool {
         matches!(self.0, 6 | 9 | 12)
     }
 
-    /// Whether it is something that has a value: a property, field, variable or constant.
+    /// Returns true for a symbol that has a value: a property, field, variable or constant.
     pub(crate) fn is_variable(self) -> bool {
         matches!(self.0, 7 | 8 | 13 | 14)
     }
@@ -151,8 +151,8 @@ impl Serialize for SymbolKind {
     }
 }
 
-/// How deep symbols lie in one another, whatever a server or a text says: each level is two of the JSON that tells of it, of
-/// which most readers take 128.
+/// The maximum nesting depth of symbols, for any server or text. Each level takes two levels of
+/// JSON, of which most parsers accept 128.
 pub(crate) const MAX_SYMBOL_DEPTH: usize = 50;
 
 /// A symbol of one document, with what lies inside it.
@@ -160,7 +160,7 @@ pub(crate) const MAX_SYMBOL_DEPTH: usize = 50;
 pub(crate) struct Symbol {
     /// Its name.
     pub(crate) name: String,
-    /// What it is.
+    /// The kind of the symbol.
     pub(crate) kind: SymbolKind,
     /// More, as the server puts it (a signature).
     pub(crate) detail: Option<String>,
@@ -168,7 +168,7 @@ pub(crate) struct Symbol {
     pub(crate) range: Range,
     /// Its name.
     pub(crate) selection: Range,
-    /// What it contains.
+    /// The symbols that it contains.
     pub(crate) children: Vec<Symbol>,
 }
 
@@ -177,11 +177,11 @@ pub(crate) struct Symbol {
 pub(crate) struct WorkspaceSymbol {
     /// Its name.
     pub(crate) name: String,
-    /// What it is.
+    /// The kind of the symbol.
     pub(crate) kind: SymbolKind,
-    /// What it lies in ("class Greeter").
+    /// The container of the symbol ("class Greeter").
     pub(crate) container: Option<String>,
-    /// Where it is.
+    /// The location of the symbol.
     pub(crate) location: Location,
 }
 
@@ -190,13 +190,14 @@ pub(crate) struct WorkspaceSymbol {
 pub(crate) struct HierarchyNode {
     /// Its name.
     pub(crate) name: String,
-    /// What it is.
+    /// The kind of the symbol.
     pub(crate) kind: SymbolKind,
     /// More, as the server puts it.
     pub(crate) detail: Option<String>,
-    /// Where its name stands.
+    /// The location of its name.
     pub(crate) location: Location,
-    /// Where the calls are: in this node's file for callers, in the parent's for callees; empty for types.
+    /// The ranges of the calls: in this node's file for callers, in the parent's for callees; empty
+    /// for types.
     pub(crate) sites: Vec<Range>,
     /// The next level; empty where it was not asked for or there is none.
     pub(crate) children: Vec<HierarchyNode>,
@@ -222,7 +223,7 @@ pub(crate) struct Signature {
 /// Something that could be typed here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Completion {
-    /// What is shown and, unless `insert` differs, typed.
+    /// The label, which is also the inserted text unless `insert` differs.
     pub(crate) label: String,
     /// The name of its LSP 3.17 *CompletionItemKind*, in lower case.
     pub(crate) kind: Option<&'static str>,
@@ -230,7 +231,7 @@ pub(crate) struct Completion {
     pub(crate) detail: Option<String>,
     /// Markdown.
     pub(crate) documentation: Option<String>,
-    /// What is typed, where it is not `label`.
+    /// The inserted text, if it is not `label`.
     pub(crate) insert: Option<String>,
     /// The server advises against it.
     pub(crate) deprecated: bool,

@@ -31,14 +31,14 @@ const MAX_SIGNATURES: usize = 100;
 /// The most parameters of one signature that are read.
 const MAX_SIGNATURE_PARAMETERS: usize = 256;
 
-/// What could be typed.
+/// The completions at a position.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CompletionList {
     /// The best, in the server's order.
     pub(crate) items: Vec<Completion>,
-    /// Whether the server left some out.
+    /// True if the server left some out.
     pub(crate) incomplete: bool,
-    /// How many it gave.
+    /// The number of completions that the server returned.
     pub(crate) count: usize,
 }
 

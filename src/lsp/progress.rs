@@ -21,9 +21,9 @@ pub enum ProgressEvent {
     ServerProgress {
         /// The server's key.
         server: String,
-        /// What it does ("Indexing").
+        /// The title of the work ("Indexing").
         title: String,
-        /// How it goes.
+        /// The present message.
         message: Option<String>,
         /// 0 to 100.
         percentage: Option<u8>,
@@ -35,23 +35,23 @@ pub enum ProgressEvent {
     },
     /// A check of many files goes on.
     FilesChecked {
-        /// How many are done.
+        /// The number done.
         done: usize,
-        /// How many there are.
+        /// The total number.
         total: usize,
     },
     /// A command runs.
     CommandRuns {
         /// Lines of output so far.
         lines: usize,
-        /// How long it has run, in whole seconds.
+        /// The running time, in whole seconds.
         seconds: u64,
     },
     /// A server is being installed.
     Installing {
         /// The server's key.
         server: String,
-        /// What is going on.
+        /// The present step.
         step: String,
     },
 }
@@ -60,7 +60,7 @@ pub enum ProgressEvent {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watchers {
     senders: Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>,
-    /// Who also hears what servers have to say to people.
+    /// The further listeners to messages for the user.
     pub(crate) people: UserMessageListeners,
 }
 

@@ -10,23 +10,26 @@ use crate::config::marker::ConfigMarker;
 use crate::workspace::WorkspacePath;
 
 impl Session {
-    /// Whether there are files around `path` that it only knows while they are open.
+    /// Returns true if there are files around `path` that the server knows only while they are
+    /// open.
     pub(crate) fn knows_open_files(&self, path: &WorkspacePath) -> bool {
         self.has_no_index_of(path)
             || self.is_root_marked(path, &self.state.spec.readiness.knows_open_files_where)
     }
 
-    /// Whether it compiles the project in one configuration, and knows nothing of the code of others.
+    /// Returns true if it compiles the project in one configuration, and knows nothing of the code
+    /// of others.
     pub(crate) fn knows_one_configuration(&self) -> bool {
         self.state.spec.readiness.knows_one_configuration
     }
 
-    /// Whether settings of the root of `path` leave out files of which it knows nothing, open or not.
+    /// Returns true if settings of the root of `path` leave out files of which it knows nothing,
+    /// open or not.
     pub(crate) fn leaves_files_out(&self, path: &WorkspacePath) -> bool {
         self.is_root_marked(path, &self.state.spec.readiness.leaves_files_out_where)
     }
 
-    /// Whether the root of `path` has one of the settings.
+    /// Returns true if the root of `path` has one of the settings.
     fn is_root_marked(&self, path: &WorkspacePath, signs: &[ConfigMarker]) -> bool {
         if signs.is_empty() {
             return false;
@@ -36,7 +39,7 @@ impl Session {
         nearest.is_some_and(|root| signs.iter().any(|sign| sign.is_in(&self.workspace, &root)))
     }
 
-    /// Whether it knows, of the files around `path`, only those that are open.
+    /// Returns true if it knows, of the files around `path`, only those that are open.
     pub(crate) fn has_no_index_of(&self, path: &WorkspacePath) -> bool {
         let rule = &self.state.spec.readiness;
         let covers = |folder: WorkspacePath| {
@@ -46,17 +49,18 @@ impl Session {
         rule.knows_open_files && !std::iter::successors(path.parent(), WorkspacePath::parent).any(covers)
     }
 
-    /// Whether it knows, of the projects within its root, only those with an open file.
+    /// Returns true if it knows, of the projects within its root, only those with an open file.
     pub(crate) fn knows_open_projects(&self) -> bool {
         self.state.spec.readiness.knows_open_projects
     }
 
-    /// Whether the symbols that it lists by name are those of the project of the file that it was asked about last.
+    /// Returns true if the symbols that it lists by name are those of the project of the last
+    /// queried file.
     pub(crate) fn lists_symbols_of_last_file(&self) -> bool {
         self.state.spec.readiness.symbols_of_last_file
     }
 
-    /// Whether it knows, of the projects within its root, some alone.
+    /// Returns true if it knows only some of the projects within its root.
     pub(crate) fn knows_some_projects(&self) -> bool {
         self.knows_open_projects() || self.lists_symbols_of_last_file()
     }
@@ -66,17 +70,17 @@ impl Session {
         self.state.folders()
     }
 
-    /// Whether `root` is its own or one of the folders that were added to it.
+    /// Returns true if `root` is its own or one of the folders that were added to it.
     pub(crate) fn serves_root(&self, root: &WorkspacePath) -> bool {
         self.root == *root || self.state.folders().contains(root)
     }
 
-    /// Whether a change of `path` may change what this server says about other files.
+    /// Returns true if a change of `path` may affect this server's answers about other files.
     pub(super) fn is_affected_by(&self, path: &WorkspacePath) -> bool {
         self.concerns_text(path, None)
     }
 
-    /// The same, of a file whose first line is known.
+    /// Like `is_affected_by`, for a file whose first line is known.
     pub(super) fn concerns_text(&self, path: &WorkspacePath, first_line: Option<&str>) -> bool {
         let name = path.name_lossy();
         let spec = &self.state.spec;
@@ -90,7 +94,7 @@ impl Session {
             || self.state.with_registrations(|known| known.watches(&absolute, 7))
     }
 
-    /// Whether `root` can be served beside the roots it has.
+    /// Returns true if `root` can be served beside the roots it has.
     pub(crate) fn takes_more_folders(&self) -> bool {
         // What was looked at before an untrusted start was its own root.
         let rule = self.state.spec.untrusted.as_ref();

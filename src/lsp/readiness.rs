@@ -13,8 +13,8 @@ const MAX_WORK_PROGRESS_CHARS: usize = 160;
 /// The most of such a text that is kept, in bytes.
 const MAX_STATUS_TEXT_BYTES: usize = 1_000;
 
-/// What a server has said of its own work: progress (LSP 3.17, *Work Done Progress*), `experimental/serverStatus` and
-/// the catalogue's signs.
+/// The server's reports of its own work: progress (LSP 3.17, *Work Done Progress*),
+/// `experimental/serverStatus` and the catalogue's signs.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     active: ActiveWork,
@@ -57,9 +57,9 @@ impl Default for Readiness {
 /// A progress that has begun and not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorkProgress {
-    /// What it is ("Indexing").
+    /// The title of the work ("Indexing").
     pub(crate) title: String,
-    /// How it goes ("12/40 crates").
+    /// The present message ("12/40 crates").
     pub(crate) message: Option<String>,
     /// 0 to 100.
     pub(crate) percentage: Option<u8>,
@@ -69,14 +69,14 @@ pub(crate) struct WorkProgress {
 #[derive(Debug, Default)]
 pub(super) struct ActiveWork(HashMap<String, WorkProgress>);
 
-/// What a progress notification says.
+/// The content of a progress notification.
 #[derive(Debug)]
 pub(super) enum ProgressStep {
     /// This work has begun.
     Begun(WorkProgress),
-    /// It has come so far.
+    /// The work has reached this point.
     Reported(WorkProgress),
-    /// It has ended.
+    /// The work has ended.
     Ended(WorkProgress),
 }
 
@@ -140,7 +140,7 @@ impl std::fmt::Display for WorkProgress {
     }
 }
 
-/// How ready a server is.
+/// The readiness of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadinessLevel {
     /// Its answers are whole.
@@ -151,14 +151,14 @@ pub(crate) enum ReadinessLevel {
     No(WorkProgress),
 }
 
-/// What a server is still at while its answers are not whole.
+/// The work for which a server's answers are still incomplete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnfinishedWork {
     /// The work.
     pub(crate) work: WorkProgress,
     /// For how long its answers have not been whole: since its start, or since they last were.
     pub(crate) so_far: Duration,
-    /// What it says of single files is right all the same.
+    /// True if its answers about single files are correct all the same.
     pub(crate) files_are_right: bool,
 }
 
@@ -184,7 +184,7 @@ impl std::fmt::Display for UnfinishedWork {
 }
 
 impl Readiness {
-    /// What the server is still at, if its answers are not whole.
+    /// Returns the unfinished work of the server, if its answers are incomplete.
     pub(crate) fn unfinished_work(&self, rule: &ReadinessRule) -> Option<UnfinishedWork> {
         let so_far = self.since.elapsed();
         match self.level(rule) {
@@ -214,7 +214,7 @@ impl Readiness {
         self.settling = Some(until);
     }
 
-    /// Whether the server may still answer "nothing" because it has not looked yet.
+    /// Returns true if an empty answer may mean that the server has not looked yet.
     pub(crate) fn empty_is_doubtful(&self, rule: &ReadinessRule) -> bool {
         self.first_open.is_some_and(|opened| opened.elapsed() < Duration::from_millis(rule.distrust_empty_ms))
     }
@@ -254,7 +254,7 @@ impl Readiness {
         self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said));
     }
 
-    /// How ready the server is by now.
+    /// Returns the present readiness of the server.
     pub(crate) fn level(&self, rule: &ReadinessRule) -> ReadinessLevel {
         let named = self.active.works().find(|work| matches_title(&rule.progress, &work.title));
         if let Some(work) = named {
@@ -286,7 +286,7 @@ impl Readiness {
         other.map_or(ReadinessLevel::Yes, |work| ReadinessLevel::Working(work.clone()))
     }
 
-    /// Whether `grace_ms` milliseconds have gone by since the first document was opened.
+    /// Returns true if `grace_ms` milliseconds have passed since the first document was opened.
     fn is_overdue(&self, grace_ms: Option<u64>) -> bool {
         let waited = self.first_open.map(|opened| opened.elapsed());
         waited.zip(grace_ms).is_some_and(|(waited, grace)| waited >= Duration::from_millis(grace))
@@ -303,12 +303,12 @@ impl Readiness {
     }
 }
 
-/// What the progress that a rule names keeps the server from.
+/// Returns the readiness during the progress that a rule names.
 fn not_yet(rule: &ReadinessRule, work: WorkProgress) -> ReadinessLevel {
     if rule.files_first { ReadinessLevel::Working(work) } else { ReadinessLevel::No(work) }
 }
 
-/// What a server says of its own state, of which answers tell one line.
+/// Shortens a server's report of its own state, of which answers show one line.
 fn truncate_status(text: &str) -> String {
     truncate_with_note(text, MAX_STATUS_TEXT_BYTES).into_owned()
 }

@@ -1,7 +1,9 @@
-//! Notification of a server about changes on disk, and a reload where it does not notice them by itself.
+//! Notification of a server about changes on disk, and a reload if it does not notice them by
+//! itself.
 //!
-//! What that takes is a rule of the catalogue ([`ReloadRule`](crate::config::spec::ReloadRule)). It is done right before the next question,
-//! so that many changes cost one reload, and servers that nobody asks cost none.
+//! The necessary steps are a rule of the catalogue
+//! ([`ReloadRule`](crate::config::spec::ReloadRule)). They are done right before the next question,
+//! so that many changes cost one reload, and idle servers cost none.
 
 use std::time::{Duration, Instant as Clock};
 
@@ -58,7 +60,7 @@ impl Session {
         }
     }
 
-    /// Compares every open document with the disk, after changes that nobody could list.
+    /// Compares every open document with the disk, after changes that could not be listed.
     pub(crate) async fn rescan(&self) {
         self.disk_changed();
         self.state.advance_epoch();
@@ -69,7 +71,7 @@ impl Session {
         }
     }
 
-    /// Whether it may not see some of these changes by itself, so that its rule is to be followed.
+    /// Returns true if it may miss some of these changes, so that its rule applies.
     pub(super) fn may_miss(&self, changes: &ChangeBatch) -> bool {
         let files = &self.state.spec.reload.files;
         let is_named =

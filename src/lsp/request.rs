@@ -22,7 +22,7 @@ impl<R: Request> Request for Untyped<R> {
     const METHOD: &'static str = R::METHOD;
 }
 
-/// How much of the project an answer depends on.
+/// The part of the project that an answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DependencyScope {
     /// The file and what it imports: asked as soon as the server can answer at all.
@@ -36,7 +36,7 @@ pub(crate) enum DependencyScope {
 pub(crate) struct DocumentRequest<'a, P> {
     /// Its method.
     pub(crate) method: &'a str,
-    /// How much of the project its answer depends on.
+    /// The part of the project that its answer depends on.
     pub(crate) scope: DependencyScope,
     /// Makes its params from the text as the server has it.
     pub(crate) params: P,

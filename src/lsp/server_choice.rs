@@ -10,14 +10,15 @@ use crate::config::spec::{Language, ServerSpec};
 use crate::config::{Catalogue, ConfigMarker};
 use crate::workspace::WorkspacePath;
 
-/// What is installed for a workspace, and what it configures.
+/// The installed servers of a workspace, and the settings that choose among them.
 #[derive(Debug)]
 pub(crate) struct ServerChoice<'a> {
     catalogue: &'a Catalogue,
     places: ProgramSearchPlaces<'a>,
     /// The servers among the alternatives that are there, and whether they may start.
     installed: BTreeMap<&'a str, bool>,
-    /// Where the packages of the workspace may lie, itself first; empty where no server that is there asks for a marker.
+    /// The folders that packages of the workspace may be in, its root first; empty if no present
+    /// server needs a marker.
     packages: Vec<PathBuf>,
 }
 
@@ -126,7 +127,7 @@ impl<'a> ServerChoice<'a> {
     }
 }
 
-/// Whether no settings say which servers run for it.
+/// Returns true if no settings choose its servers.
 fn is_open(language: &Language) -> bool {
     !language.fixed && !language.alternatives.is_empty()
 }

@@ -37,15 +37,18 @@ use crate::rpc::{OUTPUT_CLOSED, Peer, RequestError, RpcTrace};
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How long `shutdown` may take before the server is ended without it.
+/// The time limit of `shutdown`, after which the server is ended without it.
 const SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// The same of a server that has not answered in time before: whoever waits for the end of a command has waited for its deadline.
+/// The time limit of `shutdown` for a server that has missed a deadline before: the caller has
+/// waited for that deadline already.
 const SILENT_SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
-/// How long after its start a server may still register what it offers.
+/// The time after its start for which a server may still register its capabilities.
 const CAPABILITY_REGISTRATION_WINDOW: Duration = Duration::from_millis(1_000);
-/// How long a server has to leave after `exit`, before its input is closed, and after that before it is killed.
+/// The time for a server to leave after `exit`, before its input is closed, and again after that
+/// before it is killed.
 const SERVER_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(400);
-/// How long after the end of a server's output its exit status is waited for: what it started has to end first.
+/// The time limit for the exit status after the end of a server's output: its descendants have to
+/// end first.
 const SERVER_EXIT_STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Limits of a session, from the settings.
@@ -55,7 +58,7 @@ pub(crate) struct SessionLimits {
     pub(crate) max_file_bytes: u64,
 }
 
-/// What a session is started with.
+/// The parameters of a session's start.
 #[derive(Debug)]
 pub(crate) struct SessionSetup {
     /// The workspace.
@@ -66,7 +69,7 @@ pub(crate) struct SessionSetup {
     pub(crate) root: WorkspacePath,
     /// Limits in force.
     pub(crate) limits: SessionLimits,
-    /// Where every message is recorded.
+    /// The record of all messages.
     pub(crate) trace: Option<Arc<RpcTrace>>,
 }
 
@@ -86,7 +89,7 @@ pub(crate) struct Session {
     started: Instant,
     last_used: Mutex<Instant>,
     in_use: AtomicUsize,
-    /// How the session that this one replaces ended.
+    /// The report of the crash of the session that this one replaces.
     previous_exit: OnceLock<String>,
     /// An answer has said so.
     restart_told: AtomicBool,
@@ -95,15 +98,16 @@ pub(crate) struct Session {
     pub(super) checking: tokio::sync::Mutex<()>,
     /// Held while a command of ours runs at the server and may ask for edits.
     pub(super) commands: tokio::sync::Mutex<()>,
-    /// Whose texts the server has: held for reading by whoever asks, for writing by whoever changes it.
+    /// The view whose texts the server has: locked for reading by a question, for writing by a
+    /// change of the view.
     pub(super) view: tokio::sync::RwLock<ShownView>,
-    /// The same, for those who bring documents in step.
+    /// The same view, for the synchronization of documents.
     pub(super) unsaved: Mutex<View>,
-    /// Documents outside the workspace that editors have asked about; whoever asks holds it.
+    /// The documents outside the workspace that editors have asked about; locked by a question.
     pub(super) outside: tokio::sync::Mutex<OpenOutsideDocuments>,
     /// Changes of other files that it has not looked at yet.
     pub(super) unseen_changes: UnseenChanges,
-    /// How often callers with texts of their own have taken it from each other.
+    /// The switches of the session between callers with texts of their own.
     pub(super) contention: Mutex<ViewContention>,
     /// Counted up each time that it is to be looked at anew.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
@@ -111,13 +115,13 @@ pub(crate) struct Session {
     pub(super) judge: OnceLock<SessionJudge>,
     /// For each folder, the file that its configuration extends and that is missing, in words.
     pub(super) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
-    /// How it was started.
+    /// The process parameters of its start.
     pub(super) spawn: OnceLock<Spawn>,
-    /// What files of the project decided about that.
+    /// The project files that determined its start.
     pub(super) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
     /// Counted up with each change on disk that concerns it.
     pub(super) disk: AtomicU64,
-    /// What it found in files as they are there.
+    /// Its findings in files as they are on disk.
     pub(super) diagnostics_cache: Mutex<DiagnosticsCache>,
 }
 
@@ -225,7 +229,7 @@ impl Session {
         InUse(self)
     }
 
-    /// How long nobody has used it; zero while somebody does.
+    /// The time since its last use; zero while it is in use.
     pub(crate) fn idle_for(&self) -> Duration {
         if self.in_use.load(Ordering::Relaxed) > 0 {
             return Duration::ZERO;
@@ -258,7 +262,7 @@ impl Session {
         self.process.stderr_tail()
     }
 
-    /// How many documents it has open.
+    /// The number of its open documents.
     pub(crate) fn open_documents(&self) -> usize {
         self.documents.len()
     }
@@ -268,17 +272,17 @@ impl Session {
         self.latencies.lock().median_and_p99()
     }
 
-    /// What it is busy with, if it is.
+    /// Its unfinished work, if there is any.
     pub(crate) fn unfinished_work(&self) -> Option<UnfinishedWork> {
         self.state.with_readiness(|readiness| readiness.unfinished_work(&self.state.spec.readiness))
     }
 
-    /// Whether the conversation is over.
+    /// Returns true if the conversation is over.
     pub(crate) fn is_closed(&self) -> bool {
         self.connection.close_reason().is_some()
     }
 
-    /// Why the conversation is over, once it is.
+    /// The reason why the conversation is over, once it is.
     pub(crate) fn closed_reason(&self) -> Option<String> {
         self.connection.close_reason()
     }
@@ -288,12 +292,13 @@ impl Session {
         self.documents.paths()
     }
 
-    /// Whether it has `path` open.
+    /// Returns true if it has `path` open.
     pub(crate) fn has_open(&self, path: &WorkspacePath) -> bool {
         self.documents.contains(path)
     }
 
-    /// Why the conversation is over: exit status and the last lines of standard error, where there are any.
+    /// Describes the end of the conversation: exit status and the last lines of standard error, if
+    /// there are any.
     pub(crate) async fn exit_report(&self) -> String {
         let reason = self.connection.close_reason();
         let patience = if reason.as_deref() == Some(OUTPUT_CLOSED) {
@@ -311,8 +316,9 @@ impl Session {
         let _first = self.previous_exit.set(exit_report);
     }
 
-    /// The sentence with which an answer of this session tells that it was started again after a crash: the first answer
-    /// does, whoever asked, and each whose question `met_crash`, that is, was put to the session before.
+    /// The sentence by which an answer of this session reports a restart after a crash. The first
+    /// answer has it, for any caller, and so does each whose question `met_crash`, that is, was
+    /// sent to the session before.
     pub(crate) fn restart_note(&self, met_crash: bool) -> Option<String> {
         let exit_report = self.previous_exit.get()?;
         let told = self.restart_told.swap(true, Ordering::Relaxed);
@@ -320,7 +326,7 @@ impl Session {
             .then(|| format!("{} crashed ({exit_report}) and was started again", self.server()))
     }
 
-    /// Whether the server offers `method` for `path`, announced or registered.
+    /// Returns true if the server offers `method` for `path`, announced or registered.
     pub(crate) fn offers(&self, method: &str, path: &WorkspacePath, language_id: &str) -> bool {
         let absolute = self.workspace.absolute(path);
         // The rule is there only where the server was started without trust.
@@ -331,7 +337,8 @@ impl Session {
         !is_unasked && (self.capabilities.announces(method) || is_covered())
     }
 
-    /// The same, for a server that may still be registering what it offers: that happens right after its start.
+    /// Like `offers`, for a server that may still be registering its capabilities, as it does right
+    /// after its start.
     pub(crate) async fn wait_for_registration(
         &self,
         method: &str,
@@ -354,17 +361,18 @@ impl Session {
         self.offers(method, path, language_id)
     }
 
-    /// The same for requests that concern no document.
+    /// Returns true if the server offers `method` for requests that concern no document.
     pub(crate) fn offers_anywhere(&self, method: &str) -> bool {
         self.capabilities.announces(method) || self.state.with_registrations(|known| known.has_method(method))
     }
 
-    /// Whether it has read every document that it was given before it answers what it is asked afterwards.
+    /// Returns true if it reads every document before it answers later questions.
     pub(crate) fn reads_in_order(&self) -> bool {
         matches!(self.state.spec.diagnostics.source, DiagnosticsSource::Tsserver | DiagnosticsSource::Pull)
     }
 
-    /// Whether it gives a sign, which answers across files wait for, that it knows the whole project.
+    /// Returns true if it has a sign that it knows the whole project. Answers across files wait for
+    /// that sign.
     pub(crate) fn tells_when_ready(&self) -> bool {
         let rule = &self.state.spec.readiness;
         rule.server_status || rule.notification.is_some() || !rule.progress.is_empty()
@@ -375,17 +383,17 @@ impl Session {
         self.started.elapsed()
     }
 
-    /// Whether it runs for less than `age`.
+    /// Returns true if it has run for less than `age`.
     pub(crate) fn is_younger_than(&self, age: Duration) -> bool {
         self.started.elapsed() < age
     }
 
-    /// Whether "nothing" may mean that the server has not looked yet.
+    /// Returns true if an empty answer may mean that the server has not looked yet.
     pub(super) fn empty_is_doubtful(&self) -> bool {
         self.state.with_readiness(|readiness| readiness.empty_is_doubtful(&self.state.spec.readiness))
     }
 
-    /// What the server counts columns in.
+    /// The encoding in which the server counts columns.
     pub(crate) fn encoding(&self) -> Encoding {
         self.capabilities.encoding
     }
@@ -395,7 +403,7 @@ impl Session {
         self.stop_within(SERVER_SHUTDOWN_TIMEOUT).await;
     }
 
-    /// The same where its memory is needed: it is hardly waited for.
+    /// Ends the server because its memory is needed, with a short wait.
     pub(crate) async fn stop_for_memory(&self) {
         self.stop_within(SILENT_SERVER_SHUTDOWN_TIMEOUT).await;
     }
@@ -446,9 +454,9 @@ fn initialize_params(setup: &SessionSetup, state: &SessionState) -> Value {
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{}", describe_end(Some(reason), exit.as_ref(), stderr))]
 pub(crate) struct StartFailure {
-    /// What went wrong.
+    /// A description of the failure.
     pub(crate) reason: String,
-    /// How its process ended, if it did.
+    /// The exit of its process, if it ended.
     pub(crate) exit: Option<Exit>,
     /// The last lines of its standard error.
     pub(crate) stderr: Vec<String>,

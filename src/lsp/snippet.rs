@@ -33,7 +33,7 @@ pub(crate) fn flatten(list: &mut Value) {
     }
 }
 
-/// The same of one item.
+/// Converts the snippet of one item.
 pub(crate) fn flatten_item(item: &mut Value) {
     if item["insertTextFormat"].as_u64() != Some(INSERT_TEXT_FORMAT_SNIPPET) {
         return;

@@ -19,7 +19,7 @@ use super::uri;
 use crate::config::spec;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// How many of the server's own messages are kept for explanations.
+/// The number of the server's own messages that are kept for explanations.
 const MAX_KEPT_SERVER_MESSAGES: usize = 8;
 /// LSP 3.17, `DiagnosticSeverity`.
 const ERROR: u64 = 1;
@@ -27,23 +27,23 @@ const ERROR: u64 = 1;
 /// Everything the server said of one document's diagnostics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pushes {
-    /// How many `textDocument/publishDiagnostics` have come for it.
+    /// The number of `textDocument/publishDiagnostics` for the document.
     pub(crate) count: u64,
     /// The `version` of the last one.
     pub(crate) version: Option<i32>,
     /// The `diagnostics` of the last one, undecoded.
     pub(crate) items: Arc<Vec<Value>>,
-    /// How many more it held than are kept.
+    /// The number of further findings that were not kept.
     pub(crate) left_out: usize,
-    /// How many times they were others than before.
+    /// The number of times that the findings changed.
     pub(crate) revision: u64,
-    /// How many pushes in a row have come with that version.
+    /// The number of successive pushes with that version.
     pub(crate) of_version: u64,
-    /// How many times the server has said that it is done with the document (the catalogue's idle sign).
+    /// The number of idle signs for the document (see the catalogue).
     pub(crate) idle: u64,
-    /// The same, when the last push came.
+    /// The number of idle signs when the last push came.
     pub(crate) idle_at_push: u64,
-    /// How many times it has said that it works on the document (the idle sign's `work`).
+    /// The number of work signs for the document (the idle sign's `work`).
     pub(crate) worked: u64,
     /// Its last word on the document's state was another than "done".
     pub(crate) busy: bool,
@@ -54,7 +54,7 @@ pub(crate) struct Pushes {
 pub(crate) struct SessionState {
     /// The server's key in the catalogue.
     pub(crate) server: String,
-    /// What the catalogue says of it.
+    /// The catalogue's entry.
     pub(crate) spec: Arc<spec::ServerSpec>,
     workspace: Workspace,
     settings: Value,
@@ -81,7 +81,7 @@ struct SessionStateInner {
     collected: Option<Vec<Value>>,
     /// Counts what makes earlier diagnostics doubtful: other files' changes, the server's own refresh requests.
     epoch: u64,
-    /// How often the server has asked to be asked for diagnostics again.
+    /// The number of refresh requests for diagnostics.
     refreshes: u64,
 }
 
@@ -124,7 +124,7 @@ impl SessionState {
         look(&mut self.inner.lock().background_check)
     }
 
-    /// What was pushed for a document.
+    /// The pushes for a document.
     pub(crate) fn pushes(&self, path: &WorkspacePath) -> Pushes {
         self.inner.lock().pushes.get(path).cloned().unwrap_or_default()
     }
@@ -136,12 +136,12 @@ impl SessionState {
         told.map(|(path, pushes)| (path.clone(), pushes.items.clone())).collect()
     }
 
-    /// How many pushes have come for a document.
+    /// The number of pushes for a document.
     pub(crate) fn push_count(&self, path: &WorkspacePath) -> u64 {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.count)
     }
 
-    /// How often other findings than before were pushed for a document.
+    /// The number of times that the pushed findings of a document changed.
     pub(crate) fn findings_revision(&self, path: &WorkspacePath) -> u64 {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
@@ -173,7 +173,8 @@ impl SessionState {
         self.notify_listeners();
     }
 
-    /// How often the server has said that its findings are others now (LSP 3.17, *Diagnostics Refresh*).
+    /// The number of times that the server has announced changed findings (LSP 3.17, *Diagnostics
+    /// Refresh*).
     pub(crate) fn refreshes(&self) -> u64 {
         self.inner.lock().refreshes
     }
@@ -198,7 +199,7 @@ impl SessionState {
         self.inner.lock().stopping = true;
     }
 
-    /// Whether the server is being ended.
+    /// Returns true if the server is being ended.
     pub(crate) fn is_stopping(&self) -> bool {
         self.inner.lock().stopping
     }
@@ -365,7 +366,7 @@ impl SessionState {
         EditCollectionGuard(self)
     }
 
-    /// LSP 3.17 *ApplyWorkspaceEdit*: only what a command of ours brings about is taken; nobody else may edit.
+    /// Handles LSP 3.17 *ApplyWorkspaceEdit*: only the edits of our own command are accepted.
     pub(crate) fn apply_edit(&self, params: &Value) -> Value {
         match &mut self.inner.lock().collected {
             Some(edits) => {

@@ -4,12 +4,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// What a server may still have to take in.
+/// The changes that a server may still have to take in.
 #[derive(Debug, Default)]
 pub(super) struct UnseenChanges {
-    /// How often files that it has not open came, went or changed.
+    /// The number of created, deleted or changed files that it does not have open.
     changes: AtomicU64,
-    /// How many of these changes it has looked at; held while it looks, so that whoever asks meanwhile waits.
+    /// The number of these changes that it has looked at; locked while it looks, so that concurrent
+    /// questions wait.
     seen: Mutex<u64>,
 }
 
@@ -19,12 +20,12 @@ impl UnseenChanges {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many changes there were.
+    /// The number of changes.
     pub(super) fn count(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
-    /// How many of them the server has looked at, to be held while it looks.
+    /// Locks the number of changes that the server has looked at, for the time of a further look.
     pub(super) async fn lock_seen(&self) -> MutexGuard<'_, u64> {
         self.seen.lock().await
     }

@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 /// Words that wait for an editor that does not read; it misses what comes beyond.
 const MAX_QUEUED_USER_MESSAGES: usize = 256;
 
-/// What a server says.
+/// A message of a server.
 #[derive(Debug)]
 pub(crate) enum ServerUserMessage {
     /// To be shown, or noted in a log.
@@ -18,16 +18,16 @@ pub(crate) enum ServerUserMessage {
         server: String,
         /// `window/showMessage` or `window/logMessage` (LSP 3.17).
         method: &'static str,
-        /// As the server sent them.
+        /// The params, as the server sent them.
         params: Value,
     },
     /// To be asked (LSP 3.17, *ShowMessage Request*).
     Question {
         /// The server's key.
         server: String,
-        /// As the server sent them.
+        /// The params, as the server sent them.
         params: Value,
-        /// The chosen `MessageActionItem`; dropped where nobody chooses.
+        /// The chosen `MessageActionItem`; dropped if no choice is made.
         answer: oneshot::Sender<Value>,
     },
 }
@@ -54,7 +54,7 @@ impl UserMessageListeners {
         });
     }
 
-    /// Asks whoever came last; the choice, or null where there is nobody to choose.
+    /// Asks the last listener; returns the choice, or null if there is no listener.
     pub(super) fn ask(&self, server: &str, params: Value) -> impl Future<Output = Value> + Send + use<> {
         let (answer, chosen) = oneshot::channel();
         let mut all = self.0.lock();

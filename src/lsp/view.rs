@@ -63,7 +63,7 @@ impl UnsavedText {
         }
     }
 
-    /// Whether it is `other`.
+    /// Returns true if the text equals `other`.
     pub(crate) fn is(&self, other: &str) -> bool {
         match self.forms.text.get() {
             Some(text) => **text == *other,
@@ -71,7 +71,7 @@ impl UnsavedText {
         }
     }
 
-    /// How many bytes of UTF-8 it has.
+    /// The length in bytes of UTF-8.
     pub(crate) fn len_bytes(&self) -> usize {
         self.forms.text.get().map_or_else(|| self.buffer().len_bytes(), |text| text.len())
     }
@@ -94,7 +94,7 @@ impl Default for ViewHolder {
     }
 }
 
-/// What a caller sees. Cheap to clone.
+/// The texts that a caller sees. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub struct View {
     texts: Arc<BTreeMap<WorkspacePath, UnsavedText>>,
@@ -107,7 +107,7 @@ impl View {
         Self::default()
     }
 
-    /// Whether nothing hides the disk.
+    /// Returns true if nothing hides the disk.
     pub(crate) fn is_disk(&self) -> bool {
         self.texts.is_empty()
     }
@@ -131,12 +131,12 @@ impl View {
         Self { texts: Arc::new(all), holder: self.holder }
     }
 
-    /// The same, of someone who has it for longer than one question.
+    /// Sets the holder, for a view that lasts longer than one question.
     pub(crate) fn with_holder(self, holder: ViewHolder) -> Self {
         Self { holder: Some(holder), ..self }
     }
 
-    /// Who has it for longer than one question, where it is not the disk.
+    /// The holder of a view that lasts longer than one question, if the view is not the disk.
     pub(crate) fn holder(&self) -> Option<ViewHolder> {
         self.holder.filter(|_| !self.is_disk())
     }
@@ -175,7 +175,7 @@ impl View {
         self.texts.iter().map(|(path, unsaved)| (path.clone(), unsaved.text().clone())).collect()
     }
 
-    /// Whether both show the same.
+    /// Returns true if both show the same texts.
     fn shows_same(&self, other: &Self) -> bool {
         // An id is of one text at one path.
         let same = || self.texts.values().map(|one| one.id).eq(other.texts.values().map(|one| one.id));
@@ -190,16 +190,17 @@ impl View {
     }
 }
 
-/// What a server has been shown.
+/// The view that a server has.
 #[derive(Debug, Default)]
 pub(super) struct ShownView {
     view: View,
-    /// Files that it may still have as another view shows them: whoever changed the view was interrupted.
+    /// The files that it may still have from another view, because a change of the view was
+    /// interrupted.
     stale_paths: BTreeSet<WorkspacePath>,
 }
 
 impl ShownView {
-    /// Whether the server has exactly what `view` shows.
+    /// Returns true if the server has exactly the texts of `view`.
     pub(super) fn shows(&self, view: &View) -> bool {
         self.stale_paths.is_empty() && self.view.shows_same(view)
     }
@@ -221,15 +222,15 @@ impl ShownView {
     }
 }
 
-/// So many times within [`VIEW_SWITCH_WINDOW`] two who hold texts over the same files take a server from each other before one of them is
-/// better off with a server of its own: a start costs as much as some hundred switches.
+/// The number of overlay switches within [`VIEW_SWITCH_WINDOW`] after which a second server is
+/// started. A start costs as much as some hundred switches.
 const VIEW_SWITCH_THRESHOLD: usize = 24;
 const VIEW_SWITCH_WINDOW: Duration = Duration::from_secs(20);
 
-/// How often those who hold texts over the same files have taken the server from each other.
+/// The switches of a server between holders of texts over the same files.
 #[derive(Debug, Default)]
 pub(super) struct ViewContention {
-    /// Who held it last, and over which files.
+    /// The last holder, with the files of its view.
     last: Option<(ViewHolder, View)>,
     switches: VecDeque<Instant>,
 }
@@ -250,7 +251,7 @@ impl ViewContention {
         }
     }
 
-    /// Whether it goes on too often; asked again, it is counted anew.
+    /// Returns true if the threshold is reached, and resets the count.
     pub(super) fn take_exceeded(&mut self) -> bool {
         let too_much = self.switches.len() >= VIEW_SWITCH_THRESHOLD;
         if too_much {

@@ -1,10 +1,11 @@
 //! The switch of a server from one view to another.
 //!
-//! A server has one text per document, so callers with the same view share it and one with another view has it to itself
-//! for the time of its question: [`Session::enter_view`] changes what the server has, as little as can be, and nobody else asks
-//! meanwhile. Whoever comes next with another view changes it back. Callers come to their turn in the order in which they
-//! asked, so nobody waits for ever; and where two with texts of their own over the same files take turns all the time, the
-//! manager starts a second server for one of them.
+//! A server has one text per document, so callers with the same view share it. A caller with
+//! another view has the server to itself for the time of its question: [`Session::enter_view`]
+//! changes the server's texts, as little as possible, and no other caller may ask meanwhile. The
+//! next caller with another view changes them back. Callers take turns in the order of their
+//! requests, so each gets its turn. If two callers with texts of their own over the same files
+//! alternate all the time, the manager starts a second server for one of them.
 
 use tokio::sync::{RwLockReadGuard, RwLockWriteGuard};
 use tokio::time::Instant;
@@ -45,18 +46,18 @@ impl Session {
         Ok(ViewGuard(shown))
     }
 
-    /// Whether two who hold texts over the same files go on taking the session from each other. Says so once, and then when
-    /// it has gone on as long again.
+    /// Returns true once when two holders of texts over the same files keep taking the session from
+    /// each other, and again after as many switches.
     pub(super) fn take_contention(&self) -> bool {
         self.contention.lock().take_exceeded()
     }
 
-    /// Whether whoever is in the session now sees nothing but what is on disk.
+    /// Returns true if the present caller's view is the disk.
     pub(super) fn sees_disk(&self) -> bool {
         self.unsaved.lock().is_disk()
     }
 
-    /// The text that hides `path` from whoever is in the session now.
+    /// The text that hides `path` in the present caller's view.
     pub(super) fn unsaved_buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
         let unsaved = self.unsaved.lock();
         unsaved.unsaved(path).map(|unsaved| unsaved.buffer().clone())

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use super::findings::ServerFileDiagnostics;
 use crate::workspace::{FileStamp, WorkspacePath};
 
-/// Findings in files as they are on disk: they hold until something there is different, whatever the server was shown meanwhile.
+/// The findings in files as they are on disk. They hold until something on the disk changes,
+/// regardless of unsaved texts shown to the server in between.
 #[derive(Debug, Default)]
 pub(in crate::lsp) struct DiagnosticsCache {
     /// The state of the disk that they are about.

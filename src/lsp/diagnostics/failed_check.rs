@@ -12,7 +12,7 @@ use crate::config::spec::{FailedCheck, LeftOutFinding};
 use crate::lsp::session::Session;
 
 impl FailedCheck {
-    /// Whether `item`, an LSP 3.17 *Diagnostic*, says it.
+    /// Returns true if `item`, an LSP 3.17 *Diagnostic*, reports the failure.
     fn is_told_by(&self, item: &Value) -> bool {
         item["source"].as_str() == Some(&self.source)
             && item["message"].as_str().is_some_and(|message| self.matches.is_in(message))
@@ -31,7 +31,7 @@ impl Session {
         self.state.spec.diagnostics.left_out.iter().any(|rule| rule.has(source, message))
     }
 
-    /// Whether `item` is about the text, and does not say that a checker has failed.
+    /// Returns true if `item` is about the text, and does not report the failure of a checker.
     pub(super) fn is_about_text(&self, item: &Value) -> bool {
         !self.state.spec.diagnostics.failed_checks.iter().any(|rule| rule.is_told_by(item))
     }

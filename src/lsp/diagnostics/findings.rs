@@ -13,13 +13,13 @@ use crate::text::Buffer;
 pub(crate) struct ServerFileDiagnostics {
     /// The findings, in the server's order.
     pub(crate) items: Vec<Diagnostic>,
-    /// How far they can be relied on.
+    /// The completeness of the findings.
     pub(crate) known: DiagnosticsCompleteness,
     /// The text they are about.
     pub(crate) text: Buffer,
-    /// What else is worth knowing.
+    /// Further notes on them.
     pub(crate) notes: Vec<String>,
-    /// Which of the findings come from the server's background check.
+    /// The findings that come from the server's background check.
     pub(crate) background: BackgroundFindings,
 }
 
@@ -45,7 +45,7 @@ impl<T> BackgroundFindings<T> {
     }
 }
 
-/// How far findings can be relied on.
+/// The completeness of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DiagnosticsCompleteness {
     /// They are all there is to say about this text.

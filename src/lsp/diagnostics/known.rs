@@ -10,13 +10,13 @@ use crate::workspace::WorkspacePath;
 
 /// The first findings of a file, the worst of them first, are told in full.
 const MAX_KNOWN_FINDINGS: usize = 8;
-/// So much of one is told.
+/// The maximum length of a known message.
 const MAX_KNOWN_MESSAGE_CHARS: usize = 300;
 
-/// What a server has found in one file.
+/// The findings of a server in one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct KnownFindings {
-    /// How many errors, warnings, remarks and hints.
+    /// The numbers of errors, warnings, remarks and hints.
     pub(crate) counts: [usize; 4],
     /// The first of them.
     pub(crate) first: Vec<KnownFinding>,
@@ -25,13 +25,13 @@ pub(crate) struct KnownFindings {
 /// One finding in short.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KnownFinding {
-    /// How bad.
+    /// The severity.
     pub(crate) severity: Severity,
     /// Its line, counted from 0.
     pub(crate) line: u32,
     /// The rule's code.
     pub(crate) code: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub(crate) message: String,
 }
 
@@ -73,7 +73,8 @@ fn cut(message: &str) -> String {
 }
 
 impl Session {
-    /// What it has told of each file and has not taken back: by itself, or when it was asked about files as they are on disk.
+    /// Returns the findings of each file that the server has reported and not withdrawn: pushed
+    /// ones, and answers about files as they are on disk.
     pub(crate) fn known_findings(&self) -> BTreeMap<WorkspacePath, KnownFindings> {
         let mut known: BTreeMap<WorkspacePath, KnownFindings> = BTreeMap::new();
         for (path, items) in self.state.pushed_findings() {

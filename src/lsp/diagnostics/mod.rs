@@ -42,8 +42,9 @@ impl Session {
         self.disk.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// What [`diagnostics`](Self::diagnostics) found in `path` last, where nothing on disk has changed since: to be asked after
-    /// the manager has looked for changes, and by callers who see what is on disk.
+    /// Returns the last result of [`diagnostics`](Self::diagnostics) for `path`, if nothing on disk
+    /// has changed since. Valid only after the manager has looked for changes, and for callers
+    /// whose view is the disk.
     pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
         let kept = self.diagnostics_cache.lock();
         let (stamp, fresh) = kept.get(path, self.disk_revision())?;
@@ -110,7 +111,7 @@ impl Session {
         Ok(fresh)
     }
 
-    /// What the server itself says that it has not looked at, by one of its findings.
+    /// Returns the gap that the server itself admits by one of its findings.
     fn admitted_shortfall(&self, items: &[Diagnostic]) -> Option<String> {
         let rules = &self.state.spec.diagnostics.falls_short;
         let says = |rule: &FallsShort, item: &Diagnostic| {

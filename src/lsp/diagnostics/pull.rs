@@ -120,7 +120,8 @@ impl Session {
         found
     }
 
-    /// What the background check has found beside `answered`, where that is about this text; and how many more findings were not read.
+    /// Returns the findings of the background check that are not among `answered`, if they are
+    /// about this text, and the number of further findings that were not read.
     fn background_findings(
         &self,
         checked: &CheckFindings,

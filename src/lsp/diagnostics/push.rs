@@ -42,34 +42,35 @@ const MEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(500);
 /// The silence after a right push of a server that should have said that it is done, and never has.
 const UNSIGNALED_PUSH_QUIET_WINDOW: Duration = Duration::from_secs(3);
 
-/// A text is given so many times more to a server whose checker has failed on it.
+/// The number of times that a text is sent again to a server whose checker has failed on it.
 const MAX_CHECK_RETRIES: u32 = 2;
 
-/// What is known at one moment of the wait for a push.
+/// The state at one moment of the wait for a push.
 struct PushWaitState<'a> {
     rule: &'a DiagnosticsRule,
     snapshot: &'a Snapshot,
     pushes: &'a Pushes,
     /// The request sent right behind the text was answered: the server has read the text.
     barrier: bool,
-    /// How long neither push nor barrier has come.
+    /// The time since the last push or barrier response.
     quiet: Duration,
     /// The server said that it is done with the document since the text was sent.
     idle: bool,
-    /// It has claimed a version that was never sent.
+    /// True if the server has claimed a version that was never sent.
     claims_unsent_version: bool,
     /// A request sent when it had said that it was done was answered: what it had put off by then is done as well.
     confirmed: bool,
 }
 
-/// What to make of a moment.
+/// The decision at one moment of the wait.
 #[derive(Debug, PartialEq, Eq)]
 enum PushDecision {
     /// The last push is for our text.
     Take,
-    /// It is, as far as silence can tell.
+    /// The last push is for our text, as far as silence can tell.
     TakeSilence,
-    /// It is, if the server has put nothing off: ask it something, which it answers after that.
+    /// The last push is for our text if the server has postponed nothing. A further request, which
+    /// it answers after that work, confirms this.
     Confirm,
     /// Not yet; look again after this much silence, if nothing comes.
     Wait(Option<Duration>),
@@ -139,7 +140,7 @@ impl PushWaitState<'_> {
             && self.pushes.items.is_empty()
     }
 
-    /// As many pushes of the version have come as the rule says that there will be.
+    /// Returns true if the server has sent as many pushes for the version as the rule expects.
     fn is_last(&self) -> bool {
         self.pushes.of_version >= self.rule.pushes_per_version
     }
@@ -205,7 +206,8 @@ impl Session {
                 snapshot = document.snapshot();
             }
             let pushes = self.state.pushes(path);
-            // Nobody sends while the document is held, so there is no newer version than this one.
+            // No other caller sends while the document is held, so there is no newer version than
+            // this one.
             let lies = pushes.version.is_some_and(|version| version > snapshot.version);
             let barrier = match pushes.version {
                 Some(version) if version == snapshot.version => None,

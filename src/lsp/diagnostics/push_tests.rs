@@ -39,7 +39,8 @@ fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
     }
 }
 
-/// The decision when the barrier was answered (or not) and it has been quiet for so many milliseconds.
+/// Returns the decision after `quiet` milliseconds of silence; `barrier` is true if the barrier was
+/// answered.
 fn decide(
     rule: &DiagnosticsRule,
     snapshot: &Snapshot,

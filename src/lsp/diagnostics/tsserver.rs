@@ -19,7 +19,7 @@ use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;
 
 pub(super) const COMMAND: &str = "typescript.tsserverRequest";
-/// How often it is asked again where it refuses.
+/// The number of retries after a refusal.
 const MAX_TSSERVER_REFUSAL_RETRIES: u32 = 2;
 const REQUESTS: [&str; 3] =
     ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];

@@ -21,13 +21,13 @@ pub(crate) const CODE_ACTION: &str = CodeActionRequest::METHOD;
 /// One thing a server offers to do.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OfferedAction {
-    /// What it does, in the server's words.
+    /// The title, in the server's words.
     pub(crate) title: String,
     /// LSP 3.17 *CodeActionKind* (`quickfix`, `refactor.extract`, …); empty for a bare command.
     pub(crate) kind: String,
     /// The server prefers it over others.
     pub(crate) preferred: bool,
-    /// Why it cannot be done now.
+    /// The reason why the action is not available now.
     pub(crate) disabled: Option<String>,
     /// The messages of the diagnostics that it cures.
     pub(crate) fixes: Vec<String>,
@@ -42,17 +42,17 @@ impl OfferedAction {
     }
 }
 
-/// What a server offers for a range.
+/// The actions that a server offers for a range.
 #[derive(Debug, Clone)]
 pub(crate) struct OfferedActions {
     /// In the server's order.
     pub(crate) list: Vec<OfferedAction>,
-    /// What the server was still doing.
+    /// The unfinished work of the server.
     pub(crate) unfinished_work: Option<UnfinishedWork>,
 }
 
 impl Session {
-    /// What the server offers to do in `range`, of `kind` only where one is given.
+    /// Requests the actions for `range`; only those of `kind`, if one is given.
     pub(crate) async fn code_actions(
         &self,
         path: &WorkspacePath,
@@ -91,8 +91,8 @@ impl Session {
         Ok(OfferedActions { list, unfinished_work: asked.unfinished_work })
     }
 
-    /// What `action` would change. Its command, if it has one, is run at the server, and the edits that the server then asks
-    /// for are part of the proposal.
+    /// Returns the changes of `action`. Its command, if it has one, is run at the server, and the
+    /// edits that the server then requests are part of the proposal.
     pub(crate) async fn action_edit(
         &self,
         action: &OfferedAction,
@@ -113,8 +113,9 @@ impl Session {
             return self.proposal_from_edit(&raw["edit"]).await;
         }
         if !raw["edit"].is_null() {
-            // The edit comes first, then the command (LSP 3.17, *CodeAction*), which would see text that is not there yet.
-            // What follows an edit is for the editor's screen as a rule; whoever reads the answer is told.
+            // The edit comes first, then the command (LSP 3.17, *CodeAction*), which would see a
+            // text that does not exist yet. A command after an edit mostly concerns the editor's
+            // display; the answer names it.
             let mut proposal = self.proposal_from_edit(&raw["edit"]).await?;
             proposal.left_out = command["command"].as_str().map(str::to_owned);
             return Ok(proposal);

@@ -16,12 +16,13 @@ use crate::workspace::WorkspacePath;
 pub(crate) const WILL_RENAME_FILES: &str = WillRenameFiles::METHOD;
 
 impl Session {
-    /// Whether the server wants to be asked before `path` is moved.
+    /// Returns true if the server wants a request before `path` is moved.
     pub(crate) fn wants_will_rename(&self, path: &WorkspacePath) -> bool {
         self.capabilities.covers_file_operation("willRename", &self.workspace.absolute(path))
     }
 
-    /// What moving files (old and new name) would change in others. Asked before they are moved.
+    /// Returns the changes in other files that moving files (old and new name) needs. The request
+    /// comes before the move.
     pub(crate) async fn will_rename(
         &self,
         moves: &[(WorkspacePath, WorkspacePath)],

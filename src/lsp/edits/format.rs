@@ -22,7 +22,7 @@ pub(crate) const FORMAT: &str = Formatting::METHOD;
 pub(crate) const FORMAT_RANGE: &str = RangeFormatting::METHOD;
 
 impl Session {
-    /// What formatting `path`, or only `range` of it, would change.
+    /// Returns the changes of formatting `path`, or only `range` of it.
     pub(crate) async fn format(
         &self,
         path: &WorkspacePath,

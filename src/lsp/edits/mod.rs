@@ -1,7 +1,9 @@
-//! Edits that servers propose: renames, code actions, formatting, import updates. Nothing is written here: a proposal is the
-//! whole old and new text of each file, computed for the text that is on disk now, for whoever writes.
+//! Edits that servers propose: renames, code actions, formatting, import updates. Nothing is
+//! written here: a proposal is the whole old and new text of each file, computed for the text that
+//! is on disk now. The caller writes it.
 //!
-//! [`proposal`] reads LSP 3.17 *WorkspaceEdit* and *TextEdit*; the other files each ask for one kind of edit.
+//! [`proposal`] reads LSP 3.17 *WorkspaceEdit* and *TextEdit*; the other files each request one
+//! kind of edit.
 
 mod actions;
 mod files;
@@ -22,7 +24,7 @@ use super::readiness;
 use crate::rpc::RequestError;
 use crate::workspace::ReadError;
 
-/// Why there is no usable proposal.
+/// The reasons why there is no usable proposal.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProposalError {
     /// The server did not answer.
@@ -41,7 +43,7 @@ pub(crate) enum ProposalError {
     Busy {
         /// The server's key.
         server: String,
-        /// What it does.
+        /// The unfinished work of the server.
         work: readiness::UnfinishedWork,
     },
     /// The edit was computed for another text than the one that is there.
@@ -65,7 +67,7 @@ pub(crate) enum ProposalError {
     Unusable {
         /// The server's key.
         server: String,
-        /// What is wrong with it.
+        /// A description of the fault.
         what: String,
     },
     /// A file that it concerns cannot be read.

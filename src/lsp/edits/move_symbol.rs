@@ -9,8 +9,8 @@ use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
 impl Session {
-    /// What moving the declaration on the lines of `range` of `path` to the file `to` would change in the whole project; `None` where the server does not
-    /// offer that.
+    /// Returns the changes in the whole project that moving the declaration on the lines of `range`
+    /// of `path` to the file `to` needs; `None` if the server does not offer that.
     pub(crate) async fn move_symbol(
         &self,
         path: &WorkspacePath,

@@ -26,7 +26,7 @@ pub(crate) struct ProposedFile {
     pub(crate) after: Option<String>,
 }
 
-/// What a server proposes: all of it is to be done, or none.
+/// The proposal of a server: all of it is to be done, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Proposal {
     /// By path; files that would not change are left out.
@@ -36,7 +36,7 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Whether nothing would change.
+    /// Returns true if nothing would change.
     pub(crate) fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
@@ -193,7 +193,8 @@ impl Session {
         Ok(())
     }
 
-    /// What `path` is so far; read from the server's text where it has one, else from disk.
+    /// Returns the draft of `path` so far; read from the server's text if it has one, else from
+    /// disk.
     async fn drafted_file(&self, draft: &Draft, path: &WorkspacePath) -> Result<DraftedFile, ProposalError> {
         if let Some(known) = draft.files.get(path) {
             return Ok(known.clone());

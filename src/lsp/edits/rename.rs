@@ -18,7 +18,8 @@ use crate::workspace::WorkspacePath;
 pub(crate) const RENAME: &str = Rename::METHOD;
 
 impl Session {
-    /// What renaming the symbol at `position` to `name` would change in the whole project.
+    /// Returns the changes in the whole project that renaming the symbol at `position` to `name`
+    /// needs.
     pub(crate) async fn rename(
         &self,
         path: &WorkspacePath,

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding};
 
-/// What is wrong with a list of edits.
+/// The faults of a list of edits.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum TextEditError {
     /// A member is missing or of the wrong type.
@@ -21,13 +21,13 @@ pub(super) enum TextEditError {
     Beyond {
         /// 0-based line.
         line: u32,
-        /// How many lines there are.
+        /// The number of lines.
         lines: u32,
     },
     /// The new text is not of a size that people or programs write.
     #[error("it inserts {bytes} bytes, and at most {MAX_INSERTED_TEXT_BYTES} are taken")]
     TooLong {
-        /// How many.
+        /// The number of bytes.
         bytes: usize,
     },
 }

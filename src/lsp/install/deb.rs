@@ -11,11 +11,11 @@ use std::path::Path;
 
 use super::step::{InstallStep, PrerequisiteTool, StepProgram, step};
 
-/// Where Debian's packages come from, whatever the machine's own sources are.
+/// The archive of Debian's packages, regardless of the machine's own sources.
 const ARCHIVE: &str = "http://deb.debian.org/debian";
 /// The keys that Debian signs its suites with; the package `debian-archive-keyring` brings them.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// What `apt-get` works with, below the folder of the installation.
+/// The folder of `apt-get`'s files, below the folder of the installation.
 const OWN: &str = "apt";
 
 /// A package and its suite; `None` for what is not both, in the letters that Debian allows for them.

@@ -13,7 +13,7 @@ const MAX_CAUSE_CHARS: usize = 160;
 /// A server was not installed. What was installed before is still in use.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// It has no recipes.
+    /// The server has no recipes.
     #[error("{server} has to be installed by hand: {manual}")]
     Manual {
         /// The server's key.
@@ -42,9 +42,9 @@ pub enum InstallError {
     NoTool {
         /// The server's key.
         server: String,
-        /// What is missing.
+        /// The missing tool.
         tool: &'static str,
-        /// How to get it.
+        /// The way to install it.
         mend: &'static str,
     },
     /// A command failed.
@@ -52,7 +52,7 @@ pub enum InstallError {
     Failed {
         /// The command.
         command: String,
-        /// How it ended.
+        /// The exit of the command.
         exit: Exit,
         /// The last lines it said.
         output: Vec<String>,
@@ -78,9 +78,9 @@ pub enum InstallError {
     Mismatch {
         /// The server's key.
         server: String,
-        /// What was fetched.
+        /// The fetched package.
         package: String,
-        /// Whose registry gave it ("PyPI").
+        /// The registry that served it ("PyPI").
         registry: &'static str,
         /// The hash of what came.
         got: String,
@@ -92,7 +92,7 @@ pub enum InstallError {
     TooLong {
         /// The command.
         command: String,
-        /// How long installing may take.
+        /// The time limit of an installation.
         minutes: u64,
         /// The last lines it said.
         output: Vec<String>,
@@ -110,7 +110,7 @@ pub enum InstallError {
         server: String,
         /// The program that was looked for.
         program: String,
-        /// What was installed.
+        /// The installed packages.
         packages: Vec<String>,
     },
     /// The program is there, and does not work.
@@ -118,7 +118,7 @@ pub enum InstallError {
     Broken {
         /// The program.
         program: String,
-        /// What it said.
+        /// The server's error.
         trouble: String,
     },
     /// No way to install it worked.
@@ -132,11 +132,11 @@ pub enum InstallError {
     /// A file of the prefix could not be handled.
     #[error("cannot {doing} {}: {source}", path.display())]
     File {
-        /// What was tried.
+        /// The attempted action.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// A command could not be started.

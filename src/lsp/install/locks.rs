@@ -1,7 +1,8 @@
-//! The locks of pip and npm recipes: every dependency pinned with its hash. They are the files of `locks/`, compiled in.
+//! The locks of pip and npm recipes: every dependency pinned with its hash. They are the files of
+//! `locks/`, compiled in.
 //!
-//! A recipe's packages are locked when a lock is for exactly these, whoever's recipe it is. Another version has no lock, and
-//! neither has a machine for which the lock knows no build.
+//! A recipe's packages are locked if a lock is for exactly these, from any recipe. Another version
+//! has no lock, and neither has a machine for which the lock knows no build.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -29,7 +30,7 @@ pub(crate) struct RecipeLocks {
     /// `requirements.txt`, with the hashes of every package.
     pip: Option<String>,
     npm: Option<NpmLock>,
-    /// What is not locked, a sentence for each package manager.
+    /// The parts that are not locked, one sentence for each package manager.
     pub(crate) unlocked: Vec<String>,
 }
 
@@ -124,12 +125,12 @@ impl RecipeLocks {
         locks
     }
 
-    /// Whether the packages of pip are locked.
+    /// Returns true if the packages of pip are locked.
     pub(crate) fn has_pip(&self) -> bool {
         self.pip.is_some()
     }
 
-    /// Whether the packages of npm are locked.
+    /// Returns true if the packages of npm are locked.
     pub(crate) fn has_npm(&self) -> bool {
         self.npm.is_some()
     }
@@ -210,7 +211,7 @@ impl NpmLock {
 }
 
 impl PackageLock {
-    /// What the package in the folder `key` gets as `name`: the nearest one.
+    /// Returns the package that `name` resolves to in the folder `key`: the nearest one.
     fn resolved(&self, key: &str, name: &str) -> Option<&LockedPackage> {
         let mut folder = key;
         loop {
@@ -227,7 +228,7 @@ impl PackageLock {
 }
 
 impl LockedPackage {
-    /// Whether it is not for every machine.
+    /// Returns true if the package is limited to some machines.
     fn is_for_some(&self) -> bool {
         !self.os.list().is_empty() || !self.cpu.list().is_empty()
     }
@@ -275,7 +276,8 @@ impl NodeMachine {
     }
 }
 
-/// Which C library programs of this machine are linked with; its loader tells, whatever this program is linked with.
+/// Returns the C library that programs of this machine are linked with. Its loader reveals it,
+/// regardless of the library of this program.
 fn libc() -> &'static str {
     let loads = |folder: &str, start: &str| {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
@@ -295,7 +297,7 @@ fn unpack_locks() -> BTreeMap<PathBuf, String> {
     std::iter::from_fn(|| Some((PathBuf::from(words.next()?), words.next()?))).collect()
 }
 
-/// Whether a lock for pip is for these packages.
+/// Returns true if a lock for pip is for these packages.
 fn is_for(text: &str, packages: &[String]) -> bool {
     let named = text.lines().next().and_then(|line| line.strip_prefix(PACKAGES));
     named.is_some_and(|named| named.split(' ').eq(packages.iter().map(String::as_str)))

@@ -18,7 +18,7 @@ const NAME: &str = "manifest.json";
 /// Written when everything else of an installation is there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::lsp) struct InstallationManifest {
-    /// What it was made of, with the pinned versions.
+    /// The packages that it was made of, with the pinned versions.
     pub(crate) recipe: Recipe,
     /// Tells the locks that it was made by from others.
     #[serde(default)]
@@ -55,7 +55,7 @@ impl InstallationManifest {
     }
 }
 
-/// The name of a folder that nobody used before, which tells apart what it is made of.
+/// Returns an unused folder name that identifies the recipe.
 pub(super) fn folder_name(recipe: &Recipe) -> io::Result<String> {
     let hash = Sha256::digest(serde_json::to_vec(recipe)?);
     let hash = hex(&hash[..6]);

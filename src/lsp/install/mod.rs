@@ -43,9 +43,9 @@ use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, ru
 use crate::text::shell_word;
 use crate::workspace::{Workspace, private};
 
-/// How long a program may take to tell its version.
+/// The time limit of a program that prints its version.
 const INSTALL_VERSION_TIMEOUT: Duration = Duration::from_secs(10);
-/// Where the steps of an installation put temporary files, in its own folder.
+/// The folder of temporary files, inside the installation's own.
 const TEMPORARY: &str = ".tmp";
 
 /// Installs servers.
@@ -59,19 +59,19 @@ pub struct Installer {
 /// A server that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledServer {
-    /// It was there before, made of the same packages.
+    /// True if it existed before, made of the same packages.
     pub already: bool,
-    /// What it is made of, as the catalogue names it.
+    /// The packages that it is made of, as the catalogue names them.
     pub packages: Vec<String>,
     /// Its program.
     pub program: PathBuf,
-    /// What was tried before in vain, one line for each.
+    /// The failed attempts before it, one line for each.
     pub in_vain: Vec<String>,
-    /// What of it is not locked, or was built from source: a sentence each.
+    /// The parts that are not locked, or were built from source: a sentence each.
     pub notes: Vec<String>,
 }
 
-/// What an installation is doing.
+/// The progress of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstallProgress<'a> {
     /// Another process installs the same server; it is waited for.
@@ -94,13 +94,13 @@ impl Installer {
         Self { data, spawner: Spawner::new(None), path: ProgramPath::of_user(workspace) }
     }
 
-    /// The same, with commands run by `spawner`.
+    /// Sets the spawner of the commands.
     #[must_use]
     pub fn with_spawner(self, spawner: Spawner) -> Self {
         Self { spawner, ..self }
     }
 
-    /// The same, with package managers looked for on `path` instead of PATH.
+    /// Sets the search path of package managers, instead of PATH.
     #[must_use]
     pub fn with_path(self, path: &OsStr, workspace: &Workspace) -> Self {
         Self { path: ProgramPath::new(workspace, path), ..self }
@@ -151,7 +151,7 @@ impl Installer {
                 Err(error) => error,
             };
             prefix.clean().await?;
-            // Whoever changes one package may have changed those of the other ways.
+            // If one package was tampered with, those of the other ways may be as well.
             if matches!(error, InstallError::Mismatch { .. }) {
                 return Err(error);
             }
@@ -223,8 +223,8 @@ impl Installer {
         Ok(notes)
     }
 
-    /// Links the component's program itself into the prefix: the proxy on PATH would look for it in whatever toolchain a
-    /// project names.
+    /// Links the component's program itself into the prefix. The proxy on PATH would search for it
+    /// in the toolchain that a project names.
     async fn link_component(&self, job: &InstallJob<'_>, folder: &Path) -> Result<(), InstallError> {
         let step = recipes::which_component(job.program());
         let mut told = None;
@@ -260,7 +260,8 @@ impl Installer {
         names.filter_map(|name| Some((name.to_owned(), self.path.find(name)?))).collect()
     }
 
-    /// What the server needs beside itself, where PATH has none that is new enough.
+    /// Returns the program that the server needs beside itself, if PATH has none that is new
+    /// enough.
     async fn missing_prerequisite<'a>(&self, job: &InstallJob<'a>) -> Option<&'a RequiredProgram> {
         let needs = job.server.install.needs.as_ref()?;
         let Some(program) = self.path.find(&needs.program) else { return Some(needs) };

@@ -19,7 +19,8 @@ use crate::lsp::locate::program_folders;
 use crate::process::is_program;
 use crate::workspace::private;
 
-/// How often a lock that another process holds is tried: the system has no waiting for it that can be given up.
+/// The interval between attempts to take another process's lock: the system offers no wait that can
+/// be cancelled.
 const PREFIX_LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// One server's installations, locked against other installers.
@@ -145,7 +146,7 @@ impl InstallPrefix {
     }
 }
 
-/// Where `program` is in an installation.
+/// Returns the path of `program` in an installation.
 pub(super) fn program_in(folder: &Path, program: &str) -> Option<PathBuf> {
     program_folders(folder).into_iter().map(|folder| folder.join(program)).find(|path| is_program(path))
 }

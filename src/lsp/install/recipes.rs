@@ -44,19 +44,20 @@ impl CheckedRecipe {
         Self { recipe, locks }
     }
 
-    /// The same with the packages that bring what the server needs beside itself.
+    /// Adds the packages that bring the program that the server needs beside itself.
     pub(crate) fn with_packages_of(&self, needs: &RequiredProgram) -> Self {
         let mut recipe = self.recipe.clone();
         recipe.pip.extend(needs.pip.iter().cloned());
         Self::with_locks(recipe)
     }
 
-    /// As it is remembered; two that are equal make the same prefix.
+    /// The recipe as it is recorded; two equal ones make the same prefix.
     pub(crate) fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
-    /// What its packages of pip and npm depend on; equal, too, where two make the same prefix.
+    /// The locked dependencies of its pip and npm packages; equal, too, if two recipes make the
+    /// same prefix.
     pub(crate) fn locks(&self) -> &RecipeLocks {
         &self.locks
     }
@@ -67,13 +68,13 @@ impl CheckedRecipe {
         self.locks.write(folder, &folder.join(NPM))
     }
 
-    /// How long it may take: a build takes its time on a small machine.
+    /// The time limit of the installation: a build takes its time on a small machine.
     pub(crate) fn max_duration(&self) -> Duration {
         let builds = !self.recipe.cargo.is_empty() || !self.recipe.go.is_empty();
         Duration::from_secs(60 * if builds { 60 } else { 15 })
     }
 
-    /// Whether a Python environment is part of it.
+    /// Returns true if a Python environment is part of it.
     pub(crate) fn has_python(&self) -> bool {
         !self.recipe.pip.is_empty()
     }
@@ -119,7 +120,8 @@ impl CheckedRecipe {
         steps
     }
 
-    /// What has pip take nothing but what the lock names, and build nothing but what the catalogue allows it to.
+    /// Returns the options that restrict pip to the packages of the lock, and to the builds that
+    /// the catalogue allows.
     fn locked_pip(&self, folder: &Path) -> Option<Vec<OsString>> {
         let built = &self.recipe.pip_source;
         let wheels = match built.is_empty() {
@@ -179,7 +181,7 @@ fn npm(packages: &[String], locked: bool, folder: &Path) -> InstallStep {
         step(StepProgram::Tool(PrerequisiteTool::Npm), words, &[command]).args(&quiet.map(str::to_owned));
     let step = step.arg("--prefix").arg(folder);
     match locked {
-        // Whatever the user's settings leave out, a lock is installed whole.
+        // A lock is installed whole, regardless of the user's settings.
         true => ["--legacy-peer-deps=false", "--include=optional", "--include=peer"]
             .iter()
             .fold(step, |s, o| s.arg(*o)),

@@ -6,17 +6,18 @@ use super::locks::RecipeLocks;
 use crate::config::spec::Recipe;
 use crate::lsp::health;
 
-/// How pip begins to tell that hashes differ.
+/// The beginning of pip's report of a hash mismatch.
 const PIP_DIFFERS: &str = "DO NOT MATCH THE HASHES";
-/// How pip tells what it builds.
+/// The beginning of pip's report of a build.
 const PIP_BUILDS: &str = "Building wheel for ";
-/// How npm tells that hashes differ: `… integrity checksum failed when using sha512: wanted HASH but got HASH. (9 bytes)`.
+/// The part of npm's report of a hash mismatch: `… integrity checksum failed when using sha512:
+/// wanted HASH but got HASH. (9 bytes)`.
 const NPM_DIFFERS: &str = "integrity checksum failed when using";
 
 /// The most error lines that are kept, the first ones.
 const MAX_ERROR_LINES: usize = 3;
 
-/// What was heard of one command.
+/// The parsed output of one command.
 #[derive(Debug, Default)]
 pub(super) struct FetchReport {
     built: Vec<String>,
@@ -102,7 +103,7 @@ impl FetchReport {
         })
     }
 
-    /// What was built although it is locked, with the catalogue's reason.
+    /// Lists the locked packages that were built from source, with the catalogue's reason.
     pub(super) fn built_notes(&self, recipe: &Recipe) -> Vec<String> {
         let told = |name: &String| {
             let why = recipe.pip_source.get(name)?;

@@ -7,17 +7,17 @@ use std::path::PathBuf;
 /// One command of an installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InstallStep {
-    /// What runs.
+    /// The program to run.
     pub(crate) program: StepProgram,
     /// Its arguments.
     pub(crate) args: Vec<OsString>,
     /// Variables set beside the user's.
     pub(crate) env: BTreeMap<OsString, OsString>,
-    /// What it does, in words for people ("npm install pyright@1.1.414").
+    /// A description of the step ("npm install pyright@1.1.414").
     pub(crate) words: String,
 }
 
-/// What a step runs.
+/// The program of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StepProgram {
     /// A tool looked for on PATH.
@@ -62,7 +62,7 @@ impl PrerequisiteTool {
         }
     }
 
-    /// How to get it.
+    /// The way to install the tool.
     pub(crate) fn install_hint(self) -> &'static str {
         match self {
             Self::Rustup => "install Rust with rustup (https://rustup.rs)",

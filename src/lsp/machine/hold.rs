@@ -1,11 +1,12 @@
-//! Why a start of a language server does not begin yet: memory, the number of starts, or those before it.
+//! The reason why the start of a language server is delayed: memory, the number of starts, or
+//! starts before it.
 
-/// What a start lacks.
+/// The limit that delays a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HoldCause {
-    /// As many servers as may be are being started.
+    /// The maximum number of servers is being started.
     Starts {
-        /// How many.
+        /// The maximum number.
         limit: usize,
     },
     /// Servers use the machine's memory budget.
@@ -17,12 +18,12 @@ pub(crate) enum HoldCause {
     Turn,
 }
 
-/// Why a start does not begin yet.
+/// The reason why a start is delayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StartHold {
-    /// What is lacking.
+    /// The limit that delays it.
     pub(crate) cause: HoldCause,
-    /// How many starts come before it.
+    /// The number of starts before it.
     pub(crate) before: usize,
 }
 

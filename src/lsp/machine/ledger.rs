@@ -22,7 +22,7 @@ const FOLDER: &str = "machine";
 const MAX_RECORD_BYTES: u64 = 64 << 10;
 /// The most servers, and the most starts, that a record tells of.
 const MAX_RECORD_ENTRIES: usize = 256;
-/// What a server of which nothing is known is expected to use, in bytes; at most a quarter of the budget.
+/// The expected memory use of an unknown server, in bytes; at most a quarter of the budget.
 const USUAL_SERVER_BYTES: u64 = 256 << 20;
 
 /// In the folder of a machine that runs, something is written at each start of a server.
@@ -49,12 +49,13 @@ pub(crate) struct MachineShare {
 struct OwnRecord {
     record: LedgerRecord,
     file: Option<HeldFile>,
-    /// What the file holds.
+    /// The content of the file.
     published: Vec<u8>,
     last_start: u64,
 }
 
-/// Now, in milliseconds of a clock that all processes of the machine share and that nobody sets.
+/// Returns the current time, in milliseconds of a clock that all processes of the machine share and
+/// that cannot be set.
 pub(crate) fn now_ms() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     let milliseconds = Duration::try_from(now).unwrap_or_default().as_millis();
@@ -69,7 +70,7 @@ fn folder(folders: &Folders) -> StateFolder {
     StateFolder::new(folders, format!("{FOLDER}/{run}"), "the ledger of language servers")
 }
 
-/// Removes the folders of runs of the machine in which nobody has written for long.
+/// Removes the folders of former runs of the machine, which have not been written for long.
 fn forget_former_runs(runs: &Path) {
     let is_old = |path: &PathBuf| {
         let modified = path.symlink_metadata().and_then(|metadata| metadata.modified()).ok();
@@ -99,10 +100,10 @@ fn read(folder: &StateFolder) -> Result<MachineSnapshot, StateError> {
     Ok(snapshot)
 }
 
-/// What all processes of the user say now. Reads a few small files.
+/// Reads the records of all processes of the user, in a few small files.
 ///
 /// # Errors
-/// Where the folder cannot be believed or read.
+/// The folder cannot be trusted or read.
 pub(crate) fn read_ledger(folders: &Folders) -> Result<MachineSnapshot, StateError> {
     read(&folder(folders))
 }
@@ -137,7 +138,7 @@ impl MachineShare {
         self.name.as_str()
     }
 
-    /// Whether it has anything in the ledger.
+    /// Returns true if it has anything in the ledger.
     pub(crate) fn is_in_ledger(&self) -> bool {
         self.own.lock().file.is_some()
     }
@@ -147,7 +148,7 @@ impl MachineShare {
         self.changed.notified().await;
     }
 
-    /// What all processes say; nothing where the ledger cannot be used.
+    /// Returns the records of all processes; empty if the ledger cannot be used.
     pub(crate) fn snapshot(&self) -> MachineSnapshot {
         read(&self.folder).unwrap_or_else(|error| {
             self.note_failure(&error);
@@ -237,7 +238,7 @@ impl MachineShare {
         }
         match self.folder.lock() {
             Ok(_locked) => self.begin_or_hold(id, passed, self.snapshot()),
-            // Whoever has had it for seconds stands still, and must not keep everybody from starting.
+            // A process that has held it for seconds is stuck, and must not block all other starts.
             Err(error) => {
                 self.begin_without_ledger(id, &error);
                 None
@@ -245,7 +246,8 @@ impl MachineShare {
         }
     }
 
-    /// The caller has the folder's lock, or nobody can have it.
+    /// Begins the start, or returns the reason for its delay. The caller has the folder's lock, or
+    /// no process can have it.
     fn begin_or_hold(
         &self,
         id: u64,
@@ -263,13 +265,15 @@ impl MachineShare {
         hold
     }
 
-    /// Where the ledger cannot be used, as on a full disk, servers start as if they were alone.
+    /// Begins the start without the ledger. If the ledger cannot be used, as on a full disk,
+    /// servers start as if they were alone.
     fn begin_without_ledger(&self, id: u64, error: &StateError) {
         self.note_failure(error);
         self.own.lock().set_phase(id, StartPhase::UnderWay);
     }
 
-    /// Whether the budget has room for one more server of `bytes`, without another one being ended for it. Reads files.
+    /// Returns true if the budget has room for one more server of `bytes`, without ending another
+    /// one. Reads files.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         let snapshot = self.snapshot();
         snapshot.waiting() == 0 && snapshot.used().saturating_add(bytes) <= self.limits.memory

@@ -8,7 +8,7 @@ const MIN_DEFAULT_MEMORY_BYTES: u64 = 4 << 30;
 /// The fewest starts at once where the settings do not say.
 const MIN_DEFAULT_STARTS: usize = 2;
 
-/// What the servers of all of a user's processes may use together.
+/// The limits for the servers of all of a user's processes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MachineLimits {
     /// Resident memory, in bytes.
@@ -18,7 +18,7 @@ pub(crate) struct MachineLimits {
 }
 
 impl MachineLimits {
-    /// As the settings say, or as large as this machine suggests.
+    /// Takes the limits from the settings, with defaults for the size of this machine.
     pub(crate) fn new(settings: &ServerSettings) -> Self {
         let named = settings.machine_memory_budget_mb.map(|mib| mib.saturating_mul(1 << 20));
         let starts = || std::thread::available_parallelism().map_or(0, usize::from).max(MIN_DEFAULT_STARTS);

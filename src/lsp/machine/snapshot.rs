@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::hold::{HoldCause, StartHold};
 use super::limits::MachineLimits;
 
-/// What one process says of its servers.
+/// The record of one process about its servers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LedgerRecord {
     /// The process.
@@ -30,7 +30,7 @@ pub(crate) struct LedgerServer {
     pub(crate) pid: i32,
     /// Resident memory with its children, in bytes.
     pub(crate) bytes: u64,
-    /// What it is expected to use once it has come to rest, in bytes; 0 where it has.
+    /// The expected memory use once the server has settled, in bytes; 0 if it has.
     pub(crate) expected: u64,
     /// Until when it keeps those waiting who need its memory, however often it rests, in milliseconds of the machine's clock.
     pub(crate) turn_ends_ms: u64,
@@ -45,42 +45,44 @@ pub(crate) struct LedgerStart {
     pub(crate) id: u64,
     /// The server's key in the catalogue.
     pub(crate) server: String,
-    /// What the server uses by now, in bytes.
+    /// The present memory use of the server, in bytes.
     pub(crate) bytes: u64,
-    /// What the server is expected to use, in bytes.
+    /// The expected memory use of the server, in bytes.
     pub(crate) expected: u64,
     /// Since when it waits or has waited, in milliseconds of the machine's clock.
     pub(crate) since_ms: u64,
-    /// How far it is.
+    /// The phase of the start.
     pub(crate) phase: StartPhase,
 }
 
-/// How far a start is.
+/// The phase of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum StartPhase {
-    /// It waits for its turn.
+    /// The start waits for its turn.
     Waiting,
     /// The server is being started.
     UnderWay,
-    /// It has ended; the server, if there is one, has not been measured yet.
+    /// The start has ended; the server, if there is one, has not been measured yet.
     Ended,
 }
 
 /// A call often asks several questions. For so long after the last one a server is not ended where memory is above the budget.
 const OVERRUN_GRACE_PERIOD: Duration = Duration::from_millis(500);
-/// The same where a start waits for its memory,
+/// The longer grace period that holds while a start waits for memory, unless the server has had its
+/// turn.
 const WAITING_GRACE_PERIOD: Duration = Duration::from_secs(2);
-/// unless the server has had its turn: then it ends at its next rest of this length, shorter than which are the pauses between
-/// questions of one call.
+/// The shortest rest that ends a server that has had its turn. The pauses between the questions of
+/// one call are shorter.
 pub(crate) const MIN_REST: Duration = Duration::from_millis(300);
 /// The shortest turn. Were it less, more time would go into starts than into answers where many agents share few servers; without an
 /// end of turns, one agent that asks all the time would keep all others waiting.
 const MIN_SERVER_TURN: Duration = Duration::from_secs(10);
-/// How much longer than its start the turn of a server is. On a machine that has too much to do both take longer.
+/// The length of a server's turn, as a multiple of its start's duration. On a busy machine both
+/// take longer.
 const TURN_PER_START: u32 = 3;
 
-/// How long a server's turn is whose start took so long.
+/// Returns the length of the turn of a server whose start took this long.
 pub(crate) fn turn_length(start: Duration) -> Duration {
     MIN_SERVER_TURN.max(start * TURN_PER_START)
 }
@@ -130,22 +132,22 @@ impl MachineSnapshot {
         })
     }
 
-    /// How many servers run.
+    /// The number of running servers.
     pub(crate) fn running(&self) -> usize {
         self.servers().count()
     }
 
-    /// How many are being started.
+    /// The number of servers that are being started.
     pub(crate) fn starting(&self) -> usize {
         self.starts(StartPhase::UnderWay).count()
     }
 
-    /// How many wait to be started.
+    /// The number of servers that wait to be started.
     pub(crate) fn waiting(&self) -> usize {
         self.starts(StartPhase::Waiting).count()
     }
 
-    /// What all servers use, in bytes, those that are being started among them.
+    /// The memory use of all servers, in bytes, including those that are being started.
     pub(crate) fn used(&self) -> u64 {
         let running = self.servers().map(|(_, server)| server.bytes);
         let starting = [StartPhase::UnderWay, StartPhase::Ended]
@@ -153,7 +155,7 @@ impl MachineSnapshot {
         running.chain(starting).fold(0, u64::saturating_add)
     }
 
-    /// The same with what they are expected to use soon.
+    /// The expected memory use of all servers, in bytes, including those that are being started.
     fn claimed(&self) -> u64 {
         let running = self.servers().map(|(_, server)| server.claimed());
         let starting = [StartPhase::UnderWay, StartPhase::Ended].map(|phase| {
@@ -163,7 +165,8 @@ impl MachineSnapshot {
         running.chain(starting).fold(0, u64::saturating_add)
     }
 
-    /// What servers of that key use on average, in bytes. What they are expected to use does not count: it came from here.
+    /// The average memory use of servers with that key, in bytes. Expected values do not count,
+    /// because they come from here.
     pub(crate) fn usual_size(&self, server: &str) -> Option<u64> {
         let sizes: Vec<u64> =
             self.servers().filter(|(_, one)| one.server == server).map(|(_, one)| one.bytes).collect();
@@ -184,7 +187,8 @@ impl MachineSnapshot {
         Some((place, self.lack_for(start, limits)))
     }
 
-    /// What there is too little of for one more start. A server that runs alone is let run, however much it takes.
+    /// Returns the limit that prevents one more start. A server that runs alone may use any amount
+    /// of memory.
     fn lack_for(&self, start: &LedgerStart, limits: MachineLimits) -> Option<HoldCause> {
         if self.starting() >= limits.starts {
             return Some(HoldCause::Starts { limit: limits.starts });
@@ -194,7 +198,7 @@ impl MachineSnapshot {
         (!fits).then_some(HoldCause::Memory { budget: limits.memory })
     }
 
-    /// Why the start at `place` does not begin now; `None` where it may.
+    /// Returns the reason why the start at `place` is delayed; `None` if it may begin.
     pub(super) fn hold_of(
         &self,
         place: &LedgerPlace,
@@ -217,8 +221,9 @@ impl MachineSnapshot {
         self.head(limits, passed).and_then(|(place, cause)| cause.is_none().then_some(place))
     }
 
-    /// The servers to end so that all others, and the start that waits first, are within the budget: the least recently used first of
-    /// those that nobody asks now. All processes come to the same list, and each ends its own.
+    /// Returns the servers to end so that all others, and the first waiting start, are within the
+    /// budget. The least recently used idle servers come first. All processes compute the same
+    /// list, and each ends its own servers.
     pub(crate) fn surplus(
         &self,
         limits: MachineLimits,
@@ -320,7 +325,7 @@ mod tests {
         assert_eq!(all.used(), 1_200);
         assert_eq!(all.surplus(LIMITS, 10_000, &passed), [place("b", 1)]);
         let less = MachineLimits { memory: 100, starts: 2 };
-        // What is asked now or was a moment ago stays, whatever is missing.
+        // A server in use, or used a moment ago, stays in any case.
         assert_eq!(all.surplus(less, 10_000, &passed), [place("b", 1), place("a", 1)]);
         let enough = MachineLimits { memory: 1_200, starts: 2 };
         assert!(all.surplus(enough, 10_000, &passed).is_empty());

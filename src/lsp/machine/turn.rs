@@ -12,12 +12,13 @@ use super::hold::StartHold;
 use super::ledger::MachineShare;
 use super::snapshot::PassedOver;
 
-/// How often a waiting start looks whether it is its turn. What it waits for are other processes' files and servers, of which the
-/// system sends no event that would not also be sent for each of their other changes.
+/// The shortest interval between checks of a waiting start. It depends on other processes' files
+/// and servers, for which the system offers no suitable event.
 const TURN_POLL_INTERVAL: Duration = Duration::from_millis(50);
-/// At most so many times that.
+/// The maximum interval, in multiples of the shortest.
 const MAX_TURN_POLL_STEPS: u32 = 10;
-/// The longest wait. Whoever asks has an earlier deadline; a start that nobody waits for any more must not wait for ever.
+/// The longest wait. A caller has an earlier deadline; a start without callers must not wait
+/// without end.
 const MAX_TURN_WAIT: Duration = Duration::from_secs(300);
 /// A start that does not begin for so long though it may is passed over.
 const DUE_START_PATIENCE: Duration = Duration::from_secs(2);
@@ -27,9 +28,9 @@ const DUE_START_PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct StartTurn {
     share: Arc<MachineShare>,
     server: String,
-    /// What the server used when it ran last, in bytes.
+    /// The memory use of the server's last run, in bytes.
     expected: Option<u64>,
-    /// What it is expected to use where it has not run before, in bytes, once that is known.
+    /// The estimated memory use of a server that has not run before, in bytes, once it is known.
     estimate: AtomicU64,
     /// Its number in the ledger, once it is there.
     id: Mutex<Option<u64>>,
@@ -106,7 +107,7 @@ impl StartTurn {
         }
     }
 
-    /// Why it does not begin, as long as it does not.
+    /// The reason for the delay, as long as the start is delayed.
     pub(crate) fn hold(&self) -> Option<String> {
         self.hold.lock().as_ref().map(ToString::to_string)
     }
@@ -116,7 +117,7 @@ impl StartTurn {
         self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
     }
 
-    /// What the server is expected to use, in bytes.
+    /// The expected memory use of the server, in bytes.
     pub(crate) fn estimate(&self) -> u64 {
         self.estimate.load(Ordering::Relaxed)
     }

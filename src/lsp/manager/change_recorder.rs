@@ -44,7 +44,8 @@ impl Manager {
         self.shared.witnesses.add()
     }
 
-    /// What changed since `witness` was called in, by whomever. Running servers are told of it first.
+    /// Returns the changes since the call that returned `witness`, by any program. Running servers
+    /// are notified of them first.
     pub(crate) async fn finish_recording(&self, witness: Witness) -> ChangeBatch {
         self.refresh().await;
         std::mem::take(&mut witness.0.lock())

@@ -8,7 +8,7 @@ use super::slot::ServerSlot;
 use super::{ManagerState, machine_budget};
 use crate::lsp::machine::MachineShare;
 
-/// How often.
+/// The interval of the housekeeping.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Runs until the manager is gone.

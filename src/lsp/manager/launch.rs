@@ -154,7 +154,7 @@ fn check_trust(setup: &ManagerSetup) -> Result<(), SessionUnavailable> {
     kept.map_err(|reason| SessionUnavailable::Disabled { reason })
 }
 
-/// Where the server's program is for `root`.
+/// Returns the location of the server's program for `root`.
 pub(super) fn find(
     setup: &ManagerSetup,
     server: &str,
@@ -170,11 +170,11 @@ pub(super) fn find(
     })
 }
 
-/// What the server's program, and the files of the project that its command names, must be when they run. The catalogue's own commands
-/// name none: a file that is called as one of their words is another one.
+/// Returns the pins of the server's program, and of the project files that its command names. The
+/// catalogue's own commands name none: a file with the name of one of their words is unrelated.
 ///
 /// # Errors
-/// A sentence, where one is not trusted as it is now.
+/// A sentence, if one of the files is not trusted as it is now.
 pub(super) fn pins(
     setup: &ManagerSetup,
     server: &str,

@@ -22,29 +22,29 @@ use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
 /// Larger build files are known by their stamps alone.
 const MAX_HASHED_FILE_BYTES: u64 = 64 << 20;
 
-/// What was found for a server and a root.
+/// The inputs of a launch that were found for a server and a root.
 #[derive(Debug)]
 pub(crate) struct LaunchInputs {
     /// The environment.
     pub(crate) python: RootEnvironment,
     /// The build file.
     pub(crate) build: BuildFileSearch,
-    /// What the project's set-up lacks, as far as it makes diagnostics fall short.
+    /// The missing set-up of the project, as far as it makes diagnostics incomplete.
     pub(crate) lack: Option<String>,
     /// The versions of its judge that the root pins, and packages in it.
     pub(super) pins: ProjectPins,
     /// The server's table with the settings that depend on the root's files.
     pub(crate) spec: Arc<ServerSpec>,
     decisive: RestartInputs,
-    /// What was there of the inspected paths.
+    /// The stamps of the inspected paths that exist.
     stamps: BTreeMap<PathBuf, FileStamp>,
     /// The others.
     missing: MissingPaths,
-    /// Whether a change since is sure to show in the stamps.
+    /// True if every later change is sure to show in the stamps.
     settled: bool,
 }
 
-/// What a server is started again for, when it is another. Beside the table, which says the settings.
+/// The inputs whose change restarts a server, beside the table of settings.
 #[derive(Debug, PartialEq)]
 struct RestartInputs {
     environment: Option<PathBuf>,
@@ -118,19 +118,19 @@ impl LaunchInputs {
         Self { python, build, lack, pins, spec: Arc::new(spec), decisive, stamps, missing, settled }
     }
 
-    /// Whether all the files are as they were when they were looked at. Takes microseconds.
+    /// Returns true if all files are unchanged since they were inspected. Takes microseconds.
     pub(super) fn are_unchanged(&mut self) -> bool {
         self.settled
             && self.stamps.iter().all(|(path, before)| FileStamp::from_path(path).as_ref() == Some(before))
             && self.missing.are_missing()
     }
 
-    /// Whether a server is started with `other` as with these.
+    /// Returns true if `other` starts the server in the same way.
     pub(super) fn start_alike(&self, other: &Self) -> bool {
         self.decisive == other.decisive && self.lack == other.lack
     }
 
-    /// What diagnostics lack for want of a set-up.
+    /// The gaps in diagnostics for want of a set-up.
     pub(crate) fn shortfall(&self) -> Shortfall {
         Shortfall { answers: None, diagnostics: self.lack.clone() }
     }
@@ -150,7 +150,8 @@ fn package_folders(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePa
     folders.flat_map(with_owners).collect()
 }
 
-/// What is installed in the folders: names and identities of their entries. Packages are put there and taken away as a whole.
+/// Hashes the installed packages in the folders: names and identities of their entries. A package
+/// is added or removed as a whole.
 fn packages_hash<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
     let mut all = BTreeSet::new();
     for (number, folder) in folders.enumerate() {
@@ -162,7 +163,7 @@ fn packages_hash<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
     hash_of(&all)
 }
 
-/// What a build file says.
+/// Hashes the content of a build file.
 fn content_hash(file: &Path) -> u64 {
     match Workspace::read_bytes_outside(file, MAX_HASHED_FILE_BYTES) {
         Ok(bytes) => hash_of(&bytes),

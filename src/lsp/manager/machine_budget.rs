@@ -17,23 +17,23 @@ use crate::process::tree;
 const URGENT_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 const BRISK_LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const CALM_LOOK_INTERVAL: Duration = Duration::from_secs(1);
-/// So long a server's owner may take to end it, before the next one is looked for.
+/// The time for a server's owner to end it, before the next server is chosen.
 const OWNER_PATIENCE: Duration = Duration::from_secs(1);
-/// So long after its start a server counts as large as it is expected to become.
+/// The time after its start for which a server counts with its expected size.
 const SETTLE_DURATION: Duration = Duration::from_secs(5);
 /// A server that was not used for this long is measured seldom: it hardly grows.
 const GROWTH_DURATION: Duration = Duration::from_secs(10);
 const IDLE_MEASURE_INTERVAL: Duration = Duration::from_secs(5);
-/// What is published is rounded to so many bytes, so that the record of a server at rest stays as it is.
+/// The unit of published sizes, in bytes. Rounding keeps the record of an idle server unchanged.
 const SIZE_STEP_BYTES: u64 = 1 << 20;
-/// The same for times, in milliseconds.
+/// The unit of published times, in milliseconds.
 const TIME_STEP_MS: u64 = 10;
 
-/// What is known from one look to the next.
+/// The state between two checks of the budget.
 #[derive(Default)]
 struct BudgetWatch {
     passed: PassedOver,
-    /// What servers used and when that was measured, by the process at the top of their tree.
+    /// The measured sizes of servers, with the time, by the process at the top of their tree.
     sizes: BTreeMap<i32, (u64, Instant)>,
     /// When their turns end and they were used last, as it was published.
     times: BTreeMap<i32, PublishedTimes>,
@@ -139,7 +139,7 @@ impl BudgetWatch {
     }
 }
 
-/// What the servers use that are being started, in bytes, by the number of their start.
+/// Measures the servers that are being started, in bytes, by the number of their start.
 async fn measure_starts(shared: &ManagerState) -> Vec<(u64, u64)> {
     let turns = shared.slots().into_iter().filter_map(|slot| slot.start_turn()?.process());
     let processes: Vec<(u64, i32)> = turns.collect();

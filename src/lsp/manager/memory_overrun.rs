@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// What the last look at the servers' memory showed.
+/// The result of the last measurement of the servers' memory.
 #[derive(Debug, Default)]
 pub(super) struct MemoryOverrun {
-    /// What all servers use together, in bytes; 0 where that is within the budget.
+    /// The memory use of all servers together, in bytes; 0 if it is within the budget.
     used: AtomicU64,
     /// An answer has said so.
     reported: AtomicBool,
@@ -14,7 +14,7 @@ pub(super) struct MemoryOverrun {
 /// Servers use more memory than the settings allow for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OverBudget {
-    /// What all servers use together, in bytes.
+    /// The memory use of all servers together, in bytes.
     pub(crate) used: u64,
     /// The budget, in bytes.
     pub(crate) budget: u64,
@@ -38,7 +38,7 @@ impl MemoryOverrun {
         }
     }
 
-    /// The same, once until it was within the budget again.
+    /// Returns the state once, until the use was within the budget again.
     pub(super) fn report_once(&self, budget: u64) -> Option<OverBudget> {
         let over = self.state(budget)?;
         (!self.reported.swap(true, Ordering::Relaxed)).then_some(over)

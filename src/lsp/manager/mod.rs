@@ -42,7 +42,7 @@ use roots::RootCache;
 pub(crate) use setup::ManagerSetup;
 use slot::ServerSlot;
 
-/// Why no session can be had right now.
+/// The reasons why no session is available right now.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum SessionUnavailable {
     /// No such server in the catalogue.
@@ -56,26 +56,26 @@ pub(crate) enum SessionUnavailable {
     Missing {
         /// The server's key.
         server: String,
-        /// Where it was looked for.
+        /// The searched places.
         searched: String,
     },
     /// Settings or missing trust forbid it.
     #[error("{reason}")]
     Disabled {
-        /// Why, and how to allow it.
+        /// The reason, and the way to allow it.
         reason: String,
     },
-    /// It is still starting when the caller's time is up.
+    /// The server was still starting at the caller's deadline.
     #[error("{}", describe_start(server, *so_far, hold.as_deref()))]
     Starting {
         /// The server's key.
         server: String,
-        /// How long ago its start began.
+        /// The time since its start began.
         so_far: Duration,
-        /// Why it has not begun, where it has not.
+        /// The reason for a delayed start.
         hold: Option<String>,
     },
-    /// It could not be started, or ended and may not be started again yet.
+    /// The server could not be started, or ended and may not be restarted yet.
     #[error("{server} failed: {detail}")]
     Failed {
         /// The server's key.
@@ -103,7 +103,7 @@ struct ManagerState {
     feed: OnceLock<ChangeFeed>,
     /// One caller at a time hands out what changed on disk; the others wait until their servers know.
     refreshing: Mutex<()>,
-    /// Who remembers what changed.
+    /// The recorders of changes.
     witnesses: Witnesses,
     /// Memory beyond the budget.
     memory_overrun: MemoryOverrun,
@@ -120,48 +120,48 @@ struct SlotKey {
     holder: Option<ViewHolder>,
 }
 
-/// What is known of one (server, root) right now.
+/// The present state of one (server, root).
 #[derive(Debug, Clone)]
 pub(crate) struct SlotStatus {
     /// The server's key.
     pub(crate) server: String,
     /// The root.
     pub(crate) root: WorkspacePath,
-    /// What it is doing.
+    /// The activity of the server.
     pub(crate) run: SlotActivity,
-    /// How often it was started again.
+    /// The number of restarts.
     pub(crate) restarts: u32,
 }
 
-/// What becomes of one (server, root).
+/// The activity of one (server, root).
 #[derive(Debug, Clone)]
 pub(crate) enum SlotActivity {
     /// There is no server, and none is coming: none was needed yet or it was stopped, or there is none to be started.
     Resting,
-    /// It may not be started.
+    /// The server may not be started.
     Disabled {
-        /// Why, and how to allow it.
+        /// The reason, and the way to allow it.
         reason: String,
     },
-    /// It is being started.
+    /// The server is being started.
     Starting {
-        /// How long ago that began.
+        /// The time since the start began.
         so_far: Duration,
-        /// Why it has not begun, where it has not.
+        /// The reason for a delayed start.
         hold: Option<String>,
     },
-    /// It runs.
+    /// The server runs.
     Running(Arc<Session>),
-    /// It ended, or did not come up.
+    /// The server ended, or failed to start.
     Failed {
-        /// How.
+        /// The exit or the failure.
         why: String,
         /// The session that ended, as long as there is none in its place.
         last: Option<Arc<Session>>,
     },
 }
 
-/// How a start goes whose caller's time is up.
+/// Describes a start that was not finished at the caller's deadline.
 fn describe_start(server: &str, so_far: Duration, hold: Option<&str>) -> String {
     let seconds = so_far.as_secs();
     match hold {
@@ -171,7 +171,7 @@ fn describe_start(server: &str, so_far: Duration, hold: Option<&str>) -> String 
 }
 
 impl Manager {
-    /// What starts its processes, for others that are to end with us.
+    /// The spawner of its processes, for others that are to end with us.
     pub(crate) fn spawner(&self) -> &Spawner {
         &self.shared.setup.spawner
     }
@@ -303,7 +303,7 @@ impl Manager {
         paths
     }
 
-    /// Whether a running server has `path` open.
+    /// Returns true if a running server has `path` open.
     pub(crate) fn has_open(&self, path: &WorkspacePath) -> bool {
         self.shared.running_sessions().iter().any(|session| session.has_open(path))
     }
@@ -355,7 +355,8 @@ impl Manager {
         self.found_root(server, path).unwrap_or_else(WorkspacePath::root)
     }
 
-    /// Whether there is a root of `server` for `path`: one that needs a marker may find none.
+    /// Returns true if there is a root of `server` for `path`. A server that needs a marker may
+    /// have none.
     pub(crate) fn finds_root(&self, server: &str, path: &WorkspacePath) -> bool {
         self.found_root(server, path).is_some()
     }
@@ -413,12 +414,12 @@ impl Manager {
         self.shared.memory_overrun.state(self.shared.setup.settings.servers.memory_budget())
     }
 
-    /// The same for the first answer after it came to that, and for no other.
+    /// Like `over_budget`, but only for the first answer after the budget was exceeded.
     pub(crate) fn over_budget_news(&self) -> Option<OverBudget> {
         self.shared.memory_overrun.report_once(self.shared.setup.settings.servers.memory_budget())
     }
 
-    /// What is known of each server that was asked for.
+    /// Returns the state of each server that was used.
     pub(crate) fn status(&self) -> Vec<SlotStatus> {
         let slots = self.shared.slots();
         let ordered: BTreeMap<SlotKey, SlotStatus> =
@@ -454,7 +455,7 @@ impl ManagerState {
         Ok(spec)
     }
 
-    /// What names the session of `server` for `path` that all share.
+    /// Returns the key of the shared session of `server` for `path`.
     fn key(&self, server: &str, path: &WorkspacePath) -> Result<SlotKey, SessionUnavailable> {
         if self.stopping.is_cancelled() {
             return Err(SessionUnavailable::Stopping);
@@ -485,8 +486,9 @@ impl ManagerState {
         self.slots.iter().filter_map(|slot| slot.running_session()).collect()
     }
 
-    /// Where the server runs for another root and can take `wanted`'s as one more workspace folder. It may have crashed
-    /// since: it is started again for all its roots, not once more for each of them.
+    /// Returns the slot of a server that runs for another root and can take `wanted`'s as one more
+    /// workspace folder. If it has crashed since, it is restarted for all its roots, not once more
+    /// for each of them.
     fn slot_for_extra_folder(&self, wanted: &SlotKey) -> Option<Arc<ServerSlot>> {
         if self.slots.contains_key(wanted) {
             return None;
@@ -511,7 +513,7 @@ impl ManagerState {
         self.feed.get_or_init(|| ChangeFeed::start(&self.setup.workspace));
     }
 
-    /// What changed on disk since the last call; `None` while nothing is watched.
+    /// Returns the changes on disk since the last call; `None` while nothing is watched.
     async fn drain_changes(self: &Arc<Self>) -> Option<ChangeBatch> {
         let feed = self.feed.get()?;
         if feed.is_ready() {

@@ -17,8 +17,10 @@ use crate::workspace::WorkspacePath;
 pub(super) const PRIVATE_SERVER_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Manager {
-    /// The session of `server` for `path`, for someone who sees `view`: as [`session`](Self::session), or a server that serves
-    /// nobody else, once one runs for whoever holds the view. It is started beside the shared one, which answers meanwhile.
+    /// Returns the session of `server` for `path`, for a caller with `view`. If a server runs for
+    /// the view's holder alone, it is used; otherwise the shared one, like
+    /// [`session`](Self::session). The private server is started beside the shared one, which
+    /// answers meanwhile.
     pub(crate) async fn session_for(
         &self,
         server: &str,
@@ -61,7 +63,8 @@ impl Manager {
 }
 
 impl ManagerState {
-    /// Whether the memory budgets of the workspace and of the machine allow for one more server as large as `session`.
+    /// Returns true if the memory budgets of the workspace and of the machine allow one more server
+    /// as large as `session`.
     async fn fits_another_server(&self, session: &Session) -> bool {
         let size = session.resident_bytes().await.unwrap_or(0);
         let mut total = size;

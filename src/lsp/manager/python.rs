@@ -14,7 +14,7 @@ use crate::lsp::python::{self, EnvironmentLookup, EnvironmentOrigin, Libraries, 
 use crate::process::{Exit, Spawn, run};
 use crate::workspace::WorkspacePath;
 
-/// How long an interpreter may take to say where it is.
+/// The time limit of an interpreter that prints its location.
 const PYTHON_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The environment of a root, as its files show it.
@@ -45,16 +45,16 @@ impl RootEnvironment {
     }
 }
 
-/// What a server is told of Python.
+/// The Python settings that a server gets.
 #[derive(Debug, Default)]
 pub(super) struct PythonLaunchSettings {
     /// Its environment.
     environment: Option<PathBuf>,
     /// The interpreter that it is told to ask.
     interpreter: Option<PathBuf>,
-    /// Whether programs of the environment may be run.
+    /// True if programs of the environment may be run.
     runs: bool,
-    /// Why it is given less than there is, in a sentence.
+    /// The reason why it gets less than there is, in a sentence.
     pub(crate) lack: Option<String>,
 }
 
@@ -89,12 +89,12 @@ impl PythonLaunchSettings {
     }
 }
 
-/// Whether `server` is given a Python environment.
+/// Returns true if `server` gets a Python environment.
 pub(super) fn wants_python(server: &ServerSpec) -> bool {
     server.python_environment || server.python_path_setting.is_some() || server.python_path_option.is_some()
 }
 
-/// Whether settings say already which interpreter it asks.
+/// Returns true if settings name the interpreter already.
 fn has_interpreter_setting(server: &ServerSpec) -> bool {
     let said = |key: &Option<String>, table: &toml::Table| {
         let mut keys = key.as_deref()?.split('.');
@@ -105,12 +105,14 @@ fn has_interpreter_setting(server: &ServerSpec) -> bool {
         || said(&server.python_path_option, &server.initialization_options).is_some()
 }
 
-/// What makes two roots need servers of their own: their environments.
+/// Returns the environment of a root. Two roots with different environments need servers of their
+/// own.
 pub(super) fn environment_of(setup: &ManagerSetup, root: &WorkspacePath) -> Option<PathBuf> {
     python::search(&setup.workspace, root, &setup.python).environment.map(|found| found.folder)
 }
 
-/// What `server` is given of what was seen. Errors: why it may not be started, in one sentence.
+/// Returns the Python settings of `server` for the environment in `seen`. Errors: the reason why it
+/// may not be started, in one sentence.
 pub(super) async fn launch_settings(
     setup: &ManagerSetup,
     server: &ServerSpec,

@@ -9,7 +9,7 @@ use crate::lsp::session::Session;
 use crate::workspace::{ChangeBatch, WorkspacePath};
 
 impl ManagerState {
-    /// Ends the servers whose launch inputs are others now; whoever asks next starts them anew.
+    /// Ends the servers whose launch inputs have changed; the next question starts them anew.
     pub(super) async fn restart_where_inputs_differ(&self) {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };

@@ -29,7 +29,7 @@ struct CachedRoot {
 }
 
 impl RootCache {
-    /// As [`root_of`], from memory where that still holds.
+    /// Like [`root_of`], from the cache if it is still valid.
     pub(super) fn root_for(
         &self,
         setup: &ManagerSetup,

@@ -13,7 +13,7 @@ use crate::process::Spawner;
 use crate::rpc::RpcTrace;
 use crate::workspace::Workspace;
 
-/// What a manager works with.
+/// The parameters of a manager.
 #[derive(Debug)]
 pub(crate) struct ManagerSetup {
     /// The workspace.
@@ -22,11 +22,11 @@ pub(crate) struct ManagerSetup {
     pub(crate) catalogue: Arc<Catalogue>,
     /// The settings in force.
     pub(crate) settings: Arc<Settings>,
-    /// Where `lsp-tools install` puts servers.
+    /// The folder of `lsp-tools install`.
     pub(crate) data: PathBuf,
-    /// Where files are made that may be deleted at any time.
+    /// The folder of files that may be deleted at any time.
     pub(crate) cache: PathBuf,
-    /// What the user's environment says of Python.
+    /// The Python settings of the user's environment.
     pub(crate) python: UserWord,
     /// The user's own interpreter, once it was looked for.
     pub(crate) base_python: OnceCell<Option<PathBuf>>,
@@ -34,22 +34,23 @@ pub(crate) struct ManagerSetup {
     pub(crate) spawner: Spawner,
     /// Its share of the machine.
     pub(crate) machine: Arc<MachineShare>,
-    /// Whether the project's owner allowed what its files say and what servers run of it.
+    /// True if the project's owner allowed its files' settings and the code that servers run of it.
     pub(crate) trusted: bool,
     /// The root of the project that trust is written for: the workspace's, also for another tree of it.
     pub(crate) trusted_root: PathBuf,
-    /// What the project said then of running programs.
+    /// The project's launch fields at that time.
     pub(crate) launch: LaunchFields,
-    /// Where it is written which programs of the project may be run.
+    /// The store of the programs of the project that may be run.
     pub(crate) trust: TrustStore,
-    /// Where every message is recorded.
+    /// The record of all messages.
     pub(crate) trace: Option<Arc<RpcTrace>>,
     /// The watchers, which are told of slow starts.
     pub(crate) progress: Watchers,
 }
 
 impl ManagerSetup {
-    /// What a program of the project must be when it runs: its owner allowed exactly this one. `None` where it may not run.
+    /// Returns the pin of a program of the project, which its owner has allowed exactly as it is.
+    /// `None` if it may not run.
     pub(super) fn pin(&self, program: &Path) -> Option<FilePin> {
         let pin = self.trusted.then(|| self.trust.pin(&self.trusted_root, program));
         pin?.ok()?.ok()

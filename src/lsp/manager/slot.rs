@@ -14,7 +14,7 @@ use crate::lsp::session::Session;
 use crate::process::restart::RestartBackoff;
 use crate::workspace::WorkspacePath;
 
-/// After each start that failed the next one has twice as long, so many times.
+/// The number of times that the start timeout doubles, once after each failed start.
 const MAX_START_TIMEOUT_DOUBLINGS: u32 = 3;
 
 type SessionStartResult = Option<Result<Arc<Session>, SessionUnavailable>>;
@@ -24,9 +24,9 @@ type SessionStartResult = Option<Result<Arc<Session>, SessionUnavailable>>;
 pub(super) struct ServerSlot {
     pub(crate) key: SlotKey,
     state: Mutex<SlotState>,
-    /// What its server used when it had come to rest, or is expected to use, in bytes; 0 where nothing is known.
+    /// The server's memory use once it had settled, or the expected one, in bytes; 0 if unknown.
     size: AtomicU64,
-    /// How long its last start took, in milliseconds.
+    /// The duration of its last start, in milliseconds.
     start_ms: AtomicU64,
 }
 
@@ -37,10 +37,10 @@ struct SlotState {
     backoff: RestartBackoff,
     /// Documents to open again after a restart.
     reopen: Vec<WorkspacePath>,
-    /// How the last session crashed, until there is one in its place.
+    /// The report of the last session's crash, until it is replaced.
     exit_report: Option<String>,
     starts: u32,
-    /// How many starts in a row have failed.
+    /// The number of successive failed starts.
     failed_starts: u32,
 }
 
@@ -50,7 +50,7 @@ enum SlotPhase {
     Idle,
     Starting {
         outcome: watch::Receiver<SessionStartResult>,
-        /// When the start began, whoever waits for it now.
+        /// The time at which the start began, independent of its present callers.
         since: Instant,
         turn: Arc<StartTurn>,
     },
@@ -61,7 +61,7 @@ enum SlotPhase {
     },
 }
 
-/// What a caller does next, decided under the lock.
+/// The next action of a caller, decided under the lock.
 enum SlotDecision {
     Have(Arc<Session>),
     Wait { outcome: watch::Receiver<SessionStartResult>, since: Instant, turn: Arc<StartTurn> },
@@ -74,7 +74,7 @@ impl ServerSlot {
         Self { key, state: Mutex::default(), size: AtomicU64::default(), start_ms: AtomicU64::default() }
     }
 
-    /// What its server used when it had come to rest, or is expected to use, in bytes; 0 where nothing is known.
+    /// The server's memory use once it had settled, or the expected one, in bytes; 0 if unknown.
     pub(super) fn size(&self) -> u64 {
         self.size.load(Ordering::Relaxed)
     }
@@ -84,7 +84,7 @@ impl ServerSlot {
         self.size.store(bytes, Ordering::Relaxed);
     }
 
-    /// How long its last start took, the wait for its turn aside.
+    /// The duration of its last start, without the wait for its turn.
     pub(super) fn start_duration(&self) -> Duration {
         Duration::from_millis(self.start_ms.load(Ordering::Relaxed))
     }
@@ -105,7 +105,7 @@ impl ServerSlot {
         }
     }
 
-    /// Whether there is no server, and none is coming.
+    /// Returns true if there is no server, and none is being started.
     pub(super) fn is_at_rest(&self) -> bool {
         match &self.state.lock().phase {
             SlotPhase::Idle | SlotPhase::Down { .. } => true,
@@ -148,7 +148,7 @@ impl ServerSlot {
         }
     }
 
-    /// Starts the server if it does not run; nobody waits for it.
+    /// Starts the server if it does not run, without waiting for it.
     pub(super) fn start_in_background(self: &Arc<Self>, shared: &Arc<ManagerState>) {
         if let SlotDecision::Refused(why) = self.next(shared) {
             tracing::debug!(server = self.key.server, "not started: {why}");
@@ -265,7 +265,7 @@ impl ServerSlot {
             SlotPhase::Down { why: SessionUnavailable::Disabled { reason }, .. } => {
                 SlotActivity::Disabled { reason: reason.clone() }
             }
-            // What was missing may have been installed since: whoever wants to know looks for it.
+            // The missing program may have been installed since; only a new search can tell.
             SlotPhase::Down { .. } => SlotActivity::Resting,
         };
         SlotStatus {
@@ -276,11 +276,11 @@ impl ServerSlot {
         }
     }
 
-    /// Takes the session out if it has been idle for `longest`; whoever asks next starts a new one.
+    /// Takes the session out if it has been idle for `longest`; the next question starts a new one.
     pub(super) fn take_idle(&self, longest: Duration) -> Option<Arc<Session>> {
         let mut state = self.state.lock();
         match &state.phase {
-            // One that crashed stays, for whoever asks next to be told.
+            // A crashed session stays, so that the next caller gets its report.
             SlotPhase::Running(session)
                 if !session.is_closed()
                     && session.idle_for() >= longest
@@ -301,7 +301,8 @@ impl ServerSlot {
         match phase {
             SlotPhase::Running(session) => session.stop().await,
             SlotPhase::Starting { mut outcome, .. } => {
-                // Not held across the wait below: it locks the channel, and whoever holds it cannot be sent to other threads.
+                // The guard is not held across the wait below: it locks the channel, and its holder
+                // cannot be sent to other threads.
                 let result = outcome.wait_for(Option::is_some).await.ok().and_then(|result| result.clone());
                 if let Some(Ok(session)) = result {
                     session.stop().await;

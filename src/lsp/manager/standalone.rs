@@ -10,10 +10,11 @@ use crate::rpc::RpcTrace;
 use crate::workspace::WorkspacePath;
 
 impl Manager {
-    /// Starts the program of `server` in the workspace's root. Whoever calls talks to it, and ends it.
+    /// Starts the program of `server` in the workspace's root. The caller talks to it, and ends it.
     ///
     /// # Errors
-    /// [`SessionUnavailable::Missing`] where it is nowhere, [`SessionUnavailable::Failed`] where the system does not start it.
+    /// [`SessionUnavailable::Missing`] if it is not found, [`SessionUnavailable::Failed`] if the
+    /// system does not start it.
     pub(crate) async fn spawn_alone(&self, server: &str) -> Result<ServerProcess, SessionUnavailable> {
         let setup = &self.shared.setup;
         if self.shared.stopping.is_cancelled() {
@@ -37,7 +38,7 @@ impl Manager {
         setup.spawner.spawn(spawn).await.map_err(|error| failed(error.to_string()))
     }
 
-    /// Where every message to and from servers is recorded, if it is.
+    /// The record of all messages to and from servers, if there is one.
     pub(crate) fn trace(&self) -> Option<Arc<RpcTrace>> {
         self.shared.setup.trace.clone()
     }

@@ -18,7 +18,7 @@ use crate::lsp::shortfall::Shortfall;
 use crate::process::find_on_path_of_child;
 use crate::process::{Exchange, Exit, Spawn, exchange, run};
 
-/// How long it may take to find out how an untrusted start is to be, or whether it matters.
+/// The time limit of finding out the parameters of an untrusted start, or its loss.
 const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most that is read of what the program says about that, in bytes.
 const MAX_UNTRUSTED_PROBE_BYTES: usize = 64 << 20;
@@ -40,7 +40,8 @@ pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Re
     Ok(server)
 }
 
-/// Why `server` may not run at `root` without trust, where a file there is against it; in one sentence.
+/// Returns the reason why `server` may not run at `root` without trust, if a file there forbids it;
+/// in one sentence.
 pub(super) fn start_refusal(key: &str, server: &ServerSpec, root: &Path) -> Option<String> {
     let shown = found_sign(&server.untrusted.as_ref()?.refused_with, root)?;
     Some(refusal_text(&format!("{key} would run what {shown} of this project says")))
@@ -106,7 +107,8 @@ fn spawn_like_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
     Some(Spawn { program, args: args.iter().map(Into::into).collect(), pins: Vec::new(), ..server.clone() })
 }
 
-/// What an untrusted start leaves undone, as far as it may matter at the root; `spawn` is how the server itself is started.
+/// Returns the omissions of an untrusted start, as far as they may matter at the root; `spawn` is
+/// the start of the server itself.
 pub(super) async fn shortfall(setup: &ManagerSetup, server: &ServerSpec, spawn: &Spawn) -> Shortfall {
     let rule = server.untrusted.as_ref().and_then(|untrusted| untrusted.shortfall.as_ref());
     let Some(rule) = rule else { return Shortfall::default() };
@@ -114,13 +116,13 @@ pub(super) async fn shortfall(setup: &ManagerSetup, server: &ServerSpec, spawn: 
     to_shortfall(rule, matters)
 }
 
-/// The same, once it is known whether it `matters`.
+/// Converts the rule to a shortfall, once it is known whether it `matters`.
 pub(super) fn to_shortfall(rule: &spec::ShortfallRule, matters: bool) -> Shortfall {
     let answers = matters.then(|| rule.reason.clone());
     Shortfall { diagnostics: rule.diagnostics.clone().or_else(|| answers.clone()), answers }
 }
 
-/// Whether the rule's program shows one of its signs; what cannot be told may be so.
+/// Returns true if the rule's program prints one of its signs, or if that cannot be determined.
 async fn shows_sign(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &Spawn) -> bool {
     if rule.command.is_empty() {
         return false;
@@ -143,8 +145,8 @@ fn found_sign(signs: &[FileSign], root: &Path) -> Option<String> {
     searched_folders(root).iter().find_map(|folder| signs.iter().find_map(|sign| sign.found_in(folder)))
 }
 
-/// Where a server and the tools that it runs look for files of a project: in its root and the folders directly in it, and above it,
-/// but not in the user's home folder nor above that.
+/// Returns the folders in which a server and its tools look for project files: its root, the
+/// folders directly in it, and the folders above it, up to but without the user's home folder.
 fn searched_folders(root: &Path) -> Vec<PathBuf> {
     let home = etcetera::home_dir().ok().and_then(|home| home.canonicalize().ok());
     let above = root.ancestors().take_while(|folder| Some(*folder) != home.as_deref());

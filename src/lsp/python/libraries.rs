@@ -22,7 +22,8 @@ pub(crate) struct Libraries {
     pub(crate) folders: Vec<PathBuf>,
     /// The version of its Python, as far as it is told.
     pub(crate) version: Option<(u8, u8)>,
-    /// What path files name beyond the workspace and the environment; it is left out.
+    /// The folders that path files name outside the workspace and the environment; they are left
+    /// out.
     pub(crate) left_out: Vec<String>,
     /// The folders into which packages are installed.
     pub(crate) installed_in: Vec<PathBuf>,
@@ -90,21 +91,21 @@ impl Libraries {
     }
 }
 
-/// Where libraries may lie.
+/// The folders that may contain libraries.
 struct LibraryBounds<'a> {
     workspace: &'a Path,
     environment: PathBuf,
 }
 
 impl LibraryBounds<'_> {
-    /// Whether `path` lies there, its links followed.
+    /// Returns true if `path` lies there, its links followed.
     fn contains(&self, path: &Path) -> bool {
         let real = path.canonicalize();
         real.is_ok_and(|real| real.starts_with(self.workspace) || real.starts_with(&self.environment))
     }
 }
 
-/// Whether `folder` is one of PEP 582: libraries and programs, for one version of Python.
+/// Returns true if `folder` is one of PEP 582: libraries and programs, for one version of Python.
 pub(super) fn is_bare(folder: &Path) -> bool {
     folder.parent().and_then(Path::file_name) == Some(OsStr::new("__pypackages__"))
         && folder.join("lib").is_dir()
@@ -119,7 +120,7 @@ fn version(text: &str) -> Option<(u8, u8)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// What `pyvenv.cfg` says, which each tool calls otherwise.
+/// Returns the version in `pyvenv.cfg`, for which each tool has its own key.
 fn configured_version(folder: &Path) -> Option<(u8, u8)> {
     let text = small_text(&folder.join("pyvenv.cfg"))?;
     let said = text.lines().filter_map(|line| line.split_once('='));

@@ -1,7 +1,10 @@
-//! Environments of Python projects: their location, and their use by servers that may not run their programs.
+//! Environments of Python projects: their location, and their use by servers that may not run their
+//! programs.
 //!
-//! - [`search`]: the environments of a project, whoever made them; `tools.rs` knows where Poetry, Pipenv, Hatch and PDM put theirs.
-//! - [`Libraries`]: the folders that an interpreter of an environment would import from, read off its files.
+//! - [`search`]: the environments of a project, created by any tool; `tools.rs` knows the folders
+//!   of Poetry, Pipenv, Hatch and PDM.
+//! - [`Libraries`]: the folders that an interpreter of an environment would import from, derived
+//!   from its files.
 //! - [`ensure_wrapper()`]: an interpreter that answers for an environment, and runs nothing of it.
 //!
 //! Uses the workspace; starts nothing.
@@ -20,12 +23,12 @@ pub(crate) use tools::ToolFolders;
 use crate::process::{ProgramPath, is_program};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// Whose word an environment is.
+/// The origin of an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EnvironmentOrigin {
     /// The user has activated it.
     Active,
-    /// It lies in the workspace.
+    /// The environment lies in the workspace.
     Project,
     /// A tool keeps it for the project in a folder of the user's.
     Tool,
@@ -38,7 +41,7 @@ pub(crate) struct PythonEnvironment {
     pub(crate) folder: PathBuf,
     /// Its interpreter, where it has one that can be run.
     pub(crate) interpreter: Option<PathBuf>,
-    /// Whose word it is.
+    /// The origin of the environment.
     pub(crate) origin: EnvironmentOrigin,
 }
 
@@ -59,7 +62,7 @@ impl PythonEnvironment {
     }
 }
 
-/// What the user's environment variables say of Python.
+/// The user's environment variables for Python.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UserWord {
     /// `VIRTUAL_ENV`.
@@ -68,14 +71,14 @@ pub(crate) struct UserWord {
     pub(crate) conda: Option<PathBuf>,
     /// `UV_PROJECT_ENVIRONMENT`, which may be relative to the project.
     pub(crate) uv: Option<PathBuf>,
-    /// Where tools keep environments.
+    /// The folders in which tools keep environments.
     pub(crate) tools: ToolFolders,
     /// The environment of another tree of the same project, which is read and never run.
     pub(crate) lent: Option<PathBuf>,
 }
 
 impl UserWord {
-    /// What this process's environment says.
+    /// Reads the variables of this process's environment.
     pub(crate) fn of_process() -> Self {
         let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         Self {

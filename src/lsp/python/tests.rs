@@ -60,7 +60,8 @@ impl Bench {
         Libraries::discover(&self.workspace, &found)
     }
 
-    /// As tools name it in the names of environments, which the tests of `tools` compare with theirs.
+    /// The hash that tools use in the names of environments; the tests of `tools` compare it with
+    /// theirs.
     fn hash(&self, path: &str) -> String {
         tools::hash_of(&self.beside(path))
     }

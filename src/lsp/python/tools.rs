@@ -52,7 +52,8 @@ impl ToolFolders {
         }
     }
 
-    /// Whether `folder`, whose links are followed, lies where one of them keeps environments.
+    /// Returns true if `folder`, whose links are followed, lies where one of them keeps
+    /// environments.
     pub(super) fn contains_environment(&self, folder: &Path) -> bool {
         let all = [&self.poetry, &self.pipenv, &self.hatch, &self.pdm];
         let real = all.into_iter().flatten().filter_map(|tool| tool.canonicalize().ok());
@@ -116,7 +117,7 @@ fn poetry_folder(config: Option<&Path>, cache: Option<PathBuf>) -> Option<PathBu
     .filter(|folder| folder.is_absolute())
 }
 
-/// As Poetry, Pipenv and Hatch name the environment of what lies at `path`.
+/// The hash by which Poetry, Pipenv and Hatch name the environment of the project at `path`.
 pub(super) fn hash_of(path: &Path) -> String {
     let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut hash = BASE64_URL_SAFE.encode(Sha256::digest(real.as_os_str().as_encoded_bytes()));

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
-/// How an editor speaks of texts.
+/// The conventions of an editor for texts.
 #[derive(Debug, Clone)]
 pub(crate) struct EditorConventions {
-    /// What it counts columns in.
+    /// The encoding in which it counts columns.
     pub(crate) encoding: Encoding,
-    /// It takes snippets in completions.
+    /// True if it takes snippets in completions.
     pub(crate) takes_snippets: bool,
     /// The documents that it has open.
     pub(crate) documents: BTreeMap<WorkspacePath, VersionedDocument>,

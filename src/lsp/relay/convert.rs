@@ -16,7 +16,7 @@ use crate::lsp::session::Session;
 use crate::lsp::uri;
 use crate::text::{EncodedPosition, Encoding};
 
-/// Which side reads the result.
+/// The side that reads the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RelayDirection {
     ToServer,
@@ -30,7 +30,7 @@ pub(super) struct Converter<'a> {
     texts: PositionDecoder<'a>,
     own: FileRef,
     way: RelayDirection,
-    /// What URIs mean that have been met: most messages name one file many times.
+    /// The files of the URIs met so far: most messages name one file many times.
     files: HashMap<String, FileRef>,
 }
 
@@ -125,7 +125,7 @@ impl<'a> Converter<'a> {
             value?.get("uri")?.as_str()
         }
         let own = object.get("uri").and_then(Value::as_str);
-        // Of a call, the places are in the file of the caller: `from`, or whoever was asked about.
+        // The ranges of a call are in the file of the caller: `from`, or the queried item.
         let found = own.or_else(|| uri(object.get("textDocument"))).or_else(|| uri(object.get("from")));
         found.map(|uri| self.file_for_uri(uri))
     }

@@ -18,7 +18,7 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct RelayDiagnostics {
     /// LSP 3.17 *Diagnostic*s.
     pub(crate) items: Vec<Value>,
-    /// How far they can be relied on.
+    /// The completeness of the diagnostics.
     pub(crate) known: DiagnosticsCompleteness,
 }
 

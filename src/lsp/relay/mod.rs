@@ -31,7 +31,7 @@ pub(crate) use super::decode::{encoded_position as position, encoded_range as ra
 pub(crate) use conventions::{EditorConventions, VersionedDocument};
 pub(crate) use outside_documents::OutsideDocument;
 
-/// What a server's command led to.
+/// The result of a server's command.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerCommandResult {
     /// Its result.
@@ -41,8 +41,8 @@ pub(crate) struct ServerCommandResult {
 }
 
 impl Session {
-    /// Whether the server offers `method` for `path`; the document is opened for it, and what it registers right after its start
-    /// is waited for, at most until `deadline`.
+    /// Returns true if the server offers `method` for `path`. The document is opened for it.
+    /// Registrations right after the server's start are awaited, at most until `deadline`.
     pub(crate) async fn supports_method(
         &self,
         method: &str,
@@ -72,7 +72,7 @@ impl Session {
         Ok(self.to_editor(conventions, method, asked))
     }
 
-    /// The same of a request that concerns no document.
+    /// Relays a request that concerns no document.
     pub(crate) async fn relay_workspace(
         &self,
         conventions: &EditorConventions,
@@ -117,18 +117,18 @@ impl Session {
         Ok(ServerCommandResult { value, edits })
     }
 
-    /// Whether the server itself runs `command`; any other is for the editor.
+    /// Returns true if the server itself runs `command`; any other is for the editor.
     pub(crate) fn runs_command(&self, command: &str) -> bool {
         self.capabilities.supports_command(command)
     }
 
-    /// Whether what `resolve` (`codeAction/resolve`, …) asks for can be had.
+    /// Returns true if the server answers `resolve` (`codeAction/resolve`, …).
     pub(crate) fn resolves(&self, resolve: &str) -> bool {
         self.capabilities.supports_resolve(resolve)
     }
 
-    /// Whether typing `character` is a reason for the server to answer `method` (`textDocument/completion`,
-    /// `textDocument/signatureHelp`).
+    /// Returns true if typing `character` makes the server answer `method`
+    /// (`textDocument/completion`, `textDocument/signatureHelp`).
     pub(crate) fn is_triggered_by(&self, method: &str, character: &str) -> bool {
         self.capabilities.is_trigger_character(method, character)
     }

@@ -1,7 +1,9 @@
-//! The relay of questions about documents outside the workspace: the source of a library that a definition led to, or unsaved documents.
+//! The relay of questions about documents outside the workspace: the source of a library that a
+//! definition led to, or unsaved documents.
 //!
-//! They are not ours to read, so their text is the editor's own, and they are not kept in step with anything: whoever asks about
-//! one holds it to the end of the question and first gives the server the text that it has of it.
+//! They are not ours to read, so their text is the editor's own, and they are not kept in step with
+//! anything. A caller that asks about one locks it for the time of the question, and first sends
+//! its own text of it to the server.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;

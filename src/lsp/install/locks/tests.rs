@@ -1,4 +1,4 @@
-//! Whether the locks belong to the recipes, and hold what they are there for.
+//! Agreement of the locks with the recipes, and their necessary content.
 
 use super::*;
 use crate::config::Catalogue;
