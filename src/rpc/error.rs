@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 
 use crate::text::truncate_with_note;
 
-/// The longest reason of a refusal that is told, in bytes.
+/// The maximum length of a refusal's reason in a message, in bytes.
 const MAX_REASON_BYTES: usize = 2_000;
 
 /// The reasons why a request to the other side has no result.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum RequestError {
-    /// The other side did not answer in time; it was told that the answer is not wanted any more.
+    /// The other side did not answer in time; the request was cancelled there.
     #[error("no answer to {method} within {} ms", waited.as_millis().max(1))]
     Timeout {
         /// The request's method.

@@ -12,12 +12,13 @@ pub(crate) const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
 const MAX_HEADER_BYTES: usize = 8 * 1024;
 /// The number of unreadable messages after which the conversation is ended.
 const MAX_DROPPED_MESSAGES: u64 = 1_000;
-/// The most that the header of a frame of ours takes, in bytes: `Content-Length: ` with twenty digits.
+/// The most that the header of a frame of ours takes, in bytes: `Content-Length: ` with twenty
+/// digits.
 const RESERVED_FRAME_HEADER_BYTES: usize = 40;
 
 const LENGTH_HEADER: &[u8] = b"content-length";
 
-/// A message of ours on its way: the header is put in front of the body when its length is known.
+/// An outgoing message: the header is written in front of the body when its length is known.
 pub(super) struct OutgoingFrame {
     bytes: Vec<u8>,
 }
@@ -63,9 +64,9 @@ impl OutgoingFrame {
     }
 }
 
-/// Takes what [`FrameBuffer`] finds.
+/// The receiver of the parts that [`FrameBuffer`] finds.
 pub(super) trait FrameSink {
-    /// A body. False where it is no message.
+    /// Takes a body. Returns false if it is no message.
     fn message(&mut self, body: &str) -> bool;
     /// Text between frames that is not blank.
     fn junk(&mut self, text: &str);
@@ -99,10 +100,11 @@ impl FrameBuffer {
         &mut self.bytes
     }
 
-    /// Gives every whole message to `sink`; returns how many bytes the next one still misses, 0 where none has begun.
+    /// Passes every whole message to `sink`. Returns the number of bytes that the next one still
+    /// lacks, 0 if none has begun.
     ///
     /// # Errors
-    /// Where what arrived is beyond a limit.
+    /// The data exceeds a limit.
     pub(super) fn drain(&mut self, sink: &mut impl FrameSink) -> io::Result<usize> {
         let mut at = 0;
         let missing = loop {
@@ -125,14 +127,16 @@ impl FrameBuffer {
         Ok(missing)
     }
 
-    /// Gives the frame whose body is `start..end` to `sink`; returns where to go on.
+    /// Passes the frame whose body is `start..end` to `sink`. Returns the offset at which to
+    /// continue.
     fn take_frame(&mut self, start: usize, end: usize, sink: &mut impl FrameSink) -> io::Result<usize> {
         let body = String::from_utf8_lossy(&self.bytes[start..end]);
         if sink.message(&body) {
             return Ok(end);
         }
-        // A length that was a little too large has swallowed the beginning of the next header: go on right behind the
-        // message itself. (Where bytes had to be replaced, its length is not that of the bytes.)
+        // A length that was a little too large has swallowed the beginning of the next header: go
+        // on right behind the message itself. (Where bytes had to be replaced, its length is not
+        // that of the bytes.)
         let first = matches!(body, Cow::Borrowed(_)).then(|| first_value(&body)).flatten();
         if let Some((message, length)) = first
             && sink.message(message)
@@ -146,13 +150,14 @@ impl FrameBuffer {
                 "more than {MAX_DROPPED_MESSAGES} messages that are not JSON-RPC"
             )));
         }
-        // A length that was too large has swallowed the frames behind it: go on with the first of them.
+        // A length that was too large has swallowed the frames behind it: go on with the first of
+        // them.
         let swallowed = position_of_length(&self.bytes[start..end]);
         Ok(swallowed.map_or(end, |offset| start + offset))
     }
 }
 
-/// The JSON value that a text begins with, and where it ends.
+/// Returns the JSON value at the start of a text, and its length.
 fn first_value(text: &str) -> Option<(&str, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let value = values.next()?.ok()?;
@@ -168,8 +173,9 @@ fn position_of_length(bytes: &[u8]) -> Option<usize> {
     bytes.windows(LENGTH_HEADER.len()).position(|window| window.eq_ignore_ascii_case(LENGTH_HEADER))
 }
 
-/// Looks for a frame at the start of `bytes`. Headers may come in any case, with or without a space, ended by LF or
-/// CRLF, and after lines that a wrapper script or a stray `print` left on standard output.
+/// Searches for a frame at the start of `bytes`. Headers may come in any case, with or without a
+/// space, ended by LF or CRLF, and after lines that a wrapper script or a stray `print` left on
+/// standard output.
 fn find(bytes: &[u8]) -> io::Result<FrameScan> {
     let Some(length_at) = position_of_length(bytes) else {
         // The last bytes may be the beginning of a header.
@@ -210,8 +216,8 @@ fn start_of_block(bytes: &[u8], length_at: usize) -> usize {
     }
 }
 
-/// The length of the header block at the start of `bytes` and the length it announces; the latter is `None` where
-/// it is no number.
+/// Returns the length of the header block at the start of `bytes` and the length that it announces.
+/// The latter is `None` if it is not a number.
 fn parse_header(bytes: &[u8]) -> io::Result<Option<(usize, Option<usize>)>> {
     let block = &bytes[..bytes.len().min(MAX_HEADER_BYTES)];
     let mut at = 0;

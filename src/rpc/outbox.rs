@@ -1,5 +1,5 @@
-//! The queue of messages to the other side's input. Who has something to say writes it into the pipe itself; only what the pipe
-//! does not take at once waits for the task that writes the rest.
+//! The queue of messages to the other side's input. A sender writes into the pipe itself; the
+//! writer task handles only the rest that the pipe does not take at once.
 
 use std::collections::VecDeque;
 use std::io;
@@ -54,7 +54,8 @@ impl Outbox {
         Self { queue: Mutex::new(queue), left: Notify::new() }
     }
 
-    /// Sends a request or a notification. What is sent after the end is lost: who waits for an answer hears of the end.
+    /// Sends a request or a notification. After the end the message is lost, and the caller of a
+    /// request learns of the end.
     pub(super) fn send(&self, frame: OutgoingFrame) {
         self.enqueue(frame, false);
     }
@@ -84,7 +85,8 @@ impl Outbox {
         }
     }
 
-    /// Writes what the pipe did not take at once, until the pipe fails or is closed, and says why.
+    /// Writes the rest that the pipe did not take at once, until the pipe fails or is closed.
+    /// Returns the reason.
     pub(super) async fn write_rest(&self) -> io::Error {
         loop {
             let written = std::future::poll_fn(|context| {
@@ -93,7 +95,8 @@ impl Outbox {
                 if let Some(failure) = queue.failure.take() {
                     return Poll::Ready(failure);
                 }
-                // Written, or not: the next frame that is left, or a failure that somebody else notes, rings.
+                // Written, or not: the next frame that is left, or a failure that somebody else
+                // notes, rings.
                 Poll::Pending
             });
             tokio::select! {
@@ -104,7 +107,7 @@ impl Outbox {
         }
     }
 
-    /// Closes the pipe at once; what was not written is lost.
+    /// Closes the pipe at once; unwritten frames are lost.
     pub(super) fn close(&self) {
         let mut queue = self.queue.lock();
         queue.pipe = None;

@@ -1,4 +1,5 @@
-//! One conversation: requests with deadlines and cancellation, notifications, and requests of the other side.
+//! One conversation: requests with deadlines and cancellation, notifications, and requests of the
+//! other side.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,10 +25,12 @@ use super::outbox::Outbox;
 use super::trace::{RpcTrace, TraceDirection};
 use super::{RequestError, RequestRefusal};
 
-/// The reason for the end of a conversation when the other side closed its output, or takes no more input.
+/// The reason for the end of a conversation when the other side closed its output, or takes no more
+/// input.
 pub(crate) const OUTPUT_CLOSED: &str = "it closed its output";
 
-/// Answers what the other side asks and hears what it tells. Called from the conversation's own task: it must not block.
+/// The handler of the other side's requests and notifications. It is called from the conversation's
+/// own task and must not block.
 pub(crate) trait PeerHandler: Send + 'static {
     /// Handles a request and returns its response. The effects of the request have happened when
     /// this returns; only the response may come later.
@@ -99,7 +102,7 @@ impl PeerSharedState {
         }
     }
 
-    /// Ends the conversation. The first reason stays; who waits for an answer has none, and finds the reason here.
+    /// Ends the conversation. The first reason stays; pending requests fail with it.
     fn close_with_reason(&self, reason: &str) {
         self.end.send_if_modified(|known| {
             let first = known.is_none();
@@ -147,7 +150,7 @@ impl Peer {
         Self { shared, tasks: [reader, writer] }
     }
 
-    /// Sends a notification; a closed conversation is no error here, the next request tells.
+    /// Sends a notification. A closed conversation is no error here; the next request reports it.
     pub(crate) fn notify(&self, method: &str, params: &impl Serialize) {
         match message::call_frame(None, method, params) {
             Ok(frame) => self.shared.send(frame),
@@ -155,11 +158,11 @@ impl Peer {
         }
     }
 
-    /// Sends a request now, so that it stands behind everything sent before; its answer is waited for later.
-    /// Dropping the returned value cancels the request at the other side.
+    /// Sends a request now, behind everything sent before; its response is awaited later. Dropping
+    /// the returned value cancels the request at the other side.
     ///
     /// # Errors
-    /// Where the params are no JSON.
+    /// The params cannot be serialized.
     pub(crate) fn start(
         &self,
         method: &str,
@@ -179,10 +182,10 @@ impl Peer {
         Ok(PendingRequest { peer: self, method, id, answer, started: Instant::now() })
     }
 
-    /// Sends a request and waits for its answer until `deadline`.
+    /// Sends a request and waits for its response until `deadline`.
     ///
     /// # Errors
-    /// As [`RequestError`] says.
+    /// See [`RequestError`].
     pub(crate) async fn request<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -197,7 +200,7 @@ impl Peer {
         self.shared.end_reason()
     }
 
-    /// Waits until the conversation is over and tells why.
+    /// Waits until the conversation is over and returns the reason.
     pub(crate) async fn wait_closed(&self) -> String {
         let mut end = self.shared.end.subscribe();
         let reason = end.wait_for(Option::is_some).await;
@@ -265,20 +268,20 @@ impl PendingRequest<'_> {
         self.started.elapsed()
     }
 
-    /// Waits for the answer until `deadline`.
+    /// Waits for the response until `deadline`.
     ///
     /// # Errors
-    /// As [`RequestError`] says.
+    /// See [`RequestError`].
     pub(crate) async fn answer<T: DeserializeOwned>(mut self, deadline: Instant) -> Result<T, RequestError> {
         let result = self.raw_result(deadline).await?;
         serde_json::from_str(result.get())
             .map_err(|error| RequestError::Malformed { method: self.method.clone(), what: error.to_string() })
     }
 
-    /// Waits for the answer until `deadline`; its `result` as it was written.
+    /// Waits for the response until `deadline`; returns its `result` as it was written.
     ///
     /// # Errors
-    /// As [`RequestError`] says.
+    /// See [`RequestError`].
     pub(crate) async fn raw_result(&mut self, deadline: Instant) -> Result<Box<RawValue>, RequestError> {
         let shared = &self.peer.shared;
         match tokio::time::timeout_at(deadline, &mut self.answer).await {
@@ -307,10 +310,10 @@ impl Drop for PendingRequest<'_> {
     }
 }
 
-/// A request of the other side whose answer takes time: its frame, when it is there.
+/// The pending responses to requests of the other side, as frames.
 type LaterAnswers = FuturesUnordered<BoxFuture<'static, OutgoingFrame>>;
 
-/// Reads what the other side says until it ends, or until it is no conversation any more, and tells why.
+/// Reads the other side's output until it ends, or is no conversation any more. Returns the reason.
 async fn read(
     mut output: impl AsyncRead + Send + Unpin,
     handler: impl PeerHandler,
@@ -340,7 +343,7 @@ async fn read(
     }
 }
 
-/// Leads each message to who waits for it.
+/// Passes each message to its receiver.
 struct Dispatcher<'a, H> {
     handler: H,
     shared: &'a PeerSharedState,
@@ -361,7 +364,8 @@ impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
                     Some(waiting) => {
                         drop(waiting.send(answer.map(ToOwned::to_owned).map_err(ToOwned::to_owned)))
                     }
-                    // The late answer to a cancelled request, a second answer, or one to an id that we never used.
+                    // The late answer to a cancelled request, a second answer, or one to an id that
+                    // we never used.
                     None => tracing::debug!(id, "an answer to a request that is not waiting"),
                 }
             }

@@ -3,7 +3,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 use super::*;
 
-/// Remembers what it was told; answers `custom/known`, and `custom/slow` when `custom/done` was told.
+/// Records all notifications; answers `custom/known`, and `custom/slow` after `custom/done`.
 struct Recorder(Arc<std::sync::Mutex<Vec<String>>>, Arc<tokio::sync::Notify>);
 
 impl PeerHandler for Recorder {

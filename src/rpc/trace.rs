@@ -28,8 +28,8 @@ pub(crate) struct RpcTrace {
 }
 
 impl RpcTrace {
-    /// Starts a record in the file at `path`, which is created or emptied; readable by its owner only, since
-    /// messages hold the text of files.
+    /// Starts a record in the file at `path`, which is created or emptied; readable by its owner
+    /// only, since messages hold the text of files.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         use std::os::unix::fs::OpenOptionsExt;
         let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;

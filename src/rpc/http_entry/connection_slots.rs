@@ -68,7 +68,8 @@ impl ConnectionPlaces {
 }
 
 impl ConnectionPlace {
-    /// Called with each request that brings the token; tells whether there is a place for its connection.
+    /// Marks the connection as authenticated, with each request that brings the token. Returns true
+    /// if there is a slot for it.
     pub(crate) async fn authenticate(&self) -> bool {
         let take = || async {
             self.remove_pending();

@@ -1,7 +1,8 @@
 //! Checks of a request's addresses before anything else of it is read: `Host` and `Origin`.
 //!
-//! A page in the user's browser can send requests to a server on the same machine. It cannot hide which page it is (`Origin`), and
-//! when it has had a name of its own point here, the name shows (`Host`).
+//! A page in the user's browser can send requests to a server on the same machine. It cannot hide
+//! its own address (`Origin`). If it has pointed a name of its own to this machine, the request
+//! shows that name (`Host`).
 
 use std::net::SocketAddr;
 
@@ -20,14 +21,15 @@ pub(crate) enum HttpOriginRefusal {
 /// The names under which requests are answered.
 #[derive(Debug)]
 pub(crate) struct HttpOriginGuard {
-    /// Authorities (`name:port`, `name` for the usual port) that a request may be sent to, in lower case.
+    /// Authorities (`name:port`, `name` for the usual port) that a request may be sent to, in lower
+    /// case.
     authorities: Vec<String>,
     /// Names that may have any port, in lower case.
     names: Vec<String>,
 }
 
 impl HttpOriginGuard {
-    /// Lets in who was sent to `address`, or to one of `hosts` (a name, or a name with a port).
+    /// Accepts requests sent to `address`, or to one of `hosts` (a name, or a name with a port).
     pub(crate) fn new(address: SocketAddr, hosts: Vec<String>) -> Self {
         let mut authorities = vec![address.to_string()];
         if address.ip().is_loopback() {

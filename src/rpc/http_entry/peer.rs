@@ -14,7 +14,8 @@ use std::path::Path;
 use crate::process::ancestry::{self, Descent};
 use crate::process::tree::{self, Process};
 
-/// A socket that has just been made may be missed in the kernel's list while others come and go, and so may who has it.
+/// The number of searches for a socket. The kernel's list may miss a new socket while others come
+/// and go, and so may the list of its holders.
 const MAX_SOCKET_LOOKUP_ATTEMPTS: usize = 3;
 
 /// The other end of a connection.
@@ -22,7 +23,8 @@ const MAX_SOCKET_LOOKUP_ATTEMPTS: usize = 3;
 pub(crate) enum HttpPeer {
     /// A process of this user that we have not started.
     Client,
-    /// A process of another user of this machine: none of ours, but it may pass on what others say.
+    /// A process of another user of this machine. We have not started it, but it may pass on
+    /// requests of others.
     OtherUser,
     /// Another machine.
     Remote,
@@ -39,13 +41,15 @@ impl HttpPeer {
         self == Self::Client
     }
 
-    /// The peer that connected from `peer` to `own`. The search reads as many files as there are open ones on this machine.
+    /// The peer that connected from `peer` to `own`. The search reads as many files as there are
+    /// open ones on this machine.
     pub(crate) fn find(peer: SocketAddr, own: SocketAddr) -> Self {
         if !cfg!(target_os = "linux") {
             // There are no supervisors, and no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
         }
-        // A program that starts another one shares its sockets with it for a moment, and nothing is known of what has ended meanwhile.
+        // A program that starts another one shares its sockets with it for a moment, and nothing is
+        // known of what has ended meanwhile.
         let mut found = (0..MAX_SOCKET_LOOKUP_ATTEMPTS).map(|_| Self::find_once(peer, own));
         found.find(|found| *found != Self::Unseen).unwrap_or(Self::Unseen)
     }
@@ -69,7 +73,7 @@ fn is_here(peer: SocketAddr, own: SocketAddr) -> bool {
         || UdpSocket::bind(address).is_ok()
 }
 
-/// Of all who have a socket open none may be supervised, and there must be one.
+/// Classifies the holders of a socket: none may be supervised, and there must be at least one.
 fn classify(owners: &[Process]) -> HttpPeer {
     let descents: Vec<Descent> = owners.iter().map(ancestry::descent).collect();
     if descents.contains(&Descent::Supervised) {
@@ -119,12 +123,13 @@ impl KernelSocket {
     }
 }
 
-/// An IPv4 address is one, also where it is written as IPv6; scopes do not count.
+/// Converts an IPv4 address in IPv6 form to IPv4, and drops the scope.
 fn canonical_address(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 
-/// Both ends and the socket of a line of `/proc/net/tcp` or `tcp6` (proc_net(5)): the fields 2 and 3, 8, and 10.
+/// Both ends and the socket of a line of `/proc/net/tcp` or `tcp6` (proc_net(5)): the fields 2 and
+/// 3, 8, and 10.
 fn parse_socket_line(line: &str) -> Option<((SocketAddr, SocketAddr), KernelSocket)> {
     let mut fields = line.split_whitespace().skip(1);
     let ends = (parse_socket_address(fields.next()?)?, parse_socket_address(fields.next()?)?);
@@ -155,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// The ends of a connection from `address` to itself, and what is said of who connected.
+    /// Connects to `address` on this machine and returns the peer that is found.
     fn connected(address: &str) -> HttpPeer {
         let listener = TcpListener::bind((address, 0)).unwrap();
         let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -65,7 +65,7 @@ impl BearerToken {
         Ok(Self(URL_SAFE_NO_PAD.encode(key)))
     }
 
-    /// A token that somebody chose.
+    /// Takes a configured token.
     ///
     /// # Errors
     /// [`TokenError::Unusable`].
@@ -104,12 +104,13 @@ impl BearerToken {
         &self.0
     }
 
-    /// A key for another purpose, which tells nothing of the token.
+    /// Derives a key for another purpose, which reveals nothing about the token.
     pub(crate) fn key(&self, purpose: &str) -> [u8; 32] {
         Sha256::digest(format!("lsp-tools {purpose}\0{}", self.0)).into()
     }
 
-    /// Writes the token where only the user can read it; the file is gone when what is returned is dropped.
+    /// Writes the token to a file that only the user can read. The file is removed when the
+    /// returned value is dropped.
     ///
     /// # Errors
     /// [`TokenError::File`].
