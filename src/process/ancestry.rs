@@ -1,10 +1,11 @@
-//! The check whether a process descends from one of our supervisors. Commands of `bash`, language servers, hooks and runners
-//! do. No door of ours lets such processes in: behind it they would be free of the sandbox, the rules and the agent's rights
-//! that they run under.
+//! The check whether a process descends from one of our supervisors, as commands of `bash`,
+//! language servers, hooks and runners do. No server of ours accepts such processes, because they
+//! would escape the sandbox, the rules and the agent's rights that they run under.
 //!
-//! They cannot leave their supervisor, because orphans become its children. But they choose when their processes end, so
-//! that a walk up may find a parent gone, or another process under its number. Only what was seen counts: where a step
-//! cannot be taken for sure, the walk begins anew, and where that does not help, the answer is [`Descent::Unknown`].
+//! They cannot leave their supervisor, because orphans become its children. But they choose when
+//! their processes end, so a walk up may find a parent gone, or another process under its number.
+//! Only confirmed steps count. If a step cannot be confirmed, the walk begins anew, and if that
+//! does not help, the answer is [`Descent::Unknown`].
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -51,7 +52,8 @@ pub(crate) fn descent(_: &Process) -> Descent {
     Descent::Free
 }
 
-/// The process at the other end of a Unix socket: the one that connected, or the one that began to listen.
+/// The process at the other end of a Unix socket: the one that connected, or the one that began to
+/// listen.
 #[derive(Debug)]
 pub(crate) struct SocketPeer {
     pid: Option<i32>,
@@ -69,7 +71,7 @@ enum PeerHandle {
 }
 
 impl SocketPeer {
-    /// The process at the other end of `socket`, whose number there is `pid`.
+    /// The process at the other end of `socket`; `pid` is its number there.
     pub(crate) fn from_socket(socket: &impl AsFd, pid: Option<i32>) -> Self {
         Self { pid, handle: PeerHandle::from_socket(socket) }
     }
@@ -114,7 +116,8 @@ impl PeerHandle {
         match self {
             Self::Process(process) => {
                 let mut end = [PollFd::new(process, PollFlags::IN)];
-                // Its end is something to read (pidfd_open(2)). What cannot be asked is not believed.
+                // Its end is something to read (pidfd_open(2)). What cannot be asked is not
+                // believed.
                 !matches!(poll(&mut end, Some(&Timespec::default())), Ok(0))
             }
             Self::Gone => true,
@@ -175,18 +178,21 @@ fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
     Descent::Unknown
 }
 
-/// One walk up from `child`, which is `process` as it was seen a moment ago; `None` where it came upon something that cannot be.
+/// Walks up once from `child`, which is `process` as it was seen a moment ago. Returns `None` if
+/// the walk meets an impossible state.
 fn walk_ancestors(table: &impl ProcessTable, process: &Process, mut child: Process) -> Option<Descent> {
     for _ in 0..MAX_ANCESTRY_DEPTH {
         if child.parent == 0 {
-            // The first process, or one whose parent is outside of this container. Was it the same one all the time?
+            // The first process, or one whose parent is outside of this container. Was it the same
+            // one all the time?
             return living_process(table, process.pid)
                 .filter(|seen| seen.is_same(process))
                 .map(|_| Descent::Free);
         }
         let parent = table.process_state(child.parent);
         let keeps_commands = table.keeps_commands(child.parent);
-        // A child whose parent ends is given to another one, so this parent lived while it was looked at.
+        // A child whose parent ends is given to another one, so this parent lived while it was
+        // looked at.
         living_process(table, child.pid).filter(|again| *again == child)?;
         match parent {
             _ if keeps_commands => return Some(Descent::Supervised),
@@ -330,7 +336,7 @@ mod tests {
         assert_eq!(descent_of(60, 55, look), Descent::Supervised);
     }
 
-    /// The listener has ended, and another process has its number by now: this one, as the worst that may be.
+    /// The listener has ended, and another process has its number: this one, as the worst case.
     #[cfg(target_os = "linux")]
     #[test]
     fn socket_peer_of_exited_listener_has_unknown_descent() {

@@ -142,15 +142,16 @@ const SECRET: &[&str] = &[
     "_AUTH",
 ];
 
-/// Words that tell one only where they stand alone between underscores: `PATH` is none, nor `COMPASS`.
+/// Words that mark a secret only if they stand alone between underscores: neither `PATH` nor
+/// `COMPASS` counts.
 const SECRET_WORDS: &[&str] = &["PASS", "PAT", "OTP", "CRED", "CREDS", "PWD"];
 
 /// Parts of setting names that mark a secret inside a value, as in `-Dhttp.proxyPassword=…`.
 const SECRET_SETTINGS: &[&str] =
     &["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "APIKEY", "API_KEY"];
 
-/// The variables of `all` that a server gets: where programs and toolchains are found and how they speak, nothing that
-/// looks like a secret, and no user with a password in an address.
+/// Returns the variables of `all` that a server gets: paths of programs and toolchains and their
+/// settings, without secrets and without credentials in addresses.
 pub(crate) fn inherited_variables(
     all: impl Iterator<Item = (OsString, OsString)>,
 ) -> Vec<(OsString, OsString)> {
@@ -168,14 +169,16 @@ fn is_passed(name: &str) -> bool {
 
 fn is_secret(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    // Bundler keeps user and password of a host under its name, whose dots it doubles: BUNDLE_GEMS__EXAMPLE__ORG.
+    // Bundler keeps user and password of a host under its name, whose dots it doubles:
+    // BUNDLE_GEMS__EXAMPLE__ORG.
     let of_host = upper.strip_prefix("BUNDLE_").is_some_and(|host| host.contains("__"));
     of_host
         || SECRET.iter().any(|part| upper.contains(part))
         || upper.split('_').any(|word| SECRET_WORDS.contains(&word))
 }
 
-/// `value` without users and passwords in addresses; `None` where it sets a secret, or is no text and has a user in it.
+/// Returns `value` without users and passwords in addresses; `None` if it sets a secret, or is not
+/// UTF-8 and has a user in it.
 fn without_credentials(name: &OsStr, value: OsString) -> Option<OsString> {
     let text = value.to_string_lossy();
     if sets_secret(&text) {
@@ -206,8 +209,8 @@ fn sets_secret(text: &str) -> bool {
     })
 }
 
-/// `text` with `user:password@` taken out of each address in it. Of SSH's addresses, in which the user belongs to the place, only
-/// the password goes.
+/// `text` with `user:password@` taken out of each address in it. Of SSH's addresses, in which the
+/// user belongs to the place, only the password goes.
 fn without_users(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -215,7 +218,8 @@ fn without_users(text: &str) -> String {
         let end = after.find(|character: char| character.is_whitespace() || "\"',|".contains(character));
         let (address, behind) = after.split_at(end.unwrap_or(after.len()));
         let host_ends = address.find(['/', '?', '#']).unwrap_or(address.len());
-        // A password that was not written as addresses are has a slash in it; what stands behind the colon is no port then.
+        // A password that was not written as addresses are has a slash in it; what stands behind
+        // the colon is no port then.
         let port = address[..host_ends].split_once(':').map(|(_, port)| port);
         let is_odd = !address[..host_ends].contains('@')
             && port.is_some_and(|port| !port.bytes().all(|byte| byte.is_ascii_digit()));

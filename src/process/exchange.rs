@@ -34,8 +34,9 @@ pub(crate) struct ExchangeOutcome {
     pub(crate) cut: bool,
 }
 
-/// Runs a program until it ends, at the latest until the deadline, and calls `tell` with each line of its standard error
-/// (cut to 500 characters, control characters escaped). It ends with all it started when the returned future is dropped.
+/// Runs a program until it ends, at the latest until the deadline, and calls `tell` with each line
+/// of its standard error (cut to 500 characters, control characters escaped). The program ends with
+/// all its descendants when the returned future is dropped.
 pub(crate) async fn exchange(
     spawner: &Spawner,
     spawn: Spawn,

@@ -1,10 +1,11 @@
 //! Leases on open files, by which the kernel keeps writers out while one is held.
 //!
-//! A process that opens the file for writing, or cuts it off, waits until the lease is given back, which is when the last descriptor of the
-//! open file is closed; after `/proc/sys/fs/lease-break-time` (45 seconds, as a rule) the kernel takes it back (fcntl(2), "Leases"). A program
-//! that runs by then cannot be written to for as long as it runs.
+//! A process that opens the file for writing, or truncates it, waits until the lease is returned,
+//! which happens when the last descriptor of the open file is closed. After
+//! `/proc/sys/fs/lease-break-time` (normally 45 seconds) the kernel takes the lease back (fcntl(2),
+//! "Leases"). A program that runs by then cannot be written to for as long as it runs.
 //!
-//! This is the one place with unsafe code: neither the standard library nor rustix knows leases.
+//! This is the one place with unsafe code: neither the standard library nor rustix supports leases.
 
 use std::fs::File;
 use std::io;
@@ -33,25 +34,27 @@ mod linux {
 
     use super::{File, io};
 
-    /// Names the signal that tells of a lease (asm-generic/fcntl.h); the libc crate lacks it.
+    /// The command that sets the signal of a lease (asm-generic/fcntl.h); the libc crate lacks it.
     const F_SETSIG: libc::c_int = 10;
 
     /// Takes a read lease on `file`, which must have been opened for reading alone.
     ///
     /// # Errors
-    /// [`io::ErrorKind::WouldBlock`] where somebody has the file open for writing; others where the file system has no leases, or the file belongs
-    /// to another user.
+    /// [`io::ErrorKind::WouldBlock`] if a process has the file open for writing; other errors if
+    /// the file system has no leases, or the file belongs to another user.
     pub(in crate::process) fn take_read_lease(file: &File) -> io::Result<()> {
         // The kernel announces a waiting writer by SIGIO, which would end this process. SIGURG is
         // ignored by default.
         check_result(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
-        // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long as `file` is borrowed.
+        // SAFETY: the command takes a number and no pointer, and the descriptor is open for as long
+        // as `file` is borrowed.
         check_result(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETLEASE, libc::F_RDLCK) })
     }
 
     /// Returns true if the lease on `file` is held and no process waits for its end.
     pub(in crate::process) fn is_held(file: &File) -> bool {
-        // SAFETY: the command takes nothing, and the descriptor is open for as long as `file` is borrowed.
+        // SAFETY: the command takes nothing, and the descriptor is open for as long as `file` is
+        // borrowed.
         let lease = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };
         lease == libc::F_RDLCK
     }

@@ -6,7 +6,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 const LINE_BYTES: u64 = 16 * 1024;
 const KEPT_CHARS: usize = 500;
 
-/// Calls `tell` with each line that is not empty, until the pipe ends. Control characters are escaped.
+/// Calls `tell` with each non-empty line, until the pipe ends. Control characters are escaped.
 pub(super) async fn each_line(pipe: impl AsyncRead + Unpin, mut tell: impl FnMut(String)) {
     let mut pipe = BufReader::new(pipe);
     let mut line = Vec::new();

@@ -1,4 +1,5 @@
-//! Sealed copies of files in memory, which no process can write to (memfd_create(2), "File sealing").
+//! Sealed copies of files in memory, which no process can write to (memfd_create(2), "File
+//! sealing").
 
 use std::fs::File;
 use std::io;

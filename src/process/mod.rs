@@ -1,15 +1,18 @@
-//! Processes of servers and commands: started from one thread, supervised, measured, and ended with their children.
+//! Processes of servers and commands: started from one thread, supervised, measured, and ended with
+//! their children.
 //!
-//! A server must die with us however we die, and take its children along. So it is not our child: between us and it
-//! stands a supervisor, our own binary started with [`SUPERVISE`], which asks the kernel for a signal when we die and is the
-//! reaper of everything the server leaves behind ([`supervisor`]). The kernel ties that signal to the *thread* that
-//! forked, so all are forked from one thread that never ends ([`Spawner`]).
+//! A server must die with us however we die, and take its children along. So it is not our child:
+//! between us and it stands a supervisor, our own binary started with [`SUPERVISE`]. The supervisor
+//! asks the kernel for a signal when we die and reaps everything that the server leaves behind
+//! ([`supervisor`]). The kernel ties that signal to the *thread* that forked, so all processes are
+//! forked from one thread that never ends ([`Spawner`]).
 //!
-//! What a caller has run (a shell's command line, not a server) can be kept from writing elsewhere than where it may:
-//! [`sandbox`].
+//! A caller's own command (a shell's command line, not a server) can be restricted to writable
+//! folders: [`sandbox`].
 //!
-//! Elsewhere than on Linux there is no supervisor: a server is started in a process group of its own, which is killed
-//! when its [`ServerProcess`] is dropped. When we are killed there, servers are left to notice that their input ended.
+//! On systems other than Linux there is no supervisor: a server is started in a process group of
+//! its own, which is killed when its [`ServerProcess`] is dropped. When we are killed there,
+//! servers must notice by themselves that their input ended.
 
 pub(crate) mod ancestry;
 pub(crate) mod environment;
@@ -124,8 +127,8 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Of a started child, whose standard output is `merged` where its streams are one; each line of a server's standard error goes to
-    /// `hearer` as well, where there is one.
+    /// Wraps a started child. `merged` is its standard output if its streams are one. Each line of
+    /// a server's standard error also goes to `hearer`, if there is one.
     fn new(
         mut child: Child,
         supervised: bool,
@@ -150,11 +153,13 @@ impl ServerProcess {
             if let (Some(id), Ok(status)) = (id.filter(|_| supervised), &status)
                 && std::os::unix::process::ExitStatusExt::signal(status).is_some()
             {
-                // Somebody killed the supervisor: what it would have ended is at least still in its group.
+                // Somebody killed the supervisor: what it would have ended is at least still in its
+                // group.
                 let _gone = kill_process_group(id, Signal::KILL);
             }
             if let Some(reader) = reader {
-                // The last words are in the pipe by now; a grandchild that keeps it open is not waited for.
+                // The last words are in the pipe by now; a grandchild that keeps it open is not
+                // waited for.
                 let _drained = tokio::time::timeout(Duration::from_millis(100), reader).await;
             }
             sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));
@@ -172,7 +177,8 @@ impl ServerProcess {
         self.stdout.take()
     }
 
-    /// A command's standard error; once. Of a server [`stderr_tail`](Self::stderr_tail) is kept instead.
+    /// A command's standard error; once. Of a server [`stderr_tail`](Self::stderr_tail) is kept
+    /// instead.
     pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
         self.command_stderr.take()
     }
@@ -191,12 +197,13 @@ impl ServerProcess {
         tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
     }
 
-    /// The process at the top of its tree, its supervisor's where it has one; `None` when it is gone.
+    /// The process at the top of its tree: its supervisor if it has one; `None` when it is gone.
     pub(crate) fn tree_root(&self) -> Option<i32> {
         self.living_pid().map(|id| id.as_raw_nonzero().get())
     }
 
-    /// Resident memory of the server and all its descendants in bytes; pages shared between them count more than once.
+    /// Resident memory of the server and all its descendants in bytes; pages shared between them
+    /// count more than once.
     pub async fn tree_rss(&self) -> Option<u64> {
         let id = self.tree_root()?;
         // It is as many reads as there are processes.
@@ -217,8 +224,9 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it: waits `grace` for it to leave by itself, then has everything in its tree ended. Returns within a few seconds,
-    /// with the number of processes that live then; their supervisor goes on ending them.
+    /// Ends it: waits `grace` for it to leave by itself, then has everything in its tree ended.
+    /// Returns within a few seconds, with the number of processes that live then; their supervisor
+    /// goes on ending them.
     pub async fn terminate(&self, grace: Duration) -> usize {
         if tokio::time::timeout(grace, self.wait()).await.is_ok() {
             return 0;
@@ -237,7 +245,7 @@ impl ServerProcess {
         0
     }
 
-    /// Has the supervisor end everything; where there is none, what is in the group ends.
+    /// Asks the supervisor to end everything; without a supervisor, ends the process group.
     fn request_end(&self) {
         let Some(id) = self.living_pid() else { return };
         let sent = match self.supervised {
@@ -301,7 +309,7 @@ async fn keep_lines(
     lines::each_line(pipe, keep).await;
 }
 
-/// Resident memory of this process alone, in bytes; `None` where the system does not tell.
+/// Resident memory of this process alone, in bytes; `None` if the system does not report it.
 pub(crate) fn own_resident_bytes() -> Option<u64> {
     tree::resident_bytes_of(i32::try_from(std::process::id()).ok()?)
 }

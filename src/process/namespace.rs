@@ -18,12 +18,14 @@ mod linux {
     use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags, mount, mount_change, unmount};
     use rustix::thread::UnshareFlags;
 
-    /// Makes the next child of this process, which has one thread, the first of a process namespace of its own.
+    /// Makes the next child of this process, which has one thread, the first of a process namespace
+    /// of its own.
     pub(crate) fn make() -> Result<()> {
         unshare(UnshareFlags::NEWNS)?;
         // What is mounted outside later is seen inside, and not the other way round.
         mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
-        // Where `/proc` cannot be mounted (in many containers), nothing has happened yet that could not be left so.
+        // Where `/proc` cannot be mounted (in many containers), nothing has happened yet that could
+        // not be left so.
         mount_proc()?;
         let made = unshare(UnshareFlags::NEWPID);
         if made.is_err() {

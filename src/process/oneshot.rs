@@ -20,7 +20,7 @@ pub struct FinishedProgram {
     pub tail: Vec<String>,
 }
 
-/// A program did not come to its end.
+/// The reasons why a program did not finish.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The program was not started.
@@ -31,13 +31,14 @@ pub enum RunError {
     TooLong {
         /// The name of the program.
         program: String,
-        /// The last lines it said.
+        /// The last lines of its output.
         tail: Vec<String>,
     },
 }
 
-/// Runs a program without input until it ends, at the latest until `deadline`, and calls `tell` with each line of its
-/// output and errors. It ends with all it started when the returned future is dropped.
+/// Runs a program without input until it ends, at the latest until `deadline`, and calls `tell`
+/// with each line of its output and errors. The program ends with all its descendants when the
+/// returned future is dropped.
 pub async fn run(
     spawner: &Spawner,
     spawn: Spawn,

@@ -1,14 +1,17 @@
 //! Programs of a project that run only while they match the hashes that their owner trusted.
 //!
-//! Between a look at a file by its path and a start by its path another file can take its place. So a pinned program is opened once:
-//! the open file is compared with its [`FilePin`], and it is what the kernel is given, by `/proc/self/fd/N`; its first argument stays its
-//! path, by which interpreters find their installation. From before the look to after the start a [`lease`] keeps others from writing to
-//! it, and while a program runs, the kernel does. Where there is no lease to be had (network file systems, files of another user or that
-//! somebody is writing to), a [`memfd`] copy in memory is looked at and started instead; such a program finds no other file beside it.
+//! Between a check of a file by its path and a start by its path another file can take its place.
+//! So a pinned program is opened once: the open file is compared with its [`FilePin`], and the
+//! kernel executes the same file, by `/proc/self/fd/N`. Its first argument stays its path, by which
+//! interpreters find their installation. From before the check to after the start a [`lease`] keeps
+//! others from writing to it, and while a program runs, the kernel does. If no lease is available
+//! (network file systems, files of another user or with an open writer), a [`memfd`] copy in memory
+//! is checked and started instead; such a program finds no other file beside it.
 //!
-//! A script cannot be started in that way: for its name its interpreter would be given the number of an open file, beside which nothing
-//! of the script's own lies. So the interpreter opens it by its path, a moment after the last look at it, as it does other pinned files
-//! that its command names.
+//! A script cannot be started in that way: its interpreter would get the number of an open file as
+//! the script's name, and the script would not find its own files beside it. So the interpreter
+//! opens the script by its path, a moment after the last check, as it does other pinned files that
+//! its command names.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -37,8 +40,8 @@ enum WriteProtectedFile {
 }
 
 impl HeldProgram {
-    /// Says whether the program that was started is what was looked at: a lease does not outlast the kernel's patience with who waits for
-    /// its end.
+    /// Checks that the started program is the one that was compared. A lease ends when the kernel
+    /// has waited too long on behalf of a writer.
     pub(super) fn check_started(&self) -> Result<(), PinError> {
         match &self.0 {
             Some(WriteProtectedFile::Leased(program)) if !lease::is_held(program.file()) => program.check(),
@@ -48,7 +51,7 @@ impl HeldProgram {
 }
 
 impl WriteProtectedFile {
-    /// Compares `program` with what was trusted, in a way in which it stays so.
+    /// Compares `program` with its pin, in a way in which it stays unchanged.
     fn new(program: PinnedFile) -> Result<Self, PinError> {
         if !is_shared(program.file()) && lease::take_read_lease(program.file()).is_ok() {
             program.check()?;
@@ -68,10 +71,11 @@ impl WriteProtectedFile {
     }
 }
 
-/// The command that starts `program`, once all of `pins` were compared with what is there.
+/// Returns the command that starts `program`, after all of `pins` were compared with the present
+/// files.
 ///
 /// # Errors
-/// When a file is not what was trusted, or cannot be read.
+/// A file does not match its pin, or cannot be read.
 pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, HeldProgram), PinError> {
     // The program last: between its look and its start passes the least time.
     let (own, others): (Vec<_>, Vec<_>) = pins.iter().partition(|pin| pin.path == program);
@@ -119,8 +123,9 @@ fn is_script(program: &File) -> bool {
     program.read_exact_at(&mut start, 0).is_err() || start == *b"#!"
 }
 
-/// `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. What else lies below that is looked at by both of its
-/// names: the command may use either, and another folder may have taken the place of `cwd` since it was entered.
+/// Returns `pins` as arguments of a supervisor that starts `program` in the folder `cwd`. Other
+/// files below `cwd` are checked by both of their names: the command may use either, and another
+/// folder may have taken the place of `cwd` since it was entered.
 pub(super) fn pin_arguments(pins: &[FilePin], program: &Path, cwd: &Path) -> impl Iterator<Item = OsString> {
     pins.iter().flat_map(move |pin| {
         let below = pin.path.strip_prefix(cwd).ok().filter(|_| pin.path != program).map(Path::to_owned);
@@ -129,7 +134,7 @@ pub(super) fn pin_arguments(pins: &[FilePin], program: &Path, cwd: &Path) -> imp
     })
 }
 
-/// The pins at the head of a supervisor's arguments, and the program behind them.
+/// Parses the pins at the head of a supervisor's arguments, and the program behind them.
 pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Option<(Vec<FilePin>, OsString)> {
     let mut pins = Vec::new();
     loop {

@@ -8,11 +8,11 @@ use crate::workspace::Workspace;
 /// The variable that names the folders of programs.
 const PATH: &str = "PATH";
 
-/// Folders in which programs are looked for.
+/// The folders that are searched for programs.
 ///
-/// A repository must not choose the program that is run. Therefore a folder of the user's PATH counts only if it is
-/// absolute and neither lies in the workspace nor is reached through it, and a program only if it does not lead there.
-/// The folders of our own installations count always.
+/// A repository must not choose the program that is run. Therefore a folder of the user's PATH
+/// counts only if it is absolute and neither lies in the workspace nor is reached through it, and a
+/// program only if it does not lead there. The folders of our own installations always count.
 #[derive(Debug, Clone)]
 pub(crate) struct ProgramPath {
     workspace: Workspace,
@@ -32,14 +32,14 @@ impl ProgramPath {
         Self { workspace: workspace.clone(), own: Vec::new(), users }
     }
 
-    /// Puts folders of our own installations first.
+    /// Adds folders of our own installations in front of all others.
     #[must_use]
     pub(crate) fn after(self, own: impl IntoIterator<Item = PathBuf>) -> Self {
         let own = own.into_iter().filter(|folder| folder.is_absolute()).chain(self.own).collect();
         Self { own, ..self }
     }
 
-    /// Puts folders behind all others. Folders that a repository could choose are left out.
+    /// Adds folders behind all others. Folders that a repository could choose are left out.
     #[must_use]
     pub(crate) fn followed_by(mut self, folders: impl IntoIterator<Item = PathBuf>) -> Self {
         let outside = folders.into_iter().filter(|folder| self.workspace.is_resolved_outside(folder));
@@ -61,7 +61,8 @@ impl ProgramPath {
 
     /// The variable PATH for a program that is started on the workspace.
     pub(crate) fn variable(&self) -> (OsString, OsString) {
-        // Folders that came out of a PATH contain no separator, and those of installations none either.
+        // Folders that came out of a PATH contain no separator, and those of installations none
+        // either.
         (PATH.into(), std::env::join_paths(self.folders()).unwrap_or_default())
     }
 }
@@ -78,8 +79,9 @@ fn outside_folders<'a>(workspace: &'a Workspace, path: &'a OsStr) -> impl Iterat
     std::env::split_paths(path).filter(|folder| workspace.is_resolved_outside(folder))
 }
 
-/// The folders of a search path of the user (`PATH`, `PYTHONPATH`, …) for a program that is started on the workspace;
-/// those of the project only where it is trusted. `None` if the variable is not set.
+/// Returns the folders of a user's search path (`PATH`, `PYTHONPATH`, …) for a program that is
+/// started on the workspace. Folders of the project are included only if it is trusted. `None` if
+/// the variable is not set.
 pub(crate) fn user_folders(workspace: &Workspace, trusted: bool, variable: &str) -> Option<Vec<PathBuf>> {
     let path = std::env::var_os(variable)?;
     Some(match trusted {

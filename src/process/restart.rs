@@ -1,5 +1,6 @@
-//! The rule for restarting a program that ended: at once after its first end, then with growing pauses, then after a window.
-//! Language servers, mounted MCP servers and the Copilot language server follow this one rule.
+//! The rule for restarting a program that ended: at once after its first end, then with growing
+//! pauses, then after a window. Language servers, mounted MCP servers and the Copilot language
+//! server follow this one rule.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +9,8 @@ use tokio::time::Instant;
 
 /// Ends within this time count together.
 pub(crate) const RESTART_WINDOW: Duration = Duration::from_secs(180);
-/// The pauses after the first, second, … end within the window; after one end more the program stays down.
+/// The pauses after the first, second, … end within the window; after one end more the program
+/// stays down.
 const PAUSES: [Duration; 4] =
     [Duration::ZERO, Duration::from_secs(1), Duration::from_secs(2), Duration::from_secs(4)];
 
@@ -39,10 +41,10 @@ impl RestartBackoff {
         self.ends.len() > PAUSES.len()
     }
 
-    /// When the program may be started, which may be in the past.
+    /// Returns the time at which the program may be started, which may be in the past.
     ///
     /// # Errors
-    /// The moment at which the window is over, where it ended too often.
+    /// The end of the window, if the program ended too often in it.
     pub(crate) fn next_start(&mut self) -> Result<Instant, Instant> {
         let now = Instant::now();
         self.ends.retain(|end| now - *end < RESTART_WINDOW);

@@ -39,9 +39,9 @@ use serde::Serialize;
 use super::sandbox_arguments::{Confinement, ENTER, SandboxArguments, arguments};
 use super::{Exit, Spawn, Spawner, namespace, supervisor};
 
-/// The status that says that the program was not started because it could not be shut in.
+/// The exit status if the program was not started because it could not be confined.
 const EXIT_NOT_CONFINED: i32 = 126;
-/// The status that says that it was not found, as shells have it.
+/// The exit status if the program was not found, as in shells.
 const EXIT_COMMAND_NOT_STARTED: i32 = 127;
 
 /// The time limit of a command that does nothing.
@@ -93,8 +93,8 @@ pub async fn supports_pid_namespace(spawner: &Spawner) -> bool {
     tokio::time::timeout(SANDBOX_PROBE_TIMEOUT, process.wait()).await == Ok(Exit::Code(0))
 }
 
-/// Shuts this process in and becomes the program that `args` name; returns, with an exit status, where that fails, and for the
-/// first process of a namespace when it has ended.
+/// Confines this process and becomes the program that `args` name. Returns, with an exit status,
+/// only if that fails, or for the first process of a namespace when it has ended.
 pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
     let mut args = args;
     let SandboxArguments { confinement, is_first } = SandboxArguments::read(&mut args);

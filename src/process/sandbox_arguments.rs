@@ -6,7 +6,7 @@ use std::path::PathBuf;
 /// The hidden first argument that makes our binary shut itself in and become another program.
 pub(crate) const ENTER: &str = "__sandbox";
 
-/// Tells a process that it is the first one of a process namespace.
+/// Marks a process as the first one of a process namespace.
 pub(super) const FIRST: &str = "--first";
 /// Keeps the program to the folders that follow.
 pub(super) const LANDLOCK: &str = "--landlock";
@@ -16,14 +16,16 @@ const END: &str = "--";
 /// The restrictions on a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Confinement {
-    /// Files and folders, by absolute path without links, beneath which may be written ([`writable_paths`](super::writable::writable_paths)). What is
-    /// not there is left out; where there is a link by now, nothing is run.
+    /// Writable files and folders, by absolute path without links
+    /// ([`writable_paths`](super::writable::writable_paths)). A missing path is left out; if one
+    /// has become a link, nothing is run.
     pub(crate) writable: Vec<PathBuf>,
     /// True if TCP is blocked.
     pub(crate) no_tcp: bool,
 }
 
-/// The arguments for our own binary that make it become `program`, shut in where `confinement` says so.
+/// The arguments for our own binary that make it become `program`, confined if `confinement` is
+/// given.
 pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -> Vec<OsString> {
     let mut arguments = vec![OsString::from(ENTER)];
     if let Some(confinement) = confinement {
@@ -46,7 +48,7 @@ pub(super) struct SandboxArguments {
 }
 
 impl SandboxArguments {
-    /// Takes from `args` what stands before the program's name.
+    /// Parses the arguments before the program's name.
     pub(super) fn read(args: &mut impl Iterator<Item = OsString>) -> Self {
         let kept = || Confinement { writable: Vec::new(), no_tcp: false };
         let mut read = Self { confinement: None, is_first: false };

@@ -25,7 +25,8 @@ pub(super) enum StdioMode {
     Server,
     /// A command: it has no input, and its caller reads both of its output streams.
     Command,
-    /// A program that is run to its end: both of its streams are one, so that its lines come in the order in which they were written.
+    /// A program that is run to its end: both of its streams are one, so that its lines come in the
+    /// order in which they were written.
     Merged,
 }
 
@@ -42,8 +43,8 @@ pub struct Spawn {
     pub env: BTreeMap<OsString, OsString>,
     /// Its working directory.
     pub cwd: PathBuf,
-    /// The files of a project that run, or are read by what runs, only as they were trusted; the program itself among them, where it is
-    /// one of the project.
+    /// The project files that the program runs or reads only if they match their pins; includes the
+    /// program itself if it is one of the project.
     pub pins: Vec<FilePin>,
 }
 
@@ -83,7 +84,8 @@ struct SpawnOrder {
     /// Of a pinned program that is started directly.
     held: Option<HeldProgram>,
     runtime: Handle,
-    /// Takes a whole `ServerProcess`, whose drop ends what was started when its caller has gone away in between.
+    /// Takes a whole `ServerProcess`, so that its drop ends the process if the caller has gone
+    /// away.
     done: oneshot::Sender<Result<ServerProcess, OrderError>>,
 }
 
@@ -116,9 +118,10 @@ impl SpawnOrder {
 }
 
 impl Spawner {
-    /// A spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the running one, or the one beside
-    /// the running program. Without any, and elsewhere than on Linux, servers are started directly, and nothing is sure
-    /// to be ended when this process is killed; the log says so.
+    /// Creates a spawner whose supervisor is the `lsp-tools` binary at `supervisor`; by default the
+    /// running one, or the one beside the running program. Without any, and on systems other than
+    /// Linux, servers are started directly. They may then survive this process if it is killed; the
+    /// log says so.
     pub fn new(supervisor: Option<PathBuf>) -> Self {
         let supervisor = supervisor.or_else(own_binary).filter(|_| cfg!(target_os = "linux"));
         if supervisor.is_none() {
@@ -129,12 +132,13 @@ impl Spawner {
         Self { supervisor }
     }
 
-    /// The binary that supervises, where there is one.
+    /// The supervisor's binary, if there is one.
     pub(crate) fn supervisor(&self) -> Option<&Path> {
         self.supervisor.as_deref()
     }
 
-    /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves nothing.
+    /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves
+    /// nothing.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
         self.start(spawn, StdioMode::Server, None).await
     }
@@ -211,8 +215,8 @@ impl Spawner {
     }
 }
 
-/// The way to the starting thread, which lives as long as the process: a supervisor is told of the death of the thread
-/// that forked it.
+/// The channel to the starting thread, which lives as long as the process: a supervisor gets a
+/// signal at the death of the thread that forked it.
 fn starting_thread() -> Option<&'static mpsc::Sender<SpawnOrder>> {
     static THREAD: OnceLock<Option<mpsc::Sender<SpawnOrder>>> = OnceLock::new();
     let start = || {
@@ -227,7 +231,8 @@ fn starting_thread() -> Option<&'static mpsc::Sender<SpawnOrder>> {
     THREAD.get_or_init(start).as_ref()
 }
 
-/// The running binary if it is `lsp-tools`, else the `lsp-tools` beside it or one folder up (where Cargo puts it for tests).
+/// The running binary if it is `lsp-tools`, else the `lsp-tools` beside it or one folder up (for
+/// tests of Cargo).
 fn own_binary() -> Option<PathBuf> {
     let running = std::env::current_exe().ok()?;
     if running.file_stem().is_some_and(|stem| stem == "lsp-tools") {

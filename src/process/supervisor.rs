@@ -34,10 +34,11 @@ const SIGTERM_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// The additional time for the first process of a namespace, which gives the other processes the
 /// normal time.
 const INIT_EXTRA_GRACE_PERIOD: Duration = Duration::from_millis(100);
-/// The status that says that the server could not be started, as shells have it.
+/// The exit status if the server could not be started, as in shells.
 const EXIT_SERVER_NOT_STARTED: i32 = 127;
 
-/// Runs as a supervisor and returns its exit status: the server's own, or 128 + n when signal n ended it.
+/// Runs as a supervisor and returns its exit status: the server's own, or 128 + n when signal n
+/// ended it.
 pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     let parent = args.next().and_then(|parent| parent.to_str()?.parse::<i32>().ok()).and_then(Pid::from_raw);
     let Some((pins, program)) = pinned::read(&mut args) else { return EXIT_SERVER_NOT_STARTED };
@@ -52,8 +53,8 @@ pub(crate) fn run(mut args: impl Iterator<Item = OsString>) -> i32 {
     run_supervisor(program, args, &pins, below)
 }
 
-/// Gives a process that is about to be started with these arguments a process namespace, where it is confined and the kernel
-/// allows that. This process is its parent, and has no other child.
+/// Creates a process namespace for a process that is about to be started with these arguments, if
+/// it is confined and the kernel allows it. This process is its parent, and has no other child.
 fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
     let is_confined = arguments.iter().take(2).eq([ENTER, LANDLOCK]);
     let given = is_confined && namespace::make().is_ok();
@@ -63,8 +64,8 @@ fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
     given
 }
 
-/// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does. When this process ends,
-/// the kernel ends all that are left.
+/// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does.
+/// When this process ends, the kernel ends all that are left.
 pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
     run_supervisor(program, args, &[], DescendantScope::All)
 }
@@ -72,7 +73,7 @@ pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
 /// The processes below, and the way to reach them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DescendantScope {
-    /// All descendants, who are found one by one.
+    /// All descendants, which are found one by one.
     Tree,
     /// The first process of a namespace, with which all others end.
     First,
@@ -89,7 +90,8 @@ impl DescendantScope {
                 Ok(())
             }
             Self::First => kill_process(server, signal),
-            // In this one place the kernel reads "group 1" as "everybody", which anywhere else is every process of this user.
+            // In this one place the kernel reads "group 1" as "everybody", which anywhere else is
+            // every process of this user.
             Self::All if own.is_init() => kill_process_group(Pid::INIT, signal),
             Self::All => Ok(()),
         };
@@ -136,7 +138,8 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
     let mut server = SupervisedProcess { id, below, status: None };
     while server.status.is_none() {
         tokio::select! {
-            // Also what the server left behind is reaped, so that it does not pile up over the days.
+            // Also what the server left behind is reaped, so that it does not pile up over the
+            // days.
             _ = child_ended.recv() => {
                 server.reap_ended();
             }
@@ -183,8 +186,8 @@ struct SupervisedProcess {
 }
 
 impl SupervisedProcess {
-    /// Waits for what has ended, and tells whether anything below still lives: all that lives is a child of ours or
-    /// below one.
+    /// Reaps ended children. Returns true if anything below still lives: every living descendant is
+    /// our child or below one.
     fn reap_ended(&mut self) -> bool {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {

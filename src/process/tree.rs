@@ -1,7 +1,7 @@
 //! The descendants of a process, and their memory.
 //!
-//! Processes come and go while they are looked at, and some do so on purpose. So nothing here waits for an end of new ones:
-//! every walk has a bound in time.
+//! Processes come and go during a walk, some of them on purpose. So nothing here waits until no new
+//! ones appear: every walk has a time limit.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -18,12 +18,12 @@ const PROC_FILE_BYTES: usize = 4 << 10;
 /// No walk takes longer; one over ten thousand processes takes a tenth of it.
 const PROCESS_WALK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// A process as it was when it was looked at. Its id alone may be another's by now.
+/// A process as it was when it was read. Its id alone may belong to another process later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     /// Its id.
     pub(crate) pid: i32,
-    /// Its parent's id; 0 where that is outside of this container.
+    /// Its parent's id; 0 if the parent is outside of this container.
     pub(crate) parent: i32,
     /// When it started, in clock ticks since the system started.
     pub(crate) started: u64,
@@ -41,7 +41,7 @@ pub(crate) enum ProcessState {
 }
 
 impl Process {
-    /// Looks at the process `pid`.
+    /// Reads the state of the process `pid`.
     pub(crate) fn lookup(pid: i32) -> ProcessState {
         if let Some(process) = read_process(pid) {
             return ProcessState::Living(process);
@@ -65,7 +65,8 @@ impl Process {
     }
 }
 
-/// Now, in clock ticks since the system started; `None` where the system does not tell.
+/// Returns the time in clock ticks since the system started; `None` if the system does not report
+/// it.
 pub(crate) fn system_ticks() -> Option<u64> {
     let uptime = read_text("/proc/uptime")?;
     // Seconds with two places, rounded down.
@@ -122,10 +123,11 @@ pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Every process that was there when it was asked. Empty where there is no `/proc`.
+/// Lists all processes. Empty if there is no `/proc`.
 pub(crate) fn all_pids() -> Vec<i32> {
     let begun = Instant::now();
-    // Names alone, since they are read faster than processes are made; and not for ever where they are not.
+    // Names alone, since they are read faster than processes are made; and not for ever where they
+    // are not.
     let entries = fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -162,7 +164,8 @@ impl ChildLookup {
     }
 }
 
-/// The children of `pid`, zombies among them, as the kernel lists them (`CONFIG_PROC_CHILDREN`), by the threads that started them.
+/// The children of `pid`, zombies among them, as the kernel lists them (`CONFIG_PROC_CHILDREN`), by
+/// the threads that started them.
 fn list_children(pid: i32) -> Option<Vec<i32>> {
     let mut found = Vec::new();
     for thread in fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
@@ -172,7 +175,8 @@ fn list_children(pid: i32) -> Option<Vec<i32>> {
     Some(found)
 }
 
-/// The bytes of a file of `/proc`, which says nothing of its length: with room for most of them they come at the first call.
+/// Reads a file of `/proc`, whose length is not announced. The buffer is large enough to read most
+/// of them in one call.
 pub(super) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
     // `File` would ask for the length once more.
@@ -180,7 +184,7 @@ pub(super) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text of a file of `/proc`; `None` where it cannot be read.
+/// Returns the text of a file of `/proc`; `None` if it cannot be read.
 pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
     String::from_utf8(read_bytes(path).ok()?).ok()
 }

@@ -18,7 +18,7 @@ const MAX_WRITABLE_PATH_SYMLINKS: usize = 40;
 /// A path as the system looks it up.
 #[derive(Debug)]
 struct LookedUp {
-    /// The folders in which a name was looked up, by canonical path.
+    /// The folders that were searched for a name, by canonical path.
     folders: Vec<PathBuf>,
     /// Those of them in which a link was followed.
     links: Vec<PathBuf>,
@@ -27,7 +27,7 @@ struct LookedUp {
 }
 
 impl LookedUp {
-    /// `None` where nothing is there.
+    /// `None` if the path does not exist.
     fn resolve(path: &Path) -> Option<Self> {
         let mut left: VecDeque<OsString> = parts(path).collect();
         let (mut folders, mut links, mut target) = (Vec::new(), Vec::new(), PathBuf::from("/"));
