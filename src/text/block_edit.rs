@@ -1,4 +1,5 @@
-//! Replacement, removal and neighbours of a block of lines (a function, a class), in the indentation and spacing of the text around it.
+//! Replacement, removal and neighbours of a block of lines (a function, a class), in the
+//! indentation and spacing of the text around it.
 
 use super::{Buffer, Position, Range};
 
@@ -15,18 +16,19 @@ pub(super) const MAX_GAP_LINES: usize = 2;
 /// The change to a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BlockEdit<'a> {
-    /// Another text in its place; decorators and comments above it stay, unless the text brings its own.
+    /// Replaces the block by another text; decorators and comments above it stay, unless the text
+    /// brings its own.
     Replace(&'a str),
-    /// A text before it and what belongs to it.
+    /// Inserts a text before the block and its attached lines.
     InsertBefore(&'a str),
     /// A text after it.
     InsertAfter(&'a str),
-    /// Nothing; what belongs to it goes with it.
+    /// Removes the block with its attached lines.
     Remove,
 }
 
-/// `text` with an edit of the block at `range`, a whole definition. New text may be indented as in the file, or begin at column 0; it ends
-/// its lines as the file does.
+/// `text` with an edit of the block at `range`, a whole definition. New text may be indented as in
+/// the file, or begin at column 0; it ends its lines as the file does.
 pub(crate) fn edit_block(text: &str, range: Range, edit: BlockEdit<'_>) -> String {
     let block = Block::new(text, range);
     match edit {
@@ -48,7 +50,7 @@ pub(crate) fn edit_block(text: &str, range: Range, edit: BlockEdit<'_>) -> Strin
 /// A block that was taken out of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CutBlock {
-    /// The block with what belongs to it, in whole lines.
+    /// The block with its attached lines, in whole lines.
     pub(crate) block: String,
     /// The text without it.
     pub(crate) rest: String,
@@ -56,7 +58,7 @@ pub(crate) struct CutBlock {
     pub(crate) gap: usize,
 }
 
-/// Takes the block at `range` out of `text`; `None` where it shares its lines with other code.
+/// Cuts the block at `range` out of `text`; `None` if it shares its lines with other code.
 pub(crate) fn cut_block(text: &str, range: Range) -> Option<CutBlock> {
     let block = Block::new(text, range);
     let own = block.line_start(block.first_line)..block.content_end(block.last_line);
@@ -80,7 +82,8 @@ struct Block<'t> {
     /// The white space before its first line.
     indent: String,
     line_end: &'static str,
-    /// Other code stands beside it on its lines; what only introduces and ends it (`export const`, `;`) does not count.
+    /// True if other code is on its lines; text that only introduces and ends it (`export const`,
+    /// `;`) does not count.
     shares_line: bool,
 }
 
@@ -136,8 +139,8 @@ impl<'t> Block<'t> {
         is_one.then_some(first)
     }
 
-    /// `new` in the place of the block. What stands before and behind it on its lines, such as `export const` and `;`, goes where `new` has it
-    /// too.
+    /// Replaces the block by `new`. The text before and behind the block on its lines, such as
+    /// `export const` and `;`, is dropped if `new` has it too.
     fn replaced(&self, new: &str) -> String {
         let new = self.indented(new);
         let new = new.trim_start();
@@ -174,7 +177,8 @@ impl<'t> Block<'t> {
         self.lines.iter().skip(self.last_line + 1).take_while(|line| line.trim().is_empty()).count()
     }
 
-    /// The empty lines that separate the block from its siblings; one where it has none and is not a single line.
+    /// The number of empty lines between the block and its siblings; one if it has no siblings and
+    /// is not a single line.
     fn gap(&self) -> usize {
         let (above, below) = (self.empty_lines_above(), self.empty_lines_below());
         let before = self.first_line.checked_sub(above + 1).map(|line| &self.lines[line]);
@@ -193,7 +197,8 @@ impl<'t> Block<'t> {
         }
         let (above, below) = (self.empty_lines_above(), self.empty_lines_below());
         let after = self.lines.get(self.last_line + below + 1);
-        // At the end of what it lies in, the empty lines that separated it from its sibling go; else those behind it.
+        // At the end of what it lies in, the empty lines that separated it from its sibling go;
+        // else those behind it.
         let is_last = after.is_none_or(|line| indent_of(line) < self.indent.len() || is_closer(line));
         let (first, last) = match is_last {
             true => (self.first_line - above, self.last_line),
@@ -246,7 +251,7 @@ fn first_own_line(lines: &[String], first: usize, last: usize) -> usize {
     if line <= last { line } else { first }
 }
 
-/// The last line of the decorator, attribute or comment that begins on `first`: where it is closed.
+/// The last line of the decorator, attribute or comment that begins on `first`.
 fn attached_end(lines: &[String], first: usize) -> usize {
     if lines.get(first).is_some_and(|line| line.trim_start().starts_with("/*")) {
         let end = lines.iter().skip(first).take(MAX_ATTACHED_LINES).position(|line| line.contains("*/"));

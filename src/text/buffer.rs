@@ -6,10 +6,12 @@ use ropey::Rope;
 
 use super::{EncodedPosition, EncodedRange, Encoding, Position, Range, TextChange};
 
-/// The text of a document: cheap to clone, cheap to edit in the middle, and able to convert positions.
+/// The text of a document: cheap to clone, cheap to edit in the middle, and able to convert
+/// positions.
 ///
-/// Lines end at LF, CRLF or CR, as in the Language Server Protocol (3.17, *Text Documents*). No method panics on
-/// a position outside the text: positions are clamped to the line's end and to the last line.
+/// Lines end at LF, CRLF or CR, as in the Language Server Protocol (3.17, *Text Documents*). No
+/// method panics on a position outside the text: positions are clamped to the line's end and to the
+/// last line.
 #[derive(Debug, Clone, Default)]
 pub struct Buffer {
     rope: Rope,
@@ -25,7 +27,8 @@ impl Buffer {
         &self.rope
     }
 
-    /// Number of lines; a text that ends in a line break has an empty last line, an empty text has one line.
+    /// Number of lines; a text that ends in a line break has an empty last line, an empty text has
+    /// one line.
     pub fn line_count(&self) -> u32 {
         to_u32(self.rope.len_lines())
     }
@@ -45,7 +48,8 @@ impl Buffer {
         Some(Cow::from(self.rope.slice(start..start + self.line_len_chars(line))))
     }
 
-    /// Length of the 0-based `line` without its line break, in Unicode scalar values; 0 past the last line.
+    /// Length of the 0-based `line` without its line break, in Unicode scalar values; 0 past the
+    /// last line.
     pub(crate) fn line_len(&self, line: u32) -> u32 {
         if line >= self.line_count() { 0 } else { to_u32(self.line_len_chars(line as usize)) }
     }
@@ -65,8 +69,8 @@ impl Buffer {
         Position { line, character: self.line_len(line) }
     }
 
-    /// `position`, moved back into the text where it lies outside: past a line's end to that end, past the last
-    /// line to the end of the text.
+    /// Moves `position` back into the text if it lies outside: past a line's end to that end, past
+    /// the last line to the end of the text.
     pub(crate) fn clamp(&self, position: Position) -> Position {
         if position.line >= self.line_count() {
             return self.end();
@@ -84,7 +88,8 @@ impl Buffer {
         self.rope.char_to_byte(self.char_index(position))
     }
 
-    /// The position of a byte offset, moved back to the start of the character it lies in and to the text's end.
+    /// The position of a byte offset, moved back to the start of the character it lies in and to
+    /// the text's end.
     pub(crate) fn position_of_byte(&self, byte: usize) -> Position {
         self.position_of_char(self.rope.byte_to_char(byte.min(self.rope.len_bytes())))
     }
@@ -94,7 +99,8 @@ impl Buffer {
         self.rope.line_to_char(position.line as usize) + position.character as usize
     }
 
-    /// The position of the character at `index`; one between CR and LF counts as the end of its line.
+    /// The position of the character at `index`; one between CR and LF counts as the end of its
+    /// line.
     pub(crate) fn position_of_char(&self, index: usize) -> Position {
         let line = self.rope.char_to_line(index);
         let character = index - self.rope.line_to_char(line);
@@ -116,7 +122,8 @@ impl Buffer {
 
     /// The position that a language server means by `encoded`.
     ///
-    /// Past a line's end means that end (LSP 3.17, *Position*); a unit inside a character means its start.
+    /// Past a line's end means that end (LSP 3.17, *Position*); a unit inside a character means its
+    /// start.
     pub(crate) fn decode(&self, encoded: EncodedPosition) -> Position {
         if encoded.line >= self.line_count() {
             return self.end();
@@ -144,7 +151,7 @@ impl Buffer {
         EncodedRange { start: self.encode(range.start, encoding), end: self.encode(range.end, encoding) }
     }
 
-    /// The range that a language server means by `encoded`; ends that come inverted are put in order.
+    /// Decodes a range of a language server; inverted ends are put in order.
     pub(crate) fn decode_range(&self, encoded: EncodedRange) -> Range {
         Range::new(self.decode(encoded.start), self.decode(encoded.end))
     }
@@ -183,7 +190,8 @@ impl std::fmt::Display for Buffer {
     }
 }
 
-/// Lines and columns are `u32` in the protocol; a text beyond that is refused long before it reaches a buffer.
+/// Lines and columns are `u32` in the protocol; a text beyond that is refused long before it
+/// reaches a buffer.
 fn to_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }

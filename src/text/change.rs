@@ -15,11 +15,11 @@ pub struct TextChange {
 }
 
 impl TextChange {
-    /// The smallest replacement that turns `old` into `new`, or `None` where they are the same.
+    /// Returns the smallest replacement that turns `old` into `new`, or `None` if they are equal.
     ///
-    /// What both share at the start and at the end stays; two buffers that share rope nodes (one is an edited clone
-    /// of the other) are compared without looking at the shared text. A CRLF is never split, since no position
-    /// can point inside it.
+    /// The common start and end stay. Two buffers that share rope nodes (one is an edited clone of
+    /// the other) are compared without reading the shared text. A CRLF is never split, since no
+    /// position can point inside it.
     pub(crate) fn between(old: &Buffer, new: &Buffer) -> Option<Self> {
         let (old_rope, new_rope) = (old.rope(), new.rope());
         if old_rope.is_instance(new_rope) {
@@ -63,7 +63,7 @@ fn range_of(old: &Buffer, bytes: std::ops::Range<usize>) -> Range {
     Range { start: old.position_of_byte(bytes.start), end: old.position_of_byte(bytes.end) }
 }
 
-/// Text whose bytes and character boundaries can be looked at, be it a rope or a string.
+/// A text with access to its bytes and character boundaries: a rope or a string.
 trait ByteAccess {
     fn len(&self) -> usize;
     fn byte(&self, at: usize) -> u8;
@@ -87,7 +87,8 @@ impl ByteAccess for str {
     }
 }
 
-/// The differing byte spans of both texts, widened to character boundaries and around any CRLF they would split.
+/// The differing byte spans of both texts, widened to character boundaries and around any CRLF they
+/// would split.
 fn widen_to_boundaries<O: ByteAccess + ?Sized, N: ByteAccess + ?Sized>(
     old: &O,
     new: &N,
@@ -116,7 +117,8 @@ fn splits_char_or_crlf<B: ByteAccess + ?Sized>(text: &B, at: usize) -> bool {
 
 fn chunks_from_back(rope: &Rope) -> Chunks<'_> {
     let (chunks, _, _, _) = rope.chunks_at_byte(rope.len_bytes());
-    // `chunks_at_byte` at the end stands on the last chunk; stepping over it makes `reversed` start with it.
+    // `chunks_at_byte` at the end stands on the last chunk; stepping over it makes `reversed` start
+    // with it.
     let mut chunks = chunks;
     chunks.next();
     chunks.reversed()

@@ -17,7 +17,7 @@ pub(crate) const TRUNCATED: &str = "... diff truncated: ";
 pub(crate) struct DiffOptions {
     /// Lines of context around each change.
     pub(crate) context: usize,
-    /// Most bytes of [`UnifiedDiff::text`], but for the line that says what was left out.
+    /// Most bytes of [`UnifiedDiff::text`], without the line that marks the omission.
     pub(crate) max_bytes: usize,
 }
 
@@ -31,12 +31,15 @@ impl Default for DiffOptions {
 /// The difference of two texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UnifiedDiff {
-    /// The unified diff; empty where nothing differs. Lines have the line ends of the texts, so a CRLF line ends in
-    /// CRLF; a last line without line end is followed by `\ No newline at end of file`.
+    /// The unified diff; empty if nothing differs. Lines have the line ends of the texts, so a CRLF
+    /// line ends in CRLF; a last line without line end is followed by `\ No newline at end of
+    /// file`.
     pub(crate) text: String,
-    /// Lines of the new text that the old one has not; counted in full also where `text` is shortened.
+    /// Lines of the new text that the old one has not; counted in full also where `text` is
+    /// shortened.
     pub(crate) additions: usize,
-    /// Lines of the old text that the new one has not; counted in full also where `text` is shortened.
+    /// Lines of the old text that the new one has not; counted in full also where `text` is
+    /// shortened.
     pub(crate) deletions: usize,
     /// The part that `text` leaves out; `None` if the diff is whole.
     pub(crate) truncated: Option<DiffTruncation>,
@@ -51,11 +54,13 @@ pub(crate) struct DiffTruncation {
     pub(crate) lines: usize,
 }
 
-/// The difference between `old` and `new`. A path is `None` where there is no such file: that side is `/dev/null`.
+/// Computes the difference between `old` and `new`. A path is `None` if there is no such file: that
+/// side is `/dev/null`.
 ///
-/// Headers are git's: `--- a/…` and `+++ b/…`, before them `diff --git` where those two alone would not tell (a rename,
-/// an empty file that comes or goes). Applied to `old`, a diff that is not shortened gives `new`, byte by byte.
-/// Git's own heuristics bound the time it takes for texts with much that differs.
+/// Headers are git's: `--- a/…` and `+++ b/…`, before them `diff --git` if those two alone would be
+/// ambiguous (a rename, an empty file that is created or deleted). A diff that is not shortened
+/// turns `old` into `new`, byte by byte. Git's own heuristics bound the time for texts with many
+/// differences.
 pub(crate) fn unified_diff(
     old_path: Option<&str>,
     old: &str,
@@ -81,7 +86,8 @@ pub(crate) fn unified_diff(
     UnifiedDiff { text, additions, deletions, truncated }
 }
 
-/// Long texts of few different lines take the algorithm minutes; what differs there is one change.
+/// Computes the hunks. The algorithm takes minutes for long texts of few different lines; such
+/// texts become one change.
 fn compute_hunks(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
     const LONG_DIFF_THRESHOLD_LINES: usize = 20_000;
     let (old, new) = (&input.before, &input.after);
@@ -229,8 +235,8 @@ fn push_line(text: &mut String, sign: char, line: &str) {
     }
 }
 
-/// `start,count` with a 1-based start, as the format has it: the count left out where it is 1, and the line before where
-/// it is 0.
+/// Formats `start,count` with a 1-based start: the count is left out if it is 1, and the line
+/// before is given if it is 0.
 fn range(lines: Range<usize>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),

@@ -30,7 +30,7 @@ pub(crate) enum Difference {
         /// The text found there.
         found: String,
     },
-    /// First in a character that looks much like the one expected (quotes, dashes, spaces).
+    /// First in a character that resembles the expected one (quotes, dashes, spaces).
     Lookalike {
         /// The column of the difference.
         column: usize,

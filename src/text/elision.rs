@@ -1,5 +1,5 @@
-//! Detection of lines such as `// ...existing code...`, by which models stand for text that they leave out. Written to a file,
-//! such a line is in the place of what it stood for.
+//! Detection of lines such as `// ...existing code...`, by which models mark omitted text. Written
+//! to a file, such a line would replace the text that it stands for.
 
 /// The words between the dots.
 const WORDS: &str = "existing code";

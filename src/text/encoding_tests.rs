@@ -1,7 +1,7 @@
 //! The product's changes, applied by the scripted server's own reading of the specification.
 //!
-//! The two share no code: one works on ropes, the other on plain strings, and refuses positions inside a character,
-//! past a line's end or past the text.
+//! The two share no code: one works on ropes, the other on plain strings, and refuses positions
+//! inside a character, past a line's end or past the text.
 
 #[allow(dead_code, reason = "the words and diagnostics of the scripted server are not what is tested here")]
 #[allow(unreachable_pub, reason = "the scripted server needs it public")]
@@ -13,7 +13,8 @@ use serde_json::json;
 
 use super::{Buffer, Encoding, TextChange};
 
-/// Texts of few different characters, so that they have much in common, and of all that is hard to count.
+/// Texts of few different characters, so that they have much in common, and of all that is hard to
+/// count.
 fn text() -> impl Strategy<Value = String> {
     let pieces = [
         "a",

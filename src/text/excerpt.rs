@@ -6,8 +6,9 @@ pub(crate) const MAX_EXCERPT_LINE_CHARS: usize = 400;
 /// The number of Unicode scalar values kept before the hit in a cut line.
 const EXCERPT_LEADING_CHARS: usize = 80;
 
-/// `line` as text; where it has more than `longest` scalar values, a stretch around the byte offset `at`, with `…` where it
-/// was cut. Bytes that are not UTF-8 become replacement characters.
+/// Returns `line` as text. If it has more than `longest` scalar values, returns an excerpt around
+/// the byte offset `at`, with `…` at each cut. Bytes that are not UTF-8 become replacement
+/// characters.
 pub(crate) fn excerpt(line: &[u8], at: usize, longest: usize) -> String {
     // A scalar value has at most four bytes; a line that cannot be too long need not be counted.
     if line.len() <= longest || (line.len() <= 4 * longest && count_chars(line) <= longest) {
@@ -54,7 +55,7 @@ pub(crate) fn count_chars(bytes: &[u8]) -> usize {
     }
 }
 
-/// Lines and columns are `u32` in the protocol; what lies beyond is shown as the last one.
+/// Converts a line or column to the protocol's `u32`; larger values become the maximum.
 pub(crate) fn to_u32(number: impl TryInto<u32>) -> u32 {
     number.try_into().unwrap_or(u32::MAX)
 }

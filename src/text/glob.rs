@@ -1,5 +1,5 @@
-//! Globs that come from outside, compiled within limits. The glob crate follows braces within braces by recursion, and takes
-//! for granted that what it has read can be compiled.
+//! Globs that come from outside, compiled within limits. The glob crate parses nested braces by
+//! recursion, and assumes that every parsed glob can be compiled.
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
@@ -28,10 +28,10 @@ pub(crate) fn glob_fault(glob: &str) -> Option<String> {
         .then(|| format!("its braces are {deepest} deep, more than {MAX_GLOB_BRACE_DEPTH}"))
 }
 
-/// `glob`, read as `set_up` says.
+/// Parses `glob` with the options of `set_up`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The fault of the glob.
 pub(crate) fn read_glob<'g>(
     glob: &'g str,
     set_up: impl FnOnce(&mut GlobBuilder<'g>),
@@ -56,7 +56,8 @@ pub(crate) fn build_glob_set(globs: impl IntoIterator<Item = Glob>) -> Result<Gl
     set.build().map_err(|error| error.kind().to_string())
 }
 
-/// The globs without braces that `glob` stands for; with braces left where there are more than [`MAX_EXPANDED_GLOBS`].
+/// Expands `glob` into globs without braces; braces remain if there would be more than
+/// [`MAX_EXPANDED_GLOBS`].
 pub(crate) fn expand_braces(glob: &str) -> Vec<String> {
     let (mut expanded, mut open) = (Vec::new(), vec![glob.to_owned()]);
     while let Some(next) = open.pop() {

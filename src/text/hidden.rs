@@ -13,8 +13,8 @@ pub(crate) struct HiddenCharacter {
     pub(crate) what: &'static str,
 }
 
-/// The hidden characters of `text`, in order. Those that join letters or emoji where that is their use (Persian, family
-/// emoji) are none.
+/// Returns the hidden characters of `text`, in order. Characters that join letters or emoji in
+/// their proper use (Persian, family emoji) do not count.
 pub(crate) fn hidden_characters(text: &str) -> impl Iterator<Item = HiddenCharacter> + '_ {
     let (mut line, mut column) = (0, 0);
     let mut before = None;

@@ -32,7 +32,7 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     words_in(text).any(|found| found == word)
 }
 
-/// `text` with `new` in the place of `old`, where that stands as a whole word.
+/// Replaces `old` by `new` in `text`, wherever it is a whole word.
 pub(crate) fn replace_word(text: &str, old: &str, new: &str) -> String {
     let mut replaced = String::with_capacity(text.len());
     let mut rest = text;
@@ -83,10 +83,10 @@ fn push_identifier(found: &mut Vec<Identifier>, line: u32, from: u32, to: u32, n
     found.push(Identifier { name: name.to_owned(), range });
 }
 
-/// The identifier at `position`, or else the nearest on the same line (the one before it where two are equally
-/// near); `None` where the line has none.
+/// Returns the identifier at `position`, or else the nearest on the same line (the one before it if
+/// two are equally near); `None` if the line has none.
 ///
-/// A position at a name's end belongs to that name, as editors have it.
+/// A position at a name's end belongs to that name, as in editors.
 pub(crate) fn identifier_near(buffer: &Buffer, position: Position) -> Option<Identifier> {
     let distance = |name: &Identifier| {
         let (start, end) = (name.range.start.character, name.range.end.character);
@@ -97,7 +97,8 @@ pub(crate) fn identifier_near(buffer: &Buffer, position: Position) -> Option<Ide
         }
     };
     let mut names = identifiers_on_line(buffer, position.line);
-    // A position between two touching names cannot be; between `a` and `(b` the name that starts here wins.
+    // A position between two touching names cannot be; between `a` and `(b` the name that starts
+    // here wins.
     if let Some(at) = names.iter().position(|name| {
         name.range.start.character <= position.character && position.character < name.range.end.character
     }) {

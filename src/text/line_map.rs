@@ -20,7 +20,7 @@ impl LineMap {
         Self { hunks: diff.hunks().map(|hunk| (hunk.before, hunk.after)).collect() }
     }
 
-    /// The new 0-based line of an old one; `None` where it was replaced or removed.
+    /// Returns the new 0-based line of an old one; `None` if it was replaced or removed.
     pub fn new_line(&self, old: u32) -> Option<u32> {
         let mut shift = 0_i64;
         for (before, after) in &self.hunks {
@@ -35,7 +35,7 @@ impl LineMap {
         u32::try_from(i64::from(old) + shift).ok()
     }
 
-    /// The replaced lines of the old text, 0-based; empty ranges where something was only added.
+    /// The replaced lines of the old text, 0-based; a range is empty if lines were only added.
     pub(crate) fn old_ranges(&self) -> impl Iterator<Item = Range<u32>> {
         self.hunks.iter().map(|(before, _)| before.clone())
     }

@@ -1,13 +1,18 @@
 //! The lowest floor: text, positions, diffs and patches, without any input or output.
 //!
-//! What lives here: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the smallest
-//! [`TextChange`] between two buffers, where lines went ([`LineMap`]), [`Identifier`]s under or beside a position, and the
-//! [`nearest_word`] word to a wrong one; [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for text left out ([`elision`]); bytes as digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]); [`notebook`]s; globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]). Everything is
-//! pure: no file, no process, no language server, no async. May use: nothing of this crate.
+//! Contents: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the
+//! smallest [`TextChange`] between two buffers, the new places of lines ([`LineMap`]),
+//! [`Identifier`]s under or beside a position, and the [`nearest_word`] to a wrong one;
+//! [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for omitted text ([`elision`]); bytes as
+//! digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]);
+//! [`notebook`]s; globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]).
+//! Everything is pure: no file, no process, no language server, no async. May use: nothing of this
+//! crate.
 //!
-//! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values and is what every
-//! floor above speaks. [`EncodedPosition`] counts code units of a named encoding and is what a language server
-//! speaks; only a [`Buffer`] converts between them, because only the text knows how.
+//! Two kinds of position exist and cannot be mixed up. [`Position`] counts Unicode scalar values
+//! and is used by every floor above. [`EncodedPosition`] counts code units of a named encoding and
+//! is used by language servers. Only a [`Buffer`] converts between them, because the conversion
+//! needs the text.
 
 mod block_edit;
 mod buffer;

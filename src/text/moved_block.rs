@@ -1,8 +1,8 @@
-//! A block of lines in the text that it was moved to, spaced and indented as it was where it came from.
+//! A block of lines in the text that it was moved to, spaced and indented as in its old place.
 
 use super::block_edit::{CutBlock, MAX_GAP_LINES};
 
-/// `text` with the block behind everything else.
+/// Appends the block to `text`.
 pub(crate) fn append_block(text: &str, moved: &CutBlock) -> String {
     let line_end = line_end(text);
     let block = moved.block.lines().collect::<Vec<_>>().join(line_end);
@@ -12,8 +12,9 @@ pub(crate) fn append_block(text: &str, moved: &CutBlock) -> String {
     }
 }
 
-/// `text`, into which a server has put the block, with the block's own indentation and empty lines; `None` where it is not found, because
-/// more than its spacing was changed. A word that the server put before a line (`export`) stays.
+/// Restores the block's own indentation and empty lines in `text`, into which a server has put it;
+/// `None` if the block is not found, because more than its spacing was changed. A word that the
+/// server put before a line (`export`) stays.
 pub(crate) fn restore_spacing(text: &str, moved: &CutBlock) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let filled: Vec<usize> = (0..lines.len()).filter(|&line| !lines[line].trim().is_empty()).collect();

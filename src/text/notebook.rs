@@ -1,4 +1,5 @@
-//! Jupyter notebooks, read as far as they are shown or searched: cells with their sources, and outputs in bounded number.
+//! Jupyter notebooks, read as far as they are shown or searched: cells with their sources, and
+//! outputs in bounded number.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -14,12 +15,12 @@ pub(crate) const MAX_CELL_OUTPUTS: usize = 100;
 pub(crate) struct Notebook {
     /// The cells.
     pub(crate) cells: FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>,
-    /// The language of its code in lower case; Python where its metadata name none.
+    /// The language of its code in lower case; Python if its metadata name none.
     pub(crate) language: String,
 }
 
 impl Notebook {
-    /// The notebook in `json`; `None` where it is none.
+    /// Parses the notebook in `json`; `None` if it is no notebook.
     pub(crate) fn parse(json: &str) -> Option<Self> {
         let NotebookFile { cells, worksheets, metadata } = serde_json::from_str(json).ok()?;
         let first = worksheets.and_then(|sheets| sheets.items.into_iter().next());

@@ -43,8 +43,8 @@ pub struct Range {
 }
 
 impl Range {
-    /// The range from `start` up to, not including, `end`; the two are swapped if they come inverted, as some
-    /// servers send them.
+    /// The range from `start` up to, not including, `end`; the two are swapped if they come
+    /// inverted, as some servers send them.
     pub fn new(start: Position, end: Position) -> Self {
         if start <= end { Self { start, end } } else { Self { start: end, end: start } }
     }
@@ -66,7 +66,8 @@ impl Range {
     }
 }
 
-/// A position as compilers and editors print it: 1-based line, 1-based column in Unicode scalar values.
+/// A position as compilers and editors print it: 1-based line, 1-based column in Unicode scalar
+/// values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LineColumn {
     /// 1-based line.
@@ -94,7 +95,8 @@ impl fmt::Display for LineColumn {
     }
 }
 
-/// In what a language server counts the characters of a line (LSP 3.17, `PositionEncodingKind`).
+/// The unit in which a language server counts the characters of a line (LSP 3.17,
+/// `PositionEncodingKind`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Encoding {
     /// UTF-8 code units: bytes.
@@ -135,7 +137,8 @@ impl fmt::Display for Encoding {
     }
 }
 
-/// A position in the code units of a language server: 0-based line, 0-based `unit`, and the encoding they are of.
+/// A position in the code units of a language server: 0-based line, 0-based `unit`, and the
+/// encoding they are of.
 ///
 /// Made from and turned into a [`Position`] by a [`Buffer`](super::Buffer) only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -8,7 +8,7 @@ use super::patch::has_too_many_lines;
 
 /// Most replacements that are made at once.
 pub(crate) const MAX_REPLACEMENTS: usize = 1_000;
-/// Lines that are named where an old text is there several times.
+/// The maximum number of reported lines for a repeated old text.
 const MAX_REPORTED_MATCH_LINES: usize = 20;
 /// Lines of the nearest text that are shown.
 const MAX_NEAREST_TEXT_LINES: usize = 20;
@@ -38,7 +38,8 @@ pub(crate) struct ReplacedText {
 pub(crate) struct ReplacementEffect {
     /// The number of occurrences of the old text.
     pub(crate) count: usize,
-    /// The 1-based line on which it was found first, in the text as the replacements before had left it.
+    /// The 1-based line on which it was found first, in the text as the replacements before had
+    /// left it.
     pub(crate) line: usize,
     /// True if line ends of the old or the new text were converted to those of the file.
     pub(crate) line_ends_adapted: bool,
@@ -76,7 +77,7 @@ pub(crate) enum ReplaceError {
         /// The most similar text; `None` if none is similar.
         nearest: Option<Box<NearestText>>,
     },
-    /// The old text is there several times, and only one is to be replaced.
+    /// The old text occurs several times, and only one is to be replaced.
     #[error(
         "replacement {}: `old` is in the file {count} times (lines {}); give more of the text around it, or set `all`",
         .index + 1, format_line_numbers(.lines, *.count)
@@ -86,7 +87,8 @@ pub(crate) enum ReplaceError {
         index: usize,
         /// The number of occurrences; those that overlap count once.
         count: usize,
-        /// 1-based lines on which it begins, at most twenty, in the text as the replacements before had left it.
+        /// 1-based lines on which it begins, at most twenty, in the text as the replacements before
+        /// had left it.
         lines: Vec<usize>,
     },
 }
@@ -108,8 +110,9 @@ pub(crate) struct NearestText {
 
 /// Makes all replacements, or none: each in the text that those before it have left.
 ///
-/// Line ends: where `old` is not there byte by byte, its line ends may be the file's (an agent writes LF for a CRLF file);
-/// `new` then gets the file's, too. A `new` with line breaks for an `old` without any gets those around it. [`ReplacementEffect`] says so.
+/// Line ends: if `old` is not found byte by byte, its line ends may be the file's (an agent writes
+/// LF for a CRLF file); `new` then gets the file's, too. A `new` with line breaks for an `old`
+/// without any gets those around it. [`ReplacementEffect`] reports the adaptation.
 ///
 /// # Errors
 /// [`ReplaceError`] for the first replacement that cannot be made.
@@ -158,7 +161,8 @@ fn apply_one(
     Ok((next, ReplacementEffect { count, line, line_ends_adapted: converted.is_some() || adapted }))
 }
 
-/// `old` as it is in the text, where it is first, and the line ends that it was given for that.
+/// Finds `old` in the text: its exact form there, its first place, and the line ends that it was
+/// converted to.
 fn find(text: &str, old: &str) -> Option<(String, usize, Option<LineEnd>)> {
     if let Some(at) = text.find(old) {
         return Some((old.to_owned(), at, None));
@@ -204,8 +208,8 @@ fn line_numbers(text: &str, places: &[usize]) -> Vec<usize> {
     places.iter().take(MAX_REPORTED_MATCH_LINES).map(number).collect()
 }
 
-/// The lines that come nearest to `old`: where most of its lines are but for white space, else where its longest line has
-/// most in common with one of the text.
+/// Returns the lines most similar to `old`: the place with most of its lines apart from white
+/// space, else the line that has most in common with its longest one.
 fn find_nearest_text(text: &str, old: &str) -> Option<NearestText> {
     if has_too_many_lines(text) {
         return None;
@@ -239,7 +243,8 @@ fn line_matches(line: &str, wanted: &str, at: usize, last: usize) -> bool {
     }
 }
 
-/// The 0-based line at which most of the wanted lines are but for white space around them; `None` where none is.
+/// Returns the 0-based line at which most of the wanted lines are, apart from white space around
+/// them; `None` if there is none.
 fn best_shared_line(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut wanted_at: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, line) in wanted.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -259,8 +264,8 @@ fn best_shared_line(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     votes.into_iter().max_by_key(|(start, votes)| (*votes, std::cmp::Reverse(*start))).map(|(start, _)| start)
 }
 
-/// The 0-based line at which `wanted` begins if its longest line is where most of its triples of letters are; `None` where
-/// that is less than half of them.
+/// Returns the 0-based line at which `wanted` would begin if its longest line were at the line with
+/// most of its letter triples; `None` if that has less than half of them.
 fn best_trigram_line(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let (number, longest) = wanted.iter().enumerate().max_by_key(|(_, line)| line.trim().len())?;
     let looked_for: HashSet<[char; 3]> = trigrams(longest.trim()).collect();

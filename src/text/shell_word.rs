@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-/// `word` as one word of a shell's command line: as it is where a shell reads nothing else in it, else quoted.
+/// Quotes `word` as one word of a shell's command line, unless it is safe without quotes.
 pub(crate) fn shell_word(word: &str) -> Cow<'_, str> {
-    // shlex quotes three more, which no shell reads as anything else inside a word; people read these commands.
+    // shlex quotes three more, which no shell reads as anything else inside a word; people read
+    // these commands.
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@+=,%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return Cow::Borrowed(word);

@@ -1,6 +1,6 @@
 //! Suggestions of the nearest known name, and lists of words in a sentence, for error messages.
 
-/// The word of `known` that is meant by `given`, if one is near enough.
+/// Returns the word of `known` that `given` most likely means, if one is near enough.
 pub(crate) fn nearest_word<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known
         .into_iter()

@@ -1,5 +1,5 @@
-//! A check of TOML from outside, before it is parsed. The crate that reads it follows an inline table that begins in the place
-//! of a key by recursion without an end.
+//! A check of TOML from outside, before it is parsed. The TOML crate recurses without a limit into
+//! an inline table that begins in the place of a key.
 
 /// More inline tables than any file has; as many calls within one another fit on a small stack.
 const MAX_TOML_BRACES: usize = 1_000;

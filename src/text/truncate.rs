@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 
-/// The part of the room, at its end, in which an end of a line is looked for: ending there costs at most so much.
+/// The part of the limit, at its end, in which the end of a line is searched for: ending there
+/// costs at most that part.
 const LINE_END_SEARCH_DIVISOR: usize = 8;
 /// The longest fence that is written again to close its block.
 const MAX_CODE_FENCE_BYTES: usize = 40;
 
-/// `text`; where it has more than `most` bytes, its beginning, which ends with a line where one ends near and never within a
-/// character, and how many bytes are left out.
+/// Returns `text`, or its beginning if it has more than `most` bytes, with the number of omitted
+/// bytes. The cut is at the end of a line if one is near, and never within a character.
 pub(crate) fn truncate_with_note(text: &str, most: usize) -> Cow<'_, str> {
     match truncation_prefix(text, most) {
         None => Cow::Borrowed(text),
@@ -16,7 +17,7 @@ pub(crate) fn truncate_with_note(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
-/// `text`; where it has more than `max_chars` characters, that many of its first, and `…`.
+/// Returns `text`, or its first `max_chars` characters and `…` if it has more.
 pub(crate) fn truncate_chars(text: &str, max_chars: usize) -> Cow<'_, str> {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),

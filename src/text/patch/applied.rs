@@ -14,11 +14,13 @@ pub(crate) struct AppliedFilePatch {
 pub(crate) struct AppliedHunk {
     /// Its 0-based number within the file's section of the patch.
     pub index: usize,
-    /// The 1-based line of the old text that it states; `None` where it states none.
+    /// The 1-based line of the old text that it states; `None` if it states none.
     pub(crate) old_start: Option<usize>,
-    /// The 1-based line of the old text where it was found; for one without old lines, the line behind which it went.
+    /// The 1-based line of the old text at which it was found; for a hunk without old lines, the
+    /// line behind which it was inserted.
     pub applied_at: usize,
-    /// Lines between the two: positive where it was found farther down; 0 where it states no line.
+    /// The distance between the two in lines: positive if it was found farther down; 0 if it states
+    /// no line.
     pub offset: isize,
     /// Lines of context dropped at each end, at most.
     pub fuzz: usize,

@@ -10,7 +10,8 @@ use super::{FilePatch, HunkAnchor, MismatchReason};
 /// The tolerance with which hunks are placed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ApplyOptions {
-    /// Most lines of context that may be dropped at each end of a hunk whose place is then the only one; 0 demands all.
+    /// The maximum number of context lines that may be dropped at each end of a hunk, if its place
+    /// is then unique; 0 demands all.
     pub fuzz: usize,
 }
 
@@ -44,13 +45,14 @@ pub(crate) enum ApplyError {
     TooMuchWork,
 }
 
-/// Applies the hunks of `patch` to `old`, the text of its [`FilePatch::old_path`] (empty where that is `None`).
+/// Applies the hunks of `patch` to `old`, the text of its [`FilePatch::old_path`] (empty if that is
+/// `None`).
 ///
-/// All hunks or none. A byte order mark that the patch does not mention stays. A patch without hunks gives the old text;
-/// one that deletes a file and has no hunks gives nothing.
+/// Applies all hunks or none. A byte order mark that the patch does not mention stays. A patch
+/// without hunks returns the old text; one that deletes a file and has no hunks returns nothing.
 ///
 /// # Errors
-/// [`ApplyError::Mismatch`] tells about every hunk that does not fit.
+/// [`ApplyError::Mismatch`] reports every hunk that does not fit.
 pub(crate) fn apply(
     patch: &FilePatch,
     old: &str,
@@ -94,7 +96,7 @@ fn apply_to(patch: &FilePatch, old: &str, options: ApplyOptions) -> Result<Appli
     Ok(AppliedFilePatch { text: assembled.text, hunks })
 }
 
-/// The places of all hunks, in their order, or what is wrong with each that has none.
+/// Finds the places of all hunks, in their order, or the reason for each that has none.
 fn place_all(
     patch: &FilePatch,
     text: &Haystack<'_>,

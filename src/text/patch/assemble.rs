@@ -1,22 +1,24 @@
 //! Assembly of the new text from the old one and from hunks whose places are known.
 //!
-//! Lines that stay are copied from the old text, so what a hunk does not change keeps every byte. Lines that come are the
-//! patch's own to the last byte where its old lines were there to the last byte; where only their line ends were not, the
-//! old text decides how they end.
+//! Unchanged lines are copied from the old text, so they keep every byte. Added lines are the
+//! patch's own in every byte if its old lines matched in every byte. If only their line ends
+//! differed, the old text decides the line ends.
 
 use super::haystack::Haystack;
 use super::hunk_placement::{HunkShape, Placement};
 use super::{FilePatch, Hunk, HunkAnchor, HunkLine, LineKind};
 use crate::text::lines::{LineEnd, common_line_end, line_end};
 
-/// The new text, and what was adapted on the way.
+/// The new text, and the adaptations made.
 pub(super) struct AssembledText {
     pub(crate) text: String,
-    /// Per placement, in the order given: whether lines got another line end than the patch gives them.
+    /// Per placement, in the order given: whether lines got another line end than the patch gives
+    /// them.
     pub(crate) adapted: Vec<bool>,
 }
 
-/// Puts hunks at their places. `placed` is sorted by place, and no two of them change the same lines.
+/// Inserts hunks at their places. `placed` is sorted by place, and no two of them change the same
+/// lines.
 pub(super) fn assemble(
     text: &Haystack<'_>,
     patch: &FilePatch,
@@ -84,7 +86,8 @@ impl PatchedTextWriter<'_, '_> {
 
     fn write_hunk(&mut self, hunk: &Hunk, placement: &Placement, shape: &HunkShape<'_>) {
         let adapt = if placement.exact {
-            // Nothing of this hunk shows its line ends; one that states a line is taken at its word, as git does.
+            // Nothing of this hunk shows its line ends; one that states a line is taken at its
+            // word, as git does.
             let found = matches!(hunk.place, HunkAnchor::Text { .. });
             !self.trusted && (found || self.doubted)
         } else {
@@ -145,7 +148,8 @@ impl PatchedTextWriter<'_, '_> {
         })
     }
 
-    /// A hunk that changes the last line, and was wrong about how that ends, changes the end only if it says so.
+    /// Decides the end of the last line. A hunk that changes the last line, and was wrong about its
+    /// line end, changes the end only if it states so.
     fn final_line_end(&mut self, hunk: &Hunk, adapt: bool) {
         let ends = |line: Option<&HunkLine>| line.is_none_or(|line| line.newline);
         let last = hunk.lines.last().is_some_and(|line| line.kind == LineKind::Context);

@@ -15,16 +15,17 @@ const DELETE: &str = "*** Delete File: ";
 const MOVE: &str = "*** Move to: ";
 const END_OF_FILE: &str = "*** End of File";
 
-/// The 0-based line behind `*** Begin Patch`, where that comes before any header of a unified diff.
+/// Returns the 0-based line behind `*** Begin Patch`, if that comes before any header of a unified
+/// diff.
 pub(super) fn start(lines: &[&str]) -> Option<usize> {
     let unified = |line: &&str| line.starts_with("diff --git ") || line.starts_with("@@ -");
     let at = lines.iter().position(|line| line.trim() == BEGIN || unified(line))?;
     (lines[at].trim() == BEGIN).then_some(at + 1)
 }
 
-/// The lines of a patch whose markers, or all of whose lines, models have indented, as they are
-/// without that; `start` is the line behind `*** Begin Patch`. What else is indented is context,
-/// which begins with a space.
+/// Removes the indentation from a patch whose markers, or all of whose lines, models have indented;
+/// `start` is the line behind `*** Begin Patch`. Other indented lines are context, which begins
+/// with a space.
 fn unindented<'a>(lines: &[&'a str], start: usize) -> Vec<&'a str> {
     let is_end = |line: &&str| line.trim() == END;
     let end = lines[start..].iter().position(is_end).map_or(lines.len(), |end| start + end + 1);
@@ -122,7 +123,7 @@ fn ends(line: &str) -> bool {
     line == END || [ADD, UPDATE, DELETE].iter().any(|keyword| line.starts_with(keyword))
 }
 
-/// The lines of a new file, each behind a `+`.
+/// Reads the lines of a new file, each behind a `+`.
 fn read_added(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, PatchError> {
     let begin = *at;
     let mut body: Vec<HunkLine> = Vec::new();

@@ -53,7 +53,7 @@ pub(crate) enum PatchError {
         /// The line that shows the error.
         line: usize,
     },
-    /// A file is named, and nothing is said of what happens to it.
+    /// A file is named without any change to it.
     #[error(
         "line {line}: nothing is changed in `{path}`; add a hunk (`@@ -1,3 +1,4 @@`) or leave the file out"
     )]
@@ -97,7 +97,7 @@ pub(crate) enum PatchError {
         /// A description of the error and its remedy.
         what: String,
     },
-    /// The patch ends in the middle, or says itself that something was left out.
+    /// The patch ends in the middle, or states itself that a part was left out.
     #[error("line {line}: {what}; give the whole patch")]
     Incomplete {
         /// The line.

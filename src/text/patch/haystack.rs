@@ -1,4 +1,4 @@
-//! The old text as an index of numbered lines, in which hunks are looked up.
+//! The old text as an index of numbered lines, for the search of hunks.
 
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
@@ -11,7 +11,8 @@ use crate::text::lines::strip_line_end;
 /// Comparisons of lines that one application may cost. Honest patches need a few per line.
 const MAX_LINE_COMPARISONS: u64 = 10_000_000;
 
-/// Comparing ran out of its budget: the patch is made so that nearly every line fits nearly everywhere.
+/// Comparing ran out of its budget: the patch is made so that nearly every line fits nearly
+/// everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMuchWork;
 
@@ -35,7 +36,7 @@ pub(super) struct Haystack<'t> {
     work: Cell<u64>,
 }
 
-/// Lines that are looked for, ends included.
+/// The lines of a search, ends included.
 pub(super) struct Needle<'h> {
     lines: Vec<&'h HunkLine>,
     /// `None` for a content that the text does not have.
@@ -91,7 +92,7 @@ impl<'t> Haystack<'t> {
         Needle { lines, contents, appearances: OnceCell::new() }
     }
 
-    /// The numbers of the lines that count as the same by `sameness`, of this text and of a needle.
+    /// Returns the numbers of equal lines by `sameness`, for this text and for a needle.
     fn numbers<'a>(
         &'a self,
         needle: &'a Needle<'_>,
@@ -136,7 +137,8 @@ impl<'t> Haystack<'t> {
                 || lines.iter().zip(&self.lines[at..]).all(|(l, t)| is_exact(l, t))))
     }
 
-    /// The lines at which the `part` of the needle may lie, ascending: those where its rarest line does.
+    /// Returns the lines at which the `part` of the needle may lie, ascending: those of its rarest
+    /// line.
     pub(super) fn candidates<'a>(
         &'a self,
         needle: &'a Needle<'_>,
@@ -188,7 +190,7 @@ impl Needle<'_> {
 pub(super) struct Candidates<'a> {
     places: &'a [u32],
     shift: usize,
-    /// The last line at which it can begin; `None` where the text is too short.
+    /// The last line at which it can begin; `None` if the text is too short.
     last: Option<usize>,
 }
 

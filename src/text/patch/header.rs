@@ -10,7 +10,7 @@ pub(super) struct FilePatchHeader {
     pub(crate) line: usize,
     /// True if the section begins with `diff --git`.
     pub(crate) is_git: bool,
-    /// The names behind `diff --git`, where they could be told apart.
+    /// The names behind `diff --git`, if they are unambiguous.
     pub(crate) git: Option<(String, String)>,
     /// The names behind `---` and `+++`.
     pub(crate) sides: Option<(PatchSide, PatchSide)>,
@@ -28,7 +28,8 @@ impl FilePatchHeader {
         Self { line, ..Self::default() }
     }
 
-    /// Takes in one of git's lines between `diff --git` and `---`; false where it is none.
+    /// Parses one of git's lines between `diff --git` and `---`. Returns false if it is no such
+    /// line.
     pub(super) fn parse_git_line(&mut self, line: &str, at: usize) -> Result<bool, PatchError> {
         let line = line.trim_end_matches(['\n', '\r']);
         let name = |text: &str| {

@@ -1,20 +1,20 @@
 //! The places of hunks in the old text.
 //!
-//! All hunks are looked for in the old text, so none is found in what another one wrote. A hunk that states a line goes
-//! there if its lines are there; else to the nearest place that has them, by the rule of `git apply` (forwards first where
-//! two are equally near). Where the stated line means nothing, and where context must be dropped, a place must be the
-//! only one.
+//! All hunks are searched for in the old text, so none is found in the added lines of another one.
+//! A hunk that states a line is placed there if its lines are there; else at the nearest place that
+//! has them, by the rule of `git apply` (forwards first if two are equally near). If the stated
+//! line is unreliable, or if context must be dropped, a place must be unique.
 
 use std::ops::Range;
 
 use super::haystack::{Haystack, Needle, Sameness, TooMuchWork};
 use super::{FilePatch, Hunk, HunkAnchor, LineKind, MismatchReason};
 
-/// Candidates that are looked at before a hunk counts as fitting everywhere.
+/// The maximum number of candidates, after which a hunk counts as fitting everywhere.
 const MAX_HUNK_CANDIDATES: usize = 2_000;
 /// The cost of a binary search, in comparisons of lines.
 const BINARY_SEARCH_COMPARISONS: usize = 16;
-/// Places that are named where several fit.
+/// The maximum number of places reported for an ambiguous hunk.
 const MAX_REPORTED_HUNK_PLACES: usize = 10;
 
 /// The place of a hunk in the text.
@@ -22,13 +22,15 @@ const MAX_REPORTED_HUNK_PLACES: usize = 10;
 pub(super) struct Placement {
     /// Its 0-based number in the file's patch.
     pub(crate) index: usize,
-    /// The 0-based line of the old text on which its first old line lies, or would lie if it was not dropped.
+    /// The 0-based line of the old text on which its first old line lies, or would lie if it was
+    /// not dropped.
     pub(crate) start: isize,
     /// The lines of the old text that are replaced: from the first change to the last.
     pub(crate) core: Range<usize>,
     /// True if all old lines match in every byte, line ends included.
     pub(crate) exact: bool,
-    /// Context lines dropped at each end, at most; or lines that only look like those of the text.
+    /// The maximum number of context lines dropped at each end; or the number of lines that only
+    /// resemble those of the text.
     pub(crate) fuzz: usize,
 }
 
@@ -62,9 +64,9 @@ pub(super) struct Placer<'a, 't> {
     /// True if no hunk has context, as written by `diff -U0`. Missing context then says nothing
     /// about the position.
     without_context: bool,
-    /// Per line of the old text: what the hunks placed so far do with it.
+    /// Per line of the old text: its use by the hunks placed so far.
     uses: Vec<LineUse>,
-    /// Behind the last line that the hunk before changes; text is looked for from here.
+    /// The line behind the last line that the hunk before changes; the search starts here.
     cursor: usize,
 }
 
@@ -100,7 +102,7 @@ impl<'a, 't> Placer<'a, 't> {
         Ok(found)
     }
 
-    /// A hunk without old lines goes where it says, or to the end.
+    /// Places a hunk without old lines: at its stated line, or at the end.
     fn place_insertion(
         &self,
         index: usize,
@@ -154,7 +156,8 @@ impl<'a, 't> Placer<'a, 't> {
         let part = 0..shape.needle.len();
         let fits = |at| self.fits(shape, part.clone(), at, sameness);
         let here = fits(stated)?;
-        // Without context behind it a hunk reaches the end of the text, and one that states line 1 begins there.
+        // Without context behind it a hunk reaches the end of the text, and one that states line 1
+        // begins there.
         let ends = !self.without_context && shape.trail == 0;
         let end = if ends { self.text.len().checked_sub(part.len()) } else { None };
         let at_end = match end {
@@ -220,8 +223,8 @@ impl<'a, 't> Placer<'a, 't> {
         }
     }
 
-    /// The only place from line `from` on. Places that other hunks use count, too: which of several is left over tells
-    /// nothing.
+    /// Returns the unique place from line `from` on. Places that other hunks use count, too,
+    /// because the remaining one of several would be chosen by chance.
     fn unique_fit(
         &self,
         shape: &HunkShape<'_>,
@@ -267,7 +270,8 @@ impl<'a, 't> Placer<'a, 't> {
         Ok(found)
     }
 
-    /// The place of a hunk that states no line. Several places are told apart by the lines that `after` names.
+    /// Finds the place of a hunk that states no line. Several places are distinguished by the lines
+    /// that `after` names.
     fn by_text(
         &self,
         shape: &HunkShape<'_>,
@@ -290,7 +294,7 @@ impl<'a, 't> Placer<'a, 't> {
         })
     }
 
-    /// Those of the `places` that come first behind the named lines, wherever those stand one after the other.
+    /// Returns the first of the `places` behind each sequence of the named lines.
     fn after_anchors(&self, places: &[usize], after: &[String]) -> Result<Vec<usize>, TooMuchWork> {
         let Some((outermost, inner)) = after.split_first() else { return Ok(Vec::new()) };
         let starts = self.text.lines_trimmed(outermost);
@@ -311,8 +315,8 @@ impl<'a, 't> Placer<'a, 't> {
         Ok(found)
     }
 
-    /// The only place whose lines look like those of the hunk, for models write other white space
-    /// at line ends, quotes and dashes than are there; else the only one of a part of the hunk.
+    /// Returns the unique place whose lines resemble those of the hunk; else the unique place of a
+    /// part of the hunk. Models often change white space at line ends, quotes and dashes.
     fn roughly(&self, index: usize, hunk: &Hunk, shape: &HunkShape<'_>) -> PlacementResult {
         let part = 0..shape.needle.len();
         let reason = match self.unique_fit(shape, part.clone(), 0, Sameness::Appearance)? {
@@ -405,7 +409,8 @@ impl<'a, 't> Placer<'a, 't> {
     }
 }
 
-/// The lines between the first change and the last, for the `part` of a hunk that lies at line `at`.
+/// The lines between the first change and the last, for the `part` of a hunk that lies at line
+/// `at`.
 fn changed_lines(shape: &HunkShape<'_>, part: &Range<usize>, at: usize) -> Range<usize> {
     let start = at + shape.lead - part.start;
     let end = at + (shape.needle.len() - shape.trail) - part.start;

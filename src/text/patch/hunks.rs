@@ -110,7 +110,7 @@ fn parse_hunk_header(
     Ok(Some((HunkAnchor::Line { old_start, new_start }, stated)))
 }
 
-/// `12,3` or `12`, and what follows.
+/// Parses `12,3` or `12`; returns the rest too.
 fn range(text: &str) -> Option<(usize, usize, &str)> {
     let (start, rest) = parse_number(text)?;
     match rest.strip_prefix(',') {
@@ -125,7 +125,8 @@ fn parse_number(text: &str) -> Option<(usize, &str)> {
     Some((value as usize, &text[digits..]))
 }
 
-/// The lines of a hunk: by the numbers stated where those end at an end, else as far as they look like a hunk.
+/// Reads the lines of a hunk: by the stated numbers if the hunk ends there, else as far as the
+/// lines look like a hunk.
 fn read_body(
     lines: &[&str],
     at: &mut usize,
@@ -216,8 +217,8 @@ fn is_no_newline(line: &str) -> bool {
     line.starts_with("\\ ")
 }
 
-/// Notes that `last` ends its text. Where the mark itself ends in CRLF, the patch was carried with such line ends, and the
-/// CR is none of the text's.
+/// Marks `last` as the end of its text. If the mark itself ends in CRLF, the patch was transported
+/// with such line ends, and the CR is not part of the text.
 fn without_newline(last: &mut HunkLine, mark: &str) {
     last.newline = false;
     if mark.ends_with("\r\n") && last.text.ends_with('\r') {
@@ -225,7 +226,8 @@ fn without_newline(last: &mut HunkLine, mark: &str) {
     }
 }
 
-/// A line of a hunk; `None` where it cannot be one. An empty line is context whose space was stripped.
+/// Parses a line of a hunk; `None` if it cannot be one. An empty line is context whose space was
+/// stripped.
 pub(super) fn body_line(line: &str) -> Option<HunkLine> {
     let text = line.strip_suffix('\n').unwrap_or(line);
     let kind = match text.as_bytes().first() {

@@ -8,9 +8,9 @@ use super::{Hunk, HunkAnchor, HunkLine};
 use crate::text::difference::{Difference, shown_line};
 use crate::text::lines::strip_line_end;
 
-/// Hunks for which the nearest place is looked for; finding it reads the whole text.
+/// The number of hunks for which the nearest place is searched; each search reads the whole text.
 const MAX_EXPLAINED_HUNKS: usize = 20;
-/// Equal lines that are followed up when the nearest place is looked for.
+/// The number of equal lines that are examined in the search for the nearest place.
 const MAX_FOLLOWED_EQUAL_LINES: usize = 200_000;
 
 /// Hunks that do not fit, and those that would have.
@@ -29,7 +29,7 @@ pub(crate) struct HunkMismatch {
     pub(crate) index: usize,
     /// The 1-based line of the patch at which it begins.
     pub(crate) patch_line: usize,
-    /// The 1-based line of the old text that it states; `None` where it states none.
+    /// The 1-based line of the old text that it states; `None` if it states none.
     pub(crate) old_start: Option<usize>,
     /// The reason why the hunk does not fit.
     pub reason: MismatchReason,
@@ -46,9 +46,9 @@ pub(crate) struct HunkMismatch {
 pub(crate) enum MismatchReason {
     /// Its old lines are not in the text.
     NotFound,
-    /// Its old lines are in several places, and nothing tells which is meant.
+    /// Its old lines are in several places, and the choice is ambiguous.
     Ambiguous {
-        /// 1-based lines where it would fit, at most ten.
+        /// The 1-based lines at which it would fit, at most ten.
         lines: Vec<usize>,
     },
     /// The place is one that another hunk changes.

@@ -1,13 +1,14 @@
 //! Patches: their types, limits and parser.
 //!
-//! What lives here: [`parse`], which reads unified diffs ([`unified`]) and the `*** Begin Patch` form ([`envelope`])
-//! into the same [`FilePatch`]es; [`apply()`], which makes the new text of one file out of the old; [`sequence`], which
-//! does so for all files of a patch, in the order that git has. May use: the diff vocabulary of the text floor.
-//! Nothing here touches a file, and no path is checked: paths are text, given raw and cleaned, and the workspace floor
-//! decides whether they lie inside.
+//! Contents: [`parse`], which reads unified diffs ([`unified`]) and the `*** Begin Patch` form
+//! ([`envelope`]) into the same [`FilePatch`]es; [`apply()`], which makes the new text of one file
+//! out of the old; [`sequence`], which does so for all files of a patch, in git's order. May use:
+//! the diff vocabulary of the text floor. Nothing here touches a file, and no path is checked:
+//! paths are text, given raw and cleaned, and the workspace floor decides whether they lie inside.
 //!
-//! Data passes one way: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text → [`AppliedFilePatch`](applied::AppliedFilePatch), or a
-//! [`PatchMismatch`](mismatch::PatchMismatch) that tells about every hunk. Line numbers are 1-based everywhere, as patches have them.
+//! Data flow: patch text → [`parse`] → [`Patch`] → [`apply()`] with the old text →
+//! [`AppliedFilePatch`](applied::AppliedFilePatch), or a [`PatchMismatch`](mismatch::PatchMismatch)
+//! that describes every hunk. Line numbers are 1-based everywhere, as in patches.
 
 mod applied;
 mod apply;
@@ -50,7 +51,8 @@ pub(crate) const MAX_FILES: usize = 20_000;
 pub(crate) struct Patch {
     /// The form it was written in.
     pub(crate) form: PatchForm,
-    /// One entry per file section, in the order given; a file may come more than once (see [`apply_all`]).
+    /// One entry per file section, in the order given; a file may come more than once (see
+    /// [`apply_all`]).
     pub files: Vec<FilePatch>,
 }
 
@@ -68,9 +70,9 @@ pub(crate) enum PatchForm {
 pub(crate) struct FilePatch {
     /// The operation on the file as a whole.
     pub operation: FilePatchOperation,
-    /// The mode that the patch says the file had; `None` where it says nothing.
+    /// The former mode of the file, as the patch states it; `None` if it states none.
     pub(crate) old_mode: Option<FileMode>,
-    /// The mode that the file shall have; `None` where it stays as it is.
+    /// The new mode of the file; `None` if it stays.
     pub(crate) new_mode: Option<FileMode>,
     /// The changes to the text; empty if only the name or the mode changes.
     pub hunks: Vec<Hunk>,
@@ -81,7 +83,7 @@ pub(crate) struct FilePatch {
 }
 
 impl FilePatch {
-    /// The file that is read: `None` where it is created.
+    /// Returns the file that is read; `None` if the file is created.
     pub(crate) fn old_path(&self) -> Option<&PatchPath> {
         match &self.operation {
             FilePatchOperation::Create { .. } => None,
@@ -90,7 +92,7 @@ impl FilePatch {
         }
     }
 
-    /// The file that is there afterwards: `None` where it is deleted.
+    /// Returns the resulting file; `None` if the file is deleted.
     pub(crate) fn new_path(&self) -> Option<&PatchPath> {
         match &self.operation {
             FilePatchOperation::Delete { .. } => None,
@@ -145,7 +147,8 @@ pub(crate) enum FilePatchOperation {
     },
 }
 
-/// The modes a file may have, as git knows them; links and submodules are refused when a patch is read.
+/// The modes a file may have, as git knows them; links and submodules are refused when a patch is
+/// read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileMode {
     /// `100644`
@@ -180,18 +183,18 @@ impl Hunk {
 /// The position of a hunk in the old text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum HunkAnchor {
-    /// At a line, as `@@ -old_start,… +new_start,… @@` says.
+    /// At a line, as stated by `@@ -old_start,… +new_start,… @@`.
     Line {
-        /// The 1-based line of the old text at which it begins. Where the hunk has no old lines, it goes behind this
-        /// line; 0 is the start of the text.
+        /// The 1-based line of the old text at which it begins. A hunk without old lines is
+        /// inserted behind this line; 0 is the start of the text.
         old_start: usize,
         /// The 1-based line of the new text, as stated. For people; nothing is computed from it.
         new_start: usize,
     },
     /// At its old lines, which are searched for.
     Text {
-        /// Lines that come before it, outermost first (`@@ class A`, `@@ def b`); compared without the white space
-        /// around them.
+        /// Lines that come before it, outermost first (`@@ class A`, `@@ def b`); compared without
+        /// the white space around them.
         after: Vec<String>,
         /// True if its last old line is the last of the file.
         at_end: bool,
@@ -240,7 +243,7 @@ pub(crate) enum RepairKind {
         /// The counted numbers of old and new lines.
         actual: (usize, usize),
     },
-    /// The header of a hunk states no line, so its place was looked for by its text.
+    /// The header of a hunk states no line, so its place was searched for by its text.
     NoPlace,
 }
 
@@ -264,12 +267,14 @@ pub(crate) fn has_too_many_lines(text: &str) -> bool {
     memchr::memchr_iter(b'\n', text.as_bytes()).nth(MAX_PATCH_LINES).is_some()
 }
 
-/// Reads a patch in either form: the envelope where a line `*** Begin Patch` comes before any file header, else unified.
+/// Parses a patch in either form: the envelope if a line `*** Begin Patch` comes before any file
+/// header, else unified.
 ///
-/// Text around it (a mail, a commit message, a Markdown fence) is passed over.
+/// Text around it (a mail, a commit message, a Markdown fence) is skipped.
 ///
 /// # Errors
-/// [`PatchError`], with the 1-based line of the patch: nothing that could be read, or something that is refused.
+/// [`PatchError`], with the 1-based line of the patch, if nothing could be parsed or something is
+/// refused.
 pub(crate) fn parse(text: &str) -> Result<Patch, PatchError> {
     if text.len() > MAX_PATCH_BYTES {
         return Err(PatchError::TooLarge { bytes: text.len(), most: MAX_PATCH_BYTES });

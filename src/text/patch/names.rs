@@ -5,8 +5,9 @@
 pub(crate) struct PatchPath {
     /// The name in the header, without quotes, escapes and timestamp.
     pub raw: String,
-    /// Without what looks like a prefix (`a/`, `b/`, …). Where no such file exists and one named `raw` does, that is the
-    /// one meant: a patch does not tell a prefix from a folder. Not checked in any way: it may be absolute or climb out.
+    /// The name without its apparent prefix (`a/`, `b/`, …). If no such file exists and one named
+    /// `raw` does, `raw` is meant: a patch cannot distinguish a prefix from a folder. Not checked
+    /// in any way: it may be absolute or climb out.
     pub clean: String,
 }
 
@@ -44,7 +45,7 @@ pub(super) fn parse_side(text: &str) -> Option<PatchSide> {
     Some(if absent && epoch.contains(":00:00") { PatchSide::Nothing } else { PatchSide::File(name) })
 }
 
-/// The name and what comes behind it: a tab, or a date as `diff` writes it.
+/// Splits the name from its end: a tab, or a date as `diff` writes it.
 fn split_timestamp(text: &str) -> (String, &str) {
     if let Some((name, rest)) = text.split_once('\t') {
         return (name.to_owned(), rest);
@@ -69,7 +70,7 @@ fn is_timestamp(text: &str) -> bool {
         && bytes[SHAPE.len()..].iter().all(|byte| byte.is_ascii_digit() || b" .+-".contains(byte))
 }
 
-/// A name in quotes, with C's escapes, and the text behind the closing quote.
+/// Parses a name in quotes, with C's escapes. Returns the text behind the closing quote too.
 pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
     let bytes = text.as_bytes();
     let mut name = Vec::new();
@@ -90,7 +91,7 @@ pub(super) fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The byte that an escape stands for, and its length behind the backslash.
+/// Returns the byte of an escape, and its length behind the backslash.
 fn decode_escape(bytes: &[u8]) -> Option<(u8, usize)> {
     let simple = match bytes.first()? {
         b'a' => 7,
@@ -111,8 +112,9 @@ fn decode_escape(bytes: &[u8]) -> Option<(u8, usize)> {
     Some((simple, 1))
 }
 
-/// `name` as git writes it in a header: in quotes with escapes where it has control characters, quotes or backslashes.
-/// Letters beyond ASCII stay as they are (git's `core.quotePath=false`).
+/// Formats `name` as git writes it in a header: in quotes with escapes if it has control
+/// characters, quotes or backslashes. Letters beyond ASCII stay as they are (git's
+/// `core.quotePath=false`).
 pub(crate) fn quote(name: &str) -> String {
     let special = |c: char| c.is_control() || matches!(c, '"' | '\\');
     if !name.contains(special) {
@@ -143,8 +145,8 @@ const PREFIXES: [&str; 8] = ["a", "b", "c", "i", "o", "w", "1", "2"];
 
 /// The two names of one file without their prefixes.
 ///
-/// Names that differ in their first folder alone lose it. Equal names have none (`--no-prefix`). Different names lose a
-/// prefix that git writes.
+/// Names that differ in their first folder alone lose it. Equal names have none (`--no-prefix`).
+/// Different names lose a prefix that git writes.
 pub(super) fn clean_pair(old: &str, new: &str) -> (PatchPath, PatchPath) {
     let strip = |name: &str| known_prefix(name).map_or(name, |(_, rest)| rest).to_owned();
     let (old_clean, new_clean) = match (old.split_once('/'), new.split_once('/')) {
@@ -157,7 +159,7 @@ pub(super) fn clean_pair(old: &str, new: &str) -> (PatchPath, PatchPath) {
     (PatchPath { raw: old.to_owned(), clean: old_clean }, PatchPath { raw: new.to_owned(), clean: new_clean })
 }
 
-/// A name whose other side is `/dev/null`.
+/// Cleans a name whose other side is `/dev/null`.
 pub(super) fn clean_single(name: &str) -> PatchPath {
     let clean = known_prefix(name).map_or(name, |(_, rest)| rest);
     PatchPath { raw: name.to_owned(), clean: clean.to_owned() }
@@ -167,7 +169,8 @@ fn known_prefix(name: &str) -> Option<(&str, &str)> {
     name.split_once('/').filter(|(prefix, rest)| PREFIXES.contains(prefix) && !rest.is_empty())
 }
 
-/// The two names behind `diff --git `, where they can be told apart: quoted, or the same but for a prefix.
+/// Parses the two names behind `diff --git `, if they are unambiguous: quoted, or equal except for
+/// a prefix.
 pub(super) fn git_line(text: &str) -> Option<(String, String)> {
     // Two paths of the greatest length that systems have, with escapes.
     const MAX_GIT_LINE_BYTES: usize = 4 * 2 * 4096;

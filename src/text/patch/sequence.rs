@@ -1,8 +1,8 @@
 //! Application of all files of a patch, in git's order.
 //!
-//! A file that is modified twice is modified in sequence: the second section applies to what the first one made, as with
-//! `git apply`. Renames and copies take the text as it was before the patch, so that a file can be changed and copied, or
-//! two files swap their names, in one patch.
+//! A file that is modified twice is modified in sequence: the second section applies to the result
+//! of the first one, as with `git apply`. Renames and copies take the text from before the patch,
+//! so that a file can be changed and copied, or two files swap their names, in one patch.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,18 +25,18 @@ pub(crate) struct PatchSequenceOutcome {
 pub(crate) struct FileOutcome {
     /// The file.
     pub path: PatchPath,
-    /// Its text afterwards; `None` where it is gone.
+    /// Its text afterwards; `None` if it is deleted.
     pub text: Option<String>,
-    /// The mode that the patch gives it; `None` where it keeps the one of `origin`, or of itself.
+    /// The new mode; `None` if it keeps the mode of `origin`, or its own.
     pub mode: Option<FileMode>,
-    /// The file of which it is a copy or under whose name it was so far.
+    /// The file that it is a copy of, or its former name.
     pub origin: Option<PatchPath>,
 }
 
 /// The reasons why a patch of several files was not applied.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SequenceError<E> {
-    /// The text of a file could not be had.
+    /// The text of a file could not be read.
     #[error("{0}")]
     Read(E),
     /// Sections do not fit their files: every such section, not only the first.
@@ -69,11 +69,12 @@ pub(crate) enum SectionError {
     Exists,
 }
 
-/// Applies all sections of `patch`, or none. `read` gives the text of a file as it is now, `None` where there is none; it
-/// is asked once per file.
+/// Applies all sections of `patch`, or none. `read` returns the present text of a file, `None` if
+/// there is none; it is called once per file.
 ///
 /// # Errors
-/// [`SequenceError::Read`] as soon as `read` fails; [`SequenceError::Sections`] with every section that does not fit.
+/// [`SequenceError::Read`] as soon as `read` fails; [`SequenceError::Sections`] with every section
+/// that does not fit.
 pub(crate) fn apply_all<E>(
     patch: &Patch,
     options: ApplyOptions,
@@ -107,7 +108,7 @@ fn removed_paths(patch: &Patch) -> HashSet<&str> {
 
 struct PatchedFiles<R> {
     read: R,
-    /// Texts before the patch, as far as they were asked for.
+    /// The texts before the patch that were read so far.
     before: HashMap<String, Option<String>>,
     after: HashMap<String, (FileOutcome, FileTextOrigin)>,
     order: Vec<String>,
@@ -208,7 +209,8 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
             }
             FilePatchOperation::Delete { path } => self.record_removed(path),
             FilePatchOperation::Rename { from, to } | FilePatchOperation::Copy { from, to } => {
-                // What another section has put there under this name stays: two files swap their names.
+                // What another section has put there under this name stays: two files swap their
+                // names.
                 let replaced = self
                     .after
                     .get(&from.clean)

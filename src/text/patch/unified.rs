@@ -52,7 +52,7 @@ fn read_file(
     check_hunks(file)
 }
 
-/// That the hunks are what the operation needs.
+/// Checks that the hunks match the operation.
 fn check_hunks(file: FilePatch) -> Result<FilePatch, PatchError> {
     let has = |kind| file.hunks.iter().any(|hunk| hunk.lines.iter().any(|line| line.kind == kind));
     let wrong = |what: &str| Err(PatchError::Header { line: file.line, what: what.to_owned() });
@@ -70,7 +70,7 @@ fn check_hunks(file: FilePatch) -> Result<FilePatch, PatchError> {
     }
 }
 
-/// The headers of a file section, if one begins at `at`; `at` moves behind them.
+/// Reads the headers of a file section, if one begins at `at`; `at` moves behind them.
 fn read_header(lines: &[&str], at: &mut usize) -> Result<Option<FilePatchHeader>, PatchError> {
     let mut header = FilePatchHeader::at_line(*at + 1);
     if let Some(names) = lines[*at].strip_prefix("diff --git ") {
@@ -96,7 +96,7 @@ fn read_side(text: &str, at: usize) -> Result<PatchSide, PatchError> {
     })
 }
 
-/// Refuses what stands outside of hunks and yet is (part of) a patch.
+/// Refuses a line outside of hunks that is part of another kind of patch.
 fn refuse_unsupported(line: &str, at: usize) -> Result<(), PatchError> {
     let unsupported = |what| Err(PatchError::Unsupported { line: at + 1, what });
     let trimmed = line.trim_end();
@@ -136,7 +136,7 @@ fn no_patch_error(lines: &[&str]) -> PatchError {
     PatchError::Nothing
 }
 
-/// `12c`, `3,4d`, `5a6,7`: an address and what to do there.
+/// Recognizes `12c`, `3,4d`, `5a6,7`: an address and a command.
 fn is_ed_command(line: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let range =

@@ -223,7 +223,7 @@ fn envelope_chunk_is_located_by_text_and_refused_when_ambiguous() {
     assert_eq!(reason(&envelope("@@ class B:\n+# end\n"), old), MismatchReason::NothingToFind);
 }
 
-/// Lines of which none is like another.
+/// Returns lines that all differ.
 fn numbered(from: usize, count: usize) -> String {
     (from..from + count).map(|n| format!("line {n}\n")).collect()
 }

@@ -1,7 +1,8 @@
-//! Real diffs: what `git diff` says about two releases of well-known crates, applied by us and by `git apply`.
+//! Real diffs: the output of `git diff` for two releases of well-known crates, applied by us and by
+//! `git apply`.
 //!
-//! The releases come through `cargo vendor` into `target/test-corpus`, once. Without a network the tests say that they were
-//! skipped; where they run, they use at least 500 different diffs.
+//! The releases come through `cargo vendor` into `target/test-corpus`, once. Without a network the
+//! tests report that they were skipped; otherwise they use at least 500 different diffs.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -32,7 +33,8 @@ const RELEASES: [(&str, &str, &str); 9] = [
 /// Fewer diffs than this are no corpus.
 const AT_LEAST: usize = 500;
 
-/// The folders of old and new releases, each with a folder per crate; `None` where they cannot be had.
+/// The folders of old and new releases, each with a folder per crate; `None` if they are not
+/// available.
 fn corpus() -> Option<[PathBuf; 2]> {
     let own = std::env::current_exe().expect("this program");
     let target = own.ancestors().nth(3).expect("the target folder");
@@ -265,7 +267,7 @@ fn patch_of_real_diff_gives_same_text_as_git_apply() {
     assert!(tally.of("disturbed, the same") >= AT_LEAST / 3, "too few disturbed files were patched");
 }
 
-/// The text that a disturbed file should become, where that can be told: all of the old text is in it.
+/// Returns the intended text of a disturbed file, if all of the old text is in it.
 fn meant(pair: &Pair, target: &str) -> Option<String> {
     let (before, behind) = (target.strip_suffix(&pair.old), target.strip_prefix(&pair.old));
     before
@@ -328,7 +330,8 @@ fn patch_with_other_line_endings_keeps_those_of_file() {
     });
 }
 
-/// Hunks as an agent writes them into the envelope: without numbers, counts and marks of missing line ends.
+/// Hunks as an agent writes them into the envelope: without numbers, counts and marks of missing
+/// line ends.
 fn envelope(diff: &str) -> String {
     let mut text = String::from("*** Begin Patch\n*** Update File: f\n");
     let hunks = diff.split_inclusive('\n').skip_while(|line| !line.starts_with("@@"));

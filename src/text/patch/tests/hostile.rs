@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Generous for an unoptimised build on a busy machine; what grows with the square of the input takes minutes.
+/// A time limit that is generous for an unoptimised build on a busy machine; an algorithm of
+/// quadratic time takes minutes.
 const SOON: Duration = Duration::from_secs(60);
 
 fn many_hunks(count: usize, line: impl Fn(usize) -> usize, text: impl Fn(usize) -> String) -> String {
