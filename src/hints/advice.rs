@@ -11,11 +11,11 @@ pub(crate) const SEARCH_ADVICE: &str = "search for the name with `grep`, or read
 /// The ways to install a missing server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Advice {
-    /// The command to run; absent where only a person can install it.
+    /// The command to run; absent if only a person can install it.
     pub(crate) install: Option<String>,
     /// True if `lsp-tools install` can install it as well.
     pub(crate) ours: bool,
-    /// One sentence with the command or, without one, what to do.
+    /// One sentence with the command or, without one, with the steps.
     pub(crate) sentence: String,
 }
 
@@ -75,7 +75,7 @@ impl SpokenLanguage {
     }
 }
 
-/// The command of ours that installs what `name` means: a server, or those of a language.
+/// The command of lsp-tools that installs `name`: a server, or those of a language.
 pub(crate) fn our_command(name: &str) -> String {
     format!("lsp-tools install {name}")
 }

@@ -26,13 +26,13 @@ pub struct Candidate {
 /// The definitions that the text suggests for a name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Hints {
-    /// The name that was taken as asked about; absent where the line has none.
+    /// The queried name; absent if the line has none.
     pub(crate) identifier: Option<(String, Option<Range>)>,
     /// Best first.
     pub candidates: Vec<Candidate>,
     /// There are more.
     pub(crate) truncated: bool,
-    /// The deadline came before all was looked at.
+    /// True if the deadline passed before everything was searched.
     pub(crate) timed_out: bool,
 }
 

@@ -45,10 +45,10 @@ pub(super) struct NameLookupQuery<'a> {
     pub(crate) container: Option<&'a str>,
 }
 
-/// Every occurrence of `name` in files of the languages related to `language`.
+/// Returns every occurrence of `name` in files of the languages related to `language`.
 ///
 /// # Errors
-/// [`SearchError`] where the workspace cannot be searched.
+/// [`SearchError`] if the workspace cannot be searched.
 pub(super) fn occurrences(
     project: &Project<'_>,
     language: Option<&str>,
@@ -79,10 +79,10 @@ pub(super) fn occurrences(
     Ok((found.hits, found.truncated, found.timed_out))
 }
 
-/// The definitions called as asked, best first.
+/// Returns the definitions with the queried name, best first.
 ///
 /// # Errors
-/// [`SearchError`] where the workspace cannot be searched.
+/// [`SearchError`] if the workspace cannot be searched.
 pub(super) fn find(
     project: &Project<'_>,
     language: Option<&str>,
@@ -136,7 +136,8 @@ pub(super) fn find_among(
     NameLookupResult { named, hits, truncated, timed_out }
 }
 
-/// The files of `hits`, parsed, the nearest to `from` first and at most `most`; and whether there are more.
+/// The files of `hits`, parsed, the nearest to `from` first and at most `most`; and whether there
+/// are more.
 pub(super) fn nearest_sources(
     project: &Project<'_>,
     from: Option<&WorkspacePath>,
@@ -151,7 +152,7 @@ pub(super) fn nearest_sources(
     (parse_all(project, &paths), is_cut)
 }
 
-/// Parses `paths` with all processors; what is known already is not parsed again.
+/// Parses `paths` with all processors; files that are known already are not parsed again.
 pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<ParsedSource>> {
     let known: Vec<Option<Arc<ParsedSource>>> = paths.iter().map(|path| project.known(path)).collect();
     let unknown: Vec<usize> = (0..paths.len()).filter(|&at| known[at].is_none()).collect();
@@ -245,7 +246,7 @@ fn definition_likelihood(hit: &Hit, name: &str) -> u8 {
     )
 }
 
-/// Tests, examples and what others wrote.
+/// Returns true for tests, examples and third-party code.
 pub(super) fn is_secondary(path: &WorkspacePath) -> bool {
     path.as_path().iter().filter_map(|part| part.to_str()).any(|part| {
         let part = part.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! The calls in a function's body, by its syntax: what a server's list of callees is compared with.
+//! The calls in a function's body, by its syntax: the reference for a server's list of callees.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -14,21 +14,21 @@ use crate::config::Catalogue;
 use crate::text::{Position, words_in};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// The most calls of one function that are looked at.
+/// The maximum number of calls of one function that are examined.
 const MAX_CALLS_WITHIN: usize = 1_000;
 
 /// A call in the body of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CallWithin {
-    /// The last word of what is called; empty for what has no name.
+    /// The last word of the callee; empty for a callee without a name.
     pub(crate) name: String,
     /// The start of that word, or else of the called value.
     pub(crate) position: Position,
 }
 
-/// The calls in the body of the function that is defined at `position`, without those in
-/// functions that it defines: of members, of values without a name, and of names that the file
-/// defines or imports. What else is called is a part of the language.
+/// Returns the calls in the body of the function that is defined at `position`, without those in
+/// functions that it defines. Calls of members, of values without a name, and of names that the
+/// file defines or imports count. All other callees are part of the language.
 pub(crate) fn calls_within(
     workspace: &Workspace,
     catalogue: &Catalogue,

@@ -36,7 +36,7 @@ pub enum HintSubject {
     },
     /// A name, or `Container.name` (`::` and `#` separate as well).
     Name {
-        /// The file that it is looked up from, if any.
+        /// The file from which the name is looked up, if any.
         path: Option<WorkspacePath>,
         /// The name.
         name: String,

@@ -1,6 +1,7 @@
-//! Conditional code: what a compiler reads in some configurations alone.
+//! Conditional code, which a compiler reads only in some configurations.
 //!
-//! A server that compiles the project in one configuration knows nothing of the code of the others, and lists no use there.
+//! A server that compiles the project in one configuration knows nothing of the code of the others,
+//! and lists no use there.
 
 use std::ops::Range as Span;
 use std::time::Instant;
@@ -105,10 +106,11 @@ pub(super) fn condition_of_file(project: &Project<'_>, source: &ParsedSource) ->
     }
 }
 
-/// The branches of a text. Directives are read line by line, since they may stand where no grammar expects them. The guard of a header and
-/// what is said to C++ alone are no branches.
+/// Returns the branches of a text. Directives are read line by line, since they may be in places
+/// where no grammar expects them. The guard of a header and code for C++ alone are no branches.
 fn branches(text: &str) -> Vec<Span<usize>> {
-    /// An `#if` that has not ended: where the code in it begins, whether it counts, and whether it may be the guard of a header.
+    /// An open `#if`: the start of its code, whether it counts, and whether it may be the guard of
+    /// a header.
     struct Open {
         start: usize,
         counts: bool,
@@ -151,7 +153,8 @@ fn branches(text: &str) -> Vec<Span<usize>> {
 }
 
 /// The condition of a Go file: the ending of its name, and its `//go:build` line
-/// (<https://pkg.go.dev/cmd/go#hdr-Build_constraints>). Tags that the user gives are not known, and count as not given.
+/// (<https://pkg.go.dev/cmd/go#hdr-Build_constraints>). Tags that the user gives are not known, and
+/// count as not given.
 fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("package "));
     let constraint = lines.find(|line| line.starts_with("//go:build ") || line.starts_with("// +build "));
@@ -161,7 +164,8 @@ fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     };
     match constraint {
         _ if !is_go_name_included(&path.name_lossy()) => Condition::Unmet,
-        // Which version there is, whether C can be compiled, and what the old form says, the server knows.
+        // Which version there is, whether C can be compiled, and what the old form says, the server
+        // knows.
         Some(_) if mentions("go1.") || mentions("cgo") || mentions("+build") => Condition::Unknown,
         Some(line) if !is_met(line) => Condition::Unmet,
         _ => Condition::None,
@@ -361,7 +365,8 @@ fn home_of(path: &WorkspacePath) -> Option<WorkspacePath> {
     }
 }
 
-/// Looks below `node` for the declaration of the module that is the file `wanted`, and whether it stands under a condition.
+/// Looks below `node` for the declaration of the module that is the file `wanted`, and whether it
+/// stands under a condition.
 fn find_declaration(
     source: &ParsedSource,
     node: Node<'_>,

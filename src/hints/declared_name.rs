@@ -1,4 +1,4 @@
-//! The declaration whose name stands at a place: what it lies in, and whether it is the definition.
+//! The declaration whose name is at a position: its container, and whether it is the definition.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use super::source::ParsedSource;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// Specifiers of C and C++ that declare a type, and define it where they have a body.
+/// The specifiers of C and C++ that declare a type, and define it if they have a body.
 const TYPE_SPECIFIERS: [&str; 4] =
     ["class_specifier", "struct_specifier", "union_specifier", "enum_specifier"];
 
@@ -21,17 +21,20 @@ pub(crate) struct DeclaredName {
     pub containers: Vec<String>,
     /// True for a namespace or a module.
     pub is_namespace: bool,
-    /// True for a declaration without a body: a prototype, an `extern` variable, an incomplete type.
+    /// True for a declaration without a body: a prototype, an `extern` variable, an incomplete
+    /// type.
     pub is_only_declared: bool,
 }
 
-/// Returns true if a symbol of a file in `language` may be declared in another file, such as a header.
+/// Returns true if a symbol of a file in `language` may be declared in another file, such as a
+/// header.
 pub(crate) fn has_headers(language: &str) -> bool {
     matches!(language, "c" | "cpp")
 }
 
-/// The declaration of `name` (unqualified) at `position` of `text`, which is or would be the file `path` of `language`. `None` where no
-/// such name is declared there, or the language has no grammar here.
+/// Returns the declaration of `name` (unqualified) at `position` of `text`, which is or would be
+/// the file `path` of `language`. `None` if no such name is declared there, or the language has no
+/// grammar here.
 pub(crate) fn declared_at(
     language: &str,
     path: &WorkspacePath,

@@ -29,7 +29,8 @@ pub(super) enum DefinitionRole {
     Parameter,
     Macro,
     Label,
-    /// A name brought in; the index into [`ParsedSource::imports`](super::source::ParsedSource::imports).
+    /// A name bound by an import; the index into
+    /// [`ParsedSource::imports`](super::source::ParsedSource::imports).
     Import(usize),
 }
 
@@ -89,9 +90,9 @@ pub(super) struct SourceDefinition {
     pub(crate) scope: usize,
     /// The index of the definition around it.
     pub(crate) parent: Option<usize>,
-    /// The name of the type whose member it is.
+    /// The name of the type that has it as a member.
     pub(crate) container: Option<String>,
-    /// Its declared type, or the type of what it returns.
+    /// The span of its declared type, or of its result type.
     pub(crate) type_span: Option<Span<usize>>,
     /// The expression that its value comes from.
     pub(crate) value_span: Option<Span<usize>>,

@@ -66,7 +66,8 @@ fn cut(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
 
-/// `text` without the indentation that all its lines but the first share, and without the first one's own.
+/// Removes from `text` the indentation that all its lines but the first share, and the first one's
+/// own.
 fn dedent(text: &str) -> String {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let rest = text.lines().skip(1).filter(|line| !line.trim().is_empty());
@@ -102,7 +103,8 @@ fn docstring(source: &ParsedSource, definition: &SourceDefinition) -> Option<Str
 
 const MARKERS: [&str; 8] = ["///", "//!", "//", "/**", "/*", "##", "#", "--"];
 
-/// Comment lines that end on the line above the definition (attributes and decorators may stand between).
+/// Comment lines that end on the line above the definition (attributes and decorators may stand
+/// between).
 fn comment_above(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let mut lines: Vec<&str> = Vec::new();

@@ -26,7 +26,7 @@ pub(super) struct ExtractedSymbols {
     pub(crate) quiet: Vec<Span<usize>>,
 }
 
-/// A definition or scope before it is known what lies around it.
+/// A definition or scope without its parent, which is determined later.
 struct RawDefinition {
     span: Span<usize>,
     definition: Option<SourceDefinition>,
@@ -48,10 +48,10 @@ struct Captures<'t> {
     bases: Vec<Node<'t>>,
 }
 
-/// Finds what the tree of `text` defines.
+/// Finds the definitions in the tree of `text`.
 ///
 /// # Errors
-/// [`ParseError::TimedOut`] where the deadline passes first.
+/// [`ParseError::TimedOut`] if the deadline passes first.
 pub(super) fn extract(
     grammar: &Grammar,
     text: &str,
@@ -233,7 +233,7 @@ impl DefinitionCollector<'_> {
         }
     }
 
-    /// The name inside a declarator of C or C++, what it is, and the class it is qualified with.
+    /// Returns the name inside a declarator of C or C++, its role, and the class that qualifies it.
     fn declared_name<'t>(
         &self,
         declarator: Node<'t>,
@@ -326,7 +326,7 @@ pub(super) const ROLES: [(&str, DefinitionRole); 24] = [
     ("label", DefinitionRole::Label),
 ];
 
-/// The last name of a path without what follows it: `Foo` of `&a::Foo<T>`.
+/// Returns the last name of a path without its suffix: `Foo` of `&a::Foo<T>`.
 pub(super) fn last_name(text: &str) -> &str {
     let end = text.find(['<', '[', '(']).unwrap_or(text.len());
     let path = &text[..end];
@@ -348,10 +348,12 @@ fn nest_definitions(
     mut raw: Vec<RawDefinition>,
     length: usize,
 ) -> (Vec<SourceDefinition>, Vec<LexicalScope>) {
-    // A definition before the scope of the same extent: its own name is known outside, its parts inside.
+    // A definition before the scope of the same extent: its own name is known outside, its parts
+    // inside.
     raw.sort_by_key(|raw| {
         let name = raw.definition.as_ref().map(|definition| definition.selection.start);
-        // What two patterns find is what the more telling one says: a variable that holds a function is a function.
+        // What two patterns find is what the more telling one says: a variable that holds a
+        // function is a function.
         let is_vague = raw
             .definition
             .as_ref()
@@ -402,7 +404,7 @@ fn nest_definitions(
     (definitions, scopes)
 }
 
-/// The scope that a definition opens for what is inside it.
+/// Returns the kind of scope that a definition opens for its content.
 fn opened_scope(grammar: &Grammar, definition: &SourceDefinition) -> Option<ScopeKind> {
     match definition.role {
         role if role.has_members() => Some(ScopeKind::Class),
@@ -421,7 +423,7 @@ fn opened_scope(grammar: &Grammar, definition: &SourceDefinition) -> Option<Scop
     }
 }
 
-/// Sets what lies around `definition`.
+/// Sets the parent and container of `definition`.
 fn set_surroundings(
     grammar: &Grammar,
     definition: &mut SourceDefinition,

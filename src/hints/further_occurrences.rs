@@ -27,7 +27,7 @@ const MAX_FURTHER_PARSED_FILES: usize = 60;
 /// The places of a name, by file.
 type OccurrencesByFile = BTreeMap<WorkspacePath, Vec<Hit>>;
 
-/// A file in which a name stands, neither in a comment nor in a string.
+/// A file in which a name occurs outside comments and strings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FurtherOccurrence {
     /// The file.
@@ -45,7 +45,8 @@ pub(crate) struct FurtherOccurrence {
     pub(crate) defines_method: bool,
     /// Its language has no grammar here, so the place may be in a comment or string.
     pub(crate) unparsed: bool,
-    /// Though it was not parsed, it seems to know the file that was asked about: it imports the name, or has that file's name.
+    /// True for an unparsed file that seems to know the queried file: it imports the name, or
+    /// contains that file's name.
     pub(crate) names_file: bool,
 }
 
@@ -57,9 +58,9 @@ pub(crate) struct FurtherOccurrences {
     /// The places that pass the name on or keep it as a value, in files that do not call it or are
     /// known. Filled only for questions about calls.
     pub(crate) passed: Vec<FurtherOccurrence>,
-    /// Those where it stands in comments and strings alone.
+    /// The files in which the name occurs in comments and strings only.
     pub(crate) quiet: Vec<WorkspacePath>,
-    /// Notebooks whose code has it.
+    /// The notebooks whose code uses the name.
     pub(crate) notebooks: Vec<NotebookUse>,
     /// The occurrences in code that is compiled in some configurations only, in all files.
     pub(crate) conditional: Vec<ConditionalOccurrence>,
@@ -67,7 +68,7 @@ pub(crate) struct FurtherOccurrences {
     pub(crate) conditional_cut: bool,
     /// The number of further files that have the word and were not read.
     pub(crate) unread: usize,
-    /// The search ended before all files were looked at.
+    /// True if the search ended before all files were searched.
     pub(crate) cut: bool,
     /// True if the queried symbol is a method.
     pub(crate) of_method: bool,
@@ -211,7 +212,7 @@ fn is_passed_alone(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit])
         && hits.iter().filter(|hit| counts(source, asked, start_of(source, hit))).all(is_passed)
 }
 
-/// The first place in a file where the name is passed on or kept as a value, where calls are
+/// Returns the first place in a file that passes the name on or keeps it as a value, if calls are
 /// asked for.
 fn first_value(source: &ParsedSource, asked: &OccurrenceQuery) -> Option<FurtherOccurrence> {
     if asked.sense != OccurrenceSense::Call {
@@ -287,7 +288,7 @@ fn has_stem(workspace: &Workspace, path: &WorkspacePath, asked: &WorkspacePath) 
     workspace.read_text(path).map_or(true, |file| file.text.contains(stem))
 }
 
-/// A look at the line, before anything is parsed.
+/// Returns true if the line looks like an import, before anything is parsed.
 fn seems_import(hit: &Hit) -> bool {
     let line = hit.line.trim_start();
     ["import ", "from ", "use ", "export ", "pub use ", "const {", "require"]

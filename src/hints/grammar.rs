@@ -6,7 +6,8 @@ use tree_sitter::{Language, Node, Query};
 
 /// The description of one language's syntax tree, as data; the queries are in `queries/`.
 pub(super) struct Grammar {
-    /// The catalogue's key of the language; TSX files of `typescript` have an entry of their own, `tsx`.
+    /// The catalogue's key of the language; TSX files of `typescript` have an entry of their own,
+    /// `tsx`.
     pub(crate) key: &'static str,
     language: fn() -> Language,
     source: &'static str,
@@ -15,7 +16,8 @@ pub(super) struct Grammar {
     pub(crate) names: &'static [&'static str],
     /// Accesses to a member: kind, field of the owner, field of the member's name.
     pub(crate) members: &'static [(&'static str, &'static str, &'static str)],
-    /// Calls and constructions: kind, field of what is called (`None`: the call is itself a member access).
+    /// Calls and constructions: the kind, and the field of the callee (`None`: the call is itself a
+    /// member access).
     pub(crate) calls: &'static [(&'static str, Option<&'static str>)],
     /// Expressions whose type is that of their first named child.
     pub(crate) transparent: &'static [&'static str],
@@ -47,15 +49,15 @@ pub(super) struct MemberAccess<'t> {
 }
 
 impl Grammar {
-    /// The parts of `node`, where it is an access to a member.
+    /// Returns the parts of `node`, if it is an access to a member.
     pub(super) fn member_access<'t>(&self, node: Node<'t>) -> Option<MemberAccess<'t>> {
         let (_, owner, name) = self.members.iter().find(|(kind, ..)| *kind == node.kind())?;
         let part = |field: &str| node.child_by_field_name(field);
         Some(MemberAccess { owner: part(owner), name: part(name) })
     }
 
-    /// The grammar for a file of `language` (a key of the catalogue), which may depend on the file's extension;
-    /// `None` where there is none and patterns must do.
+    /// Returns the grammar for a file of `language` (a key of the catalogue), which may depend on
+    /// the file's extension. `None` if there is none; the file is then read by patterns.
     pub(super) fn for_language(language: &str, extension: Option<&str>) -> Option<&'static Grammar> {
         let key = match (language, extension) {
             ("typescript", Some("tsx")) => "tsx",
@@ -71,7 +73,7 @@ impl Grammar {
         (self.language)()
     }
 
-    /// The query that finds definitions, scopes and what does not count.
+    /// The query that finds definitions, scopes and the text that does not count.
     pub(super) fn query(&self) -> &Query {
         self.query.get_or_init(|| match Query::new(&self.language(), self.source) {
             Ok(query) => query,
@@ -328,7 +330,8 @@ mod tests {
         for grammar in GRAMMARS.iter() {
             let language = grammar.language();
             let kind = |kind: &str| {
-                // JavaScript and C share the tables of TypeScript and C++, whose grammars have more kinds.
+                // JavaScript and C share the tables of TypeScript and C++, whose grammars have more
+                // kinds.
                 let known =
                     language.id_for_node_kind(kind, true) != 0 || matches!(grammar.key, "javascript" | "c");
                 assert!(known, "{}: {kind}", grammar.key);

@@ -3,7 +3,8 @@
 use super::answer::{Candidate, Hints};
 use crate::lsp::model::Hover;
 
-/// The signature and documentation of the best candidate; `None` where that has no signature, as a module has none.
+/// Returns the signature and documentation of the best candidate; `None` if that has no signature,
+/// like a module.
 ///
 /// `language_id` names the language of the code block (LSP 3.17, *TextDocumentItem*).
 pub(crate) fn hover(hints: &Hints, language_id: &str) -> Option<Hover> {
@@ -25,8 +26,8 @@ fn markdown(candidate: &Candidate, language_id: &str) -> String {
     out
 }
 
-/// Sessions of an interpreter, which Markdown would take for quotations, as blocks of code: from a line that begins with `>>>` to
-/// the next empty one.
+/// Formats interpreter sessions as code blocks, because Markdown would read them as quotations:
+/// from a line that begins with `>>>` to the next empty one.
 fn with_fenced_doctests(documentation: &str, language_id: &str) -> String {
     let (mut out, mut is_session, mut is_code) = (String::new(), false, false);
     for line in documentation.lines() {

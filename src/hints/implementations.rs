@@ -1,4 +1,5 @@
-//! The types that derive from a type, and the methods that override one, as far as the text names their bases.
+//! The types that derive from a type, and the methods that override one, as far as the text names
+//! their bases.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct ImplementationHints {
     /// The types that derive from the queried type, or the methods that override the queried
     /// method; direct ones first. Empty if the subject is neither, or no type names it as a base.
     pub(crate) implementations: Hints,
-    /// The likely definitions of what was asked about.
+    /// The likely definitions of the subject.
     pub(crate) definition: Hints,
 }
 
@@ -89,7 +90,7 @@ fn implementations_of(
     Ok(found)
 }
 
-/// The definition whose name a candidate's place is.
+/// Returns the definition whose name is at a candidate's location.
 fn definition_of(project: &Project<'_>, candidate: &Candidate) -> Option<(Arc<ParsedSource>, usize)> {
     let FileRef::Inside(path) = &candidate.location.file else { return None };
     let source = project.source(path)?;
@@ -98,7 +99,8 @@ fn definition_of(project: &Project<'_>, candidate: &Candidate) -> Option<(Arc<Pa
     Some((source, index))
 }
 
-/// The types that name `first` as a base, then those that name these, and whether there may be more.
+/// The types that name `first` as a base, then those that name these, and whether there may be
+/// more.
 fn heirs_of(
     project: &Project<'_>,
     first: (Arc<ParsedSource>, usize),

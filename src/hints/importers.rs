@@ -16,11 +16,11 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// The maximum number of files with the word that are parsed.
 const MAX_IMPORTER_PARSED_FILES: usize = 200;
 
-/// The files whose imports lead to `path`, a file or folder, or into it, and where the first such import is; and whether there may be
-/// more. Files in the folder itself do not count.
+/// Returns the files whose imports lead to `path`, a file or folder, or into it, with the first
+/// such import of each; and whether there may be more. Files in the folder itself do not count.
 ///
 /// # Errors
-/// [`HintError`] where the workspace cannot be searched.
+/// [`HintError`] if the workspace cannot be searched.
 pub(crate) fn importers(
     workspace: &Workspace,
     catalogue: &Catalogue,

@@ -4,7 +4,7 @@ use std::ops::Range as Span;
 
 use tree_sitter::Node;
 
-/// A name brought in, or a whole module's names.
+/// A name bound by an import, or all names of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SourceImport {
     /// The name by which this file knows it; empty for [`ImportItem::Wildcard`].
@@ -248,7 +248,7 @@ fn joined(prefix: &str, path: &str) -> String {
 /// braces need no path between them.
 const MAX_USE_TREE_DEPTH: usize = 64;
 
-/// Adds what the use tree `node` brings in, below the path `prefix`; at most `depth` levels of it.
+/// Adds the names of the use tree `node`, below the path `prefix`; at most `depth` levels of it.
 fn use_tree(reader: &mut ImportReader<'_>, node: Node<'_>, prefix: &str, depth: usize) {
     let Some(depth) = depth.checked_sub(1).filter(|_| prefix.len() <= 1_000) else { return };
     match node.kind() {
@@ -363,7 +363,8 @@ fn php(reader: &mut ImportReader<'_>, node: Node<'_>) {
     }
 }
 
-/// `#include "x.h"`, `require_relative "x"`, `source x`: all names of the file whose name is the last string or word.
+/// Reads `#include "x.h"`, `require_relative "x"`, `source x`: all names of the file that the last
+/// string or word names.
 fn file_name(reader: &mut ImportReader<'_>, node: Node<'_>) {
     let mut last = node;
     while let Some(child) = last.named_child(last.named_child_count().saturating_sub(1) as u32) {

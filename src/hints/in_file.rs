@@ -9,12 +9,15 @@ use super::symbols::is_listed;
 use crate::text::{Position, Range, identifiers_on_line};
 use crate::workspace::WorkspacePath;
 
-/// One symbol: where its name is defined, and where its overloads are.
+/// One symbol: the places of its definition and of its overloads.
 pub(crate) type Overloads = Vec<Range>;
 
-/// The symbols that `name` (`Class.method` within `Class`) means in `text`, which is or would be the file `path` of `language`;
-/// where it defines none that is known outside a function, the first place of the plain name that is neither in a comment or string
-/// nor in an import. `None` where the language has no grammar here or the text is not parsed in time.
+/// Returns the symbols that `name` (`Class.method` within `Class`) means in `text`, which is or
+/// would be the file `path` of `language`.
+///
+/// If the text defines none outside a function, returns the first occurrence of the plain name
+/// outside comments, strings and imports. `None` if the language has no grammar here or the text is
+/// not parsed in time.
 pub(crate) fn symbols_named(
     language: &str,
     path: &WorkspacePath,
@@ -102,8 +105,8 @@ pub(crate) fn is_import(
         && here.all(|index| matches!(source.definitions[index].role, DefinitionRole::Import(_)))
 }
 
-/// The module that the name at a position is imported from, or the name that stands before its dots, where the file does not define
-/// it itself.
+/// Returns the module that the name at a position, or the name before its dots, is imported from,
+/// if the file does not define it itself.
 pub(crate) fn imported_from(
     language: &str,
     path: &WorkspacePath,

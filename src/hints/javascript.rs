@@ -15,7 +15,8 @@ fn is_javascript(source: &ParsedSource) -> bool {
 }
 
 impl Resolver<'_> {
-    /// A module whose file says `module.exports = …` is what stands there; every other target is itself.
+    /// Resolves a module whose file has `module.exports = …` to the exported value; every other
+    /// target stays.
     pub(super) fn resolve_module_exports(&self, target: ResolutionTarget) -> ResolutionTarget {
         let mut target = target;
         for _ in 0..MAX_MODULE_EXPORTS_HOPS {

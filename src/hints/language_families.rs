@@ -10,7 +10,8 @@ const FAMILIES: [&[&str]; 5] = [
     &["haskell", "purescript"],
 ];
 
-/// The keys of the languages whose files may define what a file of `language` uses, itself first.
+/// Returns the keys of the languages whose files may define symbols that a file of `language` uses,
+/// itself first.
 pub(crate) fn related_languages(language: &str) -> Vec<&str> {
     let family = FAMILIES.iter().find(|family| family.contains(&language));
     let others =
@@ -18,8 +19,8 @@ pub(crate) fn related_languages(language: &str) -> Vec<&str> {
     std::iter::once(language).chain(others).collect()
 }
 
-/// The extensions of the files of all those languages, "" where scripts without any are among them; empty where the language has whole
-/// names only, and all files count.
+/// Returns the extensions of the files of all those languages, "" if scripts without any are among
+/// them. Empty if the language has whole names only, and all files count.
 pub(super) fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
     let own = catalogue.languages.get(language);
     if own.is_none_or(|own| own.extensions.is_empty()) {

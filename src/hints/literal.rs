@@ -11,7 +11,7 @@ use super::parse::parse;
 /// The maximum nesting depth of a value.
 const MAX_LITERAL_DEPTH: usize = 32;
 
-/// A Python module, as far as its text tells.
+/// A Python module, as far as its text shows it.
 #[derive(Debug)]
 pub(crate) struct PythonModule<'t> {
     text: &'t str,
@@ -19,7 +19,7 @@ pub(crate) struct PythonModule<'t> {
 }
 
 impl<'t> PythonModule<'t> {
-    /// Reads `text`; `None` where it cannot be parsed in time.
+    /// Parses `text`; `None` if it cannot be parsed in time.
     pub(crate) fn read(text: &'t str, deadline: Instant) -> Option<Self> {
         let tree = parse(Grammar::for_language("python", Some("py"))?, text, deadline).ok()?;
         Some(Self { text, tree })
@@ -38,10 +38,10 @@ impl<'t> PythonModule<'t> {
         })
     }
 
-    /// The value that is assigned to `name`; `None` where nothing is.
+    /// Returns the value that is assigned to `name`; `None` if there is no assignment.
     ///
     /// # Errors
-    /// What in it is no plain value, and where.
+    /// The part of the value that is no literal, with its place.
     pub(crate) fn constant(&self, name: &str) -> Result<Option<Value>, String> {
         let assigned = self.statements().filter_map(|statement| {
             let assignment = statement.named_child(0).filter(|inner| inner.kind() == "assignment")?;
@@ -135,7 +135,8 @@ impl<'t> PythonModule<'t> {
     }
 }
 
-/// The text that Python makes of what stands between quotes; `None` for an escape that is not read here.
+/// Returns the text that Python makes of a string's content; `None` for an escape that is not
+/// supported here.
 fn unescaped(content: &str) -> Option<String> {
     let mut text = String::with_capacity(content.len());
     let mut rest = content.chars();

@@ -1,4 +1,5 @@
-//! Members: of files and folders as modules, of types with their bases, of values through their types.
+//! Members: of files and folders as modules, of types with their bases, of values through their
+//! types.
 
 use std::sync::Arc;
 

@@ -1,13 +1,15 @@
-//! Answers without a language server: candidates from the text, ranked, and advice how to get the server.
+//! Answers without a language server: candidates from the text, ranked, and advice on installing
+//! the server.
 //!
-//! What lives here: the grammars and their queries, parsing within bounds, and what is concluded from the trees:
-//! definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`, `config`, the vocabulary
-//! of `lsp::model`.
+//! Contents: the grammars and their queries, parsing within bounds, and the conclusions from the
+//! trees: definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`,
+//! `config`, the vocabulary of `lsp::model`.
 //!
-//! How data passes: a question ([`HintSubject`]) gets a `Project`, its view of the workspace until one deadline. A file
-//! becomes a `ParsedSource` (tree, definitions, scopes, imports). The `Resolver` follows the name through scopes, imports
-//! and types; where that ends in nothing, `by_name` searches the text and ranks every definition of the name. Both
-//! end as [`Candidate`]s that say why they stand where they do. Nothing outlives the question: no cache can be stale.
+//! Data flow: a question ([`HintSubject`]) gets a `Project`, its view of the workspace until one
+//! deadline. A file becomes a `ParsedSource` (tree, definitions, scopes, imports). The `Resolver`
+//! follows the name through scopes, imports and types. If that finds nothing, `by_name` searches
+//! the text and ranks every definition of the name. Both return [`Candidate`]s with the reason for
+//! their rank. Nothing outlives the question: no cache can be stale.
 //!
 //! Files in the languages without a grammar are read line by line (`patterns`).
 

@@ -29,7 +29,8 @@ fn first_file(project: &Project<'_>, base: &WorkspacePath, names: &[String]) -> 
         .map(Module::File)
 }
 
-/// The module that the file `from`, in the language `key`, calls `spec`; `None` where it is not in the workspace.
+/// Returns the module that the file `from`, in the language `key`, calls `spec`; `None` if it is
+/// not in the workspace.
 pub(super) fn find(project: &Project<'_>, key: &str, from: &WorkspacePath, spec: &str) -> Option<Module> {
     match key {
         "python" => python(project, from, spec),

@@ -39,7 +39,7 @@ pub(super) struct NameOccurrence {
     pub(crate) is_member: bool,
     /// True if the name is called.
     pub(crate) is_called: bool,
-    /// The last name of what it is a member of.
+    /// The last name of the expression before the dot.
     pub(crate) owner: Option<String>,
     /// True if the name is in a comment or string.
     pub(crate) is_quiet: bool,
@@ -127,7 +127,7 @@ fn resolve_namespace(
     (is_star && !spot.is_quiet).then(|| ResolutionTarget::Definition(source.clone(), index))
 }
 
-/// The name is one of a definition: that one, or what it brings in.
+/// Resolves the name of a definition: to that definition, or to the target of its import.
 fn of_definition(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,
@@ -208,7 +208,7 @@ fn is_shorthand_pattern(source: &ParsedSource, definition: &SourceDefinition) ->
         .is_some_and(|node| node.kind() == "shorthand_property_identifier_pattern")
 }
 
-/// A part of an import that is not the name it brings in: the module, or the name before `as`.
+/// Resolves a part of an import that is not the bound name: the module, or the name before `as`.
 fn in_import(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,

@@ -1,4 +1,4 @@
-//! Uses of a name in the code cells of Jupyter notebooks, whose outputs are no code.
+//! Uses of a name in the code cells of Jupyter notebooks; their outputs do not count.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::workspace::{SearchError, SearchQuery, WorkspacePath};
 pub(crate) const NOTEBOOK_EXTENSION: &str = "ipynb";
 /// The most notebooks that are read for one name.
 const MAX_READ_NOTEBOOKS: usize = 60;
-/// The most places in notebooks that are looked at.
+/// The maximum number of places in notebooks that are examined.
 const MAX_NOTEBOOK_HITS: usize = 5_000;
 
 /// A notebook whose code has a name.
@@ -28,10 +28,11 @@ pub(crate) struct NotebookUse {
     pub(crate) cell: usize,
 }
 
-/// The notebooks beside `known` that use what `asked` is about, and whether all were looked at.
+/// Returns the notebooks beside `known` that use the symbol of `asked`, and whether all were
+/// examined.
 ///
 /// # Errors
-/// [`SearchError`] where the workspace cannot be searched.
+/// [`SearchError`] if the workspace cannot be searched.
 pub(super) fn notebook_uses(
     project: &Project<'_>,
     language: &str,

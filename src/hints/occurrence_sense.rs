@@ -6,10 +6,10 @@ use super::source::ParsedSource;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// The name that was asked about.
+/// A question about the occurrences of a name.
 #[derive(Debug, Clone)]
 pub(crate) struct OccurrenceQuery {
-    /// The file that it was asked about in.
+    /// The file of the queried name.
     pub(crate) path: WorkspacePath,
     /// The position in the file.
     pub(crate) position: Position,
@@ -24,13 +24,14 @@ pub(crate) struct OccurrenceQuery {
 pub(crate) enum OccurrenceSense {
     /// All of them.
     Any,
-    /// Those in code that may call it: neither its definition nor an import, nor a type.
+    /// Occurrences in code that may call it: neither its definition nor an import, nor a type.
     Call,
-    /// Those by which something may implement it: a definition of the same name, or the head of a type.
+    /// Occurrences by which code may implement it: a definition of the same name, or the head of a
+    /// type.
     Implementation,
     /// Those by which a type may derive from it: the heads of types.
     Heir,
-    /// None: what it is derived from is not told by its name.
+    /// No occurrences: the bases of a type do not contain its name.
     Base,
 }
 

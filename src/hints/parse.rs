@@ -36,10 +36,10 @@ pub(crate) enum ParseError {
     },
 }
 
-/// The syntax tree of `text`.
+/// Parses `text` to a syntax tree.
 ///
 /// # Errors
-/// [`ParseError`] where the text is too large or the deadline passes first.
+/// [`ParseError`] if the text is too large or the deadline passes first.
 pub(super) fn parse(grammar: &Grammar, text: &str, deadline: Instant) -> Result<Tree, ParseError> {
     if text.len() > MAX_PARSED_FILE_BYTES {
         return Err(ParseError::TooLarge { bytes: text.len() });

@@ -1,4 +1,5 @@
-//! Languages without a grammar here: definitions by the words that announce them, comments by their markers.
+//! Languages without a grammar here: definitions by the words that announce them, comments by their
+//! markers.
 
 use regex::Regex;
 
@@ -261,7 +262,8 @@ const TABLE: &[Patterns] = &[
     },
 ];
 
-/// For every other language: the words most languages use, then an assignment at the start of a line.
+/// For every other language: the words most languages use, then an assignment at the start of a
+/// line.
 const GENERIC: Patterns = Patterns {
     languages: &[],
     definitions: &[
@@ -317,10 +319,11 @@ impl Patterns {
     }
 }
 
-/// Definitions of `identifier`, which stands in the file `path` of a language without grammar.
+/// Returns the definitions of `identifier`, which occurs in the file `path` of a language without
+/// grammar.
 ///
 /// # Errors
-/// [`HintError`] where the workspace cannot be searched.
+/// [`HintError`] if the workspace cannot be searched.
 pub(super) fn definition(
     project: &Project<'_>,
     path: &WorkspacePath,
@@ -345,10 +348,10 @@ pub(super) fn definition(
     Ok(hints)
 }
 
-/// A language met among hits, and its patterns for the name asked about.
+/// A language of the hits, and its patterns for the queried name.
 type CompiledPatterns<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
 
-/// Adds what among `hits` looks like a definition, best first.
+/// Adds the hits that look like definitions, best first.
 pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits: &[Hit], hints: &mut Hints) {
     let mut known: Vec<CompiledPatterns<'_>> = Vec::new();
     for hit in hits {
@@ -373,7 +376,8 @@ pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
 }
 
-/// Macros between a C function's type and its name spoil the tree; the line still shows a body's beginning.
+/// Macros between a C function's type and its name spoil the tree; the line still shows a body's
+/// beginning.
 fn reads_as_c_function(language: Option<&str>, hit: &Hit, name: &str) -> bool {
     let before = hit.line.get(..).and_then(|line| line.find(name)).map_or("", |at| &hit.line[..at]);
     let after = hit.line.get(before.len() + name.len()..).unwrap_or_default().trim_start();

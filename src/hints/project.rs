@@ -1,4 +1,5 @@
-//! The files of the workspace as one question sees them: parsed when first needed, within one deadline.
+//! The files of the workspace as one question sees them: parsed when first needed, within one
+//! deadline.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -53,7 +54,7 @@ impl<'a> Project<'a> {
         language_of(self.workspace, self.catalogue, path)
     }
 
-    /// `path`, parsed; `None` where there is no such file, no grammar for it, or no time.
+    /// Parses `path`; `None` if there is no such file, no grammar for it, or no time.
     pub(super) fn source(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
         if let Some(known) = self.sources.borrow().get(path) {
             return known.clone();

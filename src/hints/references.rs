@@ -27,9 +27,9 @@ pub(crate) struct References {
     pub(crate) definition: Option<Candidate>,
     /// The definition, then the occurrences, nearest file first.
     pub(crate) locations: Vec<Location>,
-    /// There are more than were asked for.
+    /// True if there are more than the limit.
     pub(crate) truncated: bool,
-    /// The deadline came before all was looked at.
+    /// True if the deadline passed before everything was searched.
     pub(crate) timed_out: bool,
 }
 

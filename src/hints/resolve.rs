@@ -22,7 +22,7 @@ pub enum ResolutionStage {
     Names,
     /// The scopes of the file.
     Scopes,
-    /// Imports, and what modules define.
+    /// Imports, and the definitions of modules.
     Imports,
     /// Members of types, and the types of values.
     Members,
@@ -45,7 +45,7 @@ impl ResolutionTarget {
         self.definition().is_some_and(|found| matches!(found.role, DefinitionRole::Import(_)))
     }
 
-    /// The definition, where it is one.
+    /// Returns the definition, if the target is one.
     pub(super) fn definition(&self) -> Option<&SourceDefinition> {
         match self {
             Self::Definition(source, index) => source.definitions.get(*index),
@@ -73,7 +73,8 @@ impl<'a> Resolver<'a> {
         Self { project, last, steps: Cell::new(0), depth: Cell::new(0) }
     }
 
-    /// Runs `step`, which is one of `stage`, unless the question has gone on for too long or too deep.
+    /// Runs `step`, which is one of `stage`, unless the question has gone on for too long or too
+    /// deep.
     pub(super) fn with_step_limit(
         &self,
         stage: ResolutionStage,
@@ -93,7 +94,8 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// The definitions of `name` in `source` that are known at a byte, those of the innermost scope.
+    /// The definitions of `name` in `source` that are known at a byte, those of the innermost
+    /// scope.
     pub(super) fn visible_definitions(&self, source: &ParsedSource, name: &str, at: usize) -> Vec<usize> {
         let innermost = source.scope_at(at);
         let is_visible = |&index: &usize| {
@@ -115,7 +117,8 @@ impl<'a> Resolver<'a> {
         found.retain(|&index| size(index) == smallest);
         let is_local = source.scopes[source.definitions[found[0]].scope].kind == ScopeKind::Body;
         if source.grammar.shadowing && (is_local || source.grammar.key == "shell") {
-            // The last one before the place hides the others, but does not know itself inside its own value.
+            // The last one before the place hides the others, but does not know itself inside its
+            // own value.
             let starts = |index: usize| source.definitions[index].selection.start;
             let is_before = |index: usize| {
                 let definition = &source.definitions[index];
@@ -132,7 +135,8 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// The body before the promise of one; of several C macros or functions the last, which stands in the branch of `#else`.
+    /// The body before the promise of one; of several C macros or functions the last, which stands
+    /// in the branch of `#else`.
     pub(super) fn sort_alternatives(source: &ParsedSource, found: &mut [usize]) {
         let is_alternative = |&index: &usize| {
             let role = source.definitions[index].role;
@@ -172,7 +176,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// Imports among `found` replaced by what they bring in; an import from outside stays.
+    /// Replaces the imports among `found` by their targets; an import from outside stays.
     pub(super) fn follow_imports(
         &self,
         source: &Arc<ParsedSource>,
@@ -194,7 +198,7 @@ impl<'a> Resolver<'a> {
         targets
     }
 
-    /// `self`, `this`, `crate` and their like.
+    /// Resolves `self`, `this`, `crate` and similar keywords.
     fn resolve_keyword(
         &self,
         source: &Arc<ParsedSource>,
@@ -239,7 +243,8 @@ impl<'a> Resolver<'a> {
         None
     }
 
-    /// The outermost function around a byte: where there is no class, `this` is what it constructs.
+    /// Returns the outermost function around a byte: outside a class, `this` is the object that it
+    /// constructs.
     fn constructor_at(source: &ParsedSource, at: usize) -> Option<usize> {
         let is_around = |definition: &SourceDefinition| {
             definition.role == DefinitionRole::Function
@@ -304,7 +309,8 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    /// A class of Java or PHP in the file that bears its name, where the folders do not follow the package.
+    /// Finds a class of Java or PHP in the file with its name, if the folders do not follow the
+    /// package.
     fn in_own_file(&self, source: &ParsedSource, name: &str) -> Vec<ResolutionTarget> {
         let (true, Some(extension)) = (matches!(source.grammar.key, "java" | "php"), source.path.extension())
         else {

@@ -33,10 +33,10 @@ pub(super) struct ParsedSource {
 }
 
 impl ParsedSource {
-    /// Parses `text` and finds what it defines.
+    /// Parses `text` and finds its definitions.
     ///
     /// # Errors
-    /// [`ParseError`] where it is too large or too slow to parse.
+    /// [`ParseError`] if it is too large or too slow to parse.
     pub(super) fn new(
         path: WorkspacePath,
         grammar: &'static Grammar,
@@ -68,7 +68,8 @@ impl ParsedSource {
         self.buffer.get_or_init(|| Buffer::new(&self.text))
     }
 
-    /// The line at `position` without what ends it, cut around it if it is very long.
+    /// Returns the line at `position` without its line end, cut around the position if it is very
+    /// long.
     pub(super) fn line_excerpt(&self, position: Position) -> Option<String> {
         let line = self.buffer().line(position.line)?;
         Some(line_excerpt(line.trim_end(), position.character))
@@ -99,7 +100,7 @@ impl ParsedSource {
         self.tree.root_node().named_descendant_for_byte_range(span.start, span.end)
     }
 
-    /// The definitions called `name`, by where they begin.
+    /// Returns the definitions called `name`, ordered by position.
     pub(super) fn definitions_named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
         self.by_name.get(name).into_iter().flatten().copied()
     }

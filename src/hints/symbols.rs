@@ -21,10 +21,11 @@ const MAX_SYMBOL_PARSED_FILES: usize = 300;
 /// The maximum number of occurrences that are examined for one query.
 const MAX_SYMBOL_OCCURRENCES: usize = 20_000;
 
-/// The outline of `path`; `None` where its language has no grammar here, or it is too large or too slow to parse.
+/// Returns the outline of `path`; `None` if its language has no grammar here, or it is too large or
+/// too slow to parse.
 ///
 /// # Errors
-/// [`HintError`] where the file cannot be read.
+/// [`HintError`] if the file cannot be read.
 pub(crate) fn symbols(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -35,7 +36,8 @@ pub(crate) fn symbols(
     Ok(load(workspace, catalogue, path, deadline).map(|source| outline(&source)))
 }
 
-/// The outline of `text`, which is or would be the file `path` of `language` (a key of the catalogue).
+/// The outline of `text`, which is or would be the file `path` of `language` (a key of the
+/// catalogue).
 pub(crate) fn symbols_in(
     language: &str,
     path: &WorkspacePath,
@@ -47,7 +49,8 @@ pub(crate) fn symbols_in(
     Some(outline(&source))
 }
 
-/// The names that the imports of `text` bring in; a star where all names of a module are. `None` as for [`symbols_in`].
+/// Returns the names that the imports of `text` bind; a star stands for all names of a module.
+/// `None` as in [`symbols_in`].
 pub(crate) fn imported_in(
     language: &str,
     path: &WorkspacePath,
@@ -63,7 +66,7 @@ pub(crate) fn imported_in(
     Some(source.imports.iter().map(|import| (name(import), import.module.clone())).collect())
 }
 
-/// The definitions of `source` as a tree, without what is local to a function.
+/// Returns the definitions of `source` as a tree, without those local to a function.
 pub(super) fn outline(source: &ParsedSource) -> Vec<Symbol> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); source.definitions.len()];
     let mut roots = Vec::new();
@@ -137,16 +140,17 @@ pub(crate) struct FoundSymbols {
     pub(crate) symbols: Vec<WorkspaceSymbol>,
     /// There are more.
     pub(crate) truncated: bool,
-    /// The deadline came before all was looked at.
+    /// True if the deadline passed before everything was searched.
     pub(crate) timed_out: bool,
-    /// The files that have the text which was asked for; `None` where not all files were searched for it.
+    /// The files that contain the queried text; `None` if not all files were searched for it.
     pub(crate) occurs_in: Option<BTreeSet<WorkspacePath>>,
 }
 
-/// The definitions in the workspace whose name is exactly `name`, best first. Files that do not have the word are not parsed.
+/// Returns the definitions in the workspace whose name is exactly `name`, best first. Files without
+/// the word are not parsed.
 ///
 /// # Errors
-/// [`HintError`] where the workspace cannot be searched.
+/// [`HintError`] if the workspace cannot be searched.
 pub(crate) fn workspace_symbols_named(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -186,10 +190,11 @@ fn paths_of(hits: &[Hit], is_cut: bool) -> Option<BTreeSet<WorkspacePath>> {
     (!is_cut).then(|| hits.iter().map(|hit| hit.path.clone()).collect())
 }
 
-/// Definitions whose name is or contains `query` (case counts only in the order), at most `limit`.
+/// Returns the definitions whose name is or contains `query` (case counts only in the order), at
+/// most `limit`.
 ///
 /// # Errors
-/// [`HintError`] where the workspace cannot be searched.
+/// [`HintError`] if the workspace cannot be searched.
 pub(crate) fn workspace_symbols(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -280,7 +285,8 @@ fn definitions_containing(project: &Project<'_>, query: &str, occurring: &Search
     }
 }
 
-/// 0 for the name itself, more the less it fits; `None` where it does not.
+/// Rates the match of a name: 0 for the name itself, more for a worse match; `None` if it does not
+/// match.
 fn match_rank(name: &str, query: &str, wanted: &str) -> Option<u8> {
     if name == query {
         return Some(0);

@@ -35,10 +35,10 @@ pub(crate) enum SyntaxCheck {
     NotParsed(ParseError),
 }
 
-/// The syntax errors of the file `path`.
+/// Returns the syntax errors of the file `path`.
 ///
 /// # Errors
-/// [`HintError`] where the file cannot be read.
+/// [`HintError`] if the file cannot be read.
 pub(crate) fn syntax_errors(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -50,7 +50,8 @@ pub(crate) fn syntax_errors(
     Ok(syntax_errors_in(language, path, &text, deadline))
 }
 
-/// The syntax errors of `text`, which is or would be the file `path` of `language` (a key of the catalogue).
+/// The syntax errors of `text`, which is or would be the file `path` of `language` (a key of the
+/// catalogue).
 pub(crate) fn syntax_errors_in(
     language: Option<&str>,
     path: &WorkspacePath,
@@ -70,7 +71,8 @@ pub(crate) fn syntax_errors_in(
     }
 }
 
-/// The outermost ERROR nodes and the MISSING ones, without recursion: trees can be as deep as the text is long.
+/// The outermost ERROR nodes and the MISSING ones, without recursion: trees can be as deep as the
+/// text is long.
 fn collect_errors(tree: &Tree, text: &str) -> (Vec<Diagnostic>, bool) {
     let buffer = Buffer::new(text);
     let mut found = Vec::new();

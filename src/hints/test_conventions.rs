@@ -1,6 +1,8 @@
-//! Naming conventions of tests: from a source file to the names of its tests, and back. Pure: no file is looked at.
+//! Naming conventions of tests: from a source file to the names of its tests, and back. Pure: no
+//! file is read.
 
-/// One language's way. `{}` stands for the source's name without its extension; what stands before a `/` is a folder.
+/// One language's convention. `{}` stands for the source's name without its extension; the part
+/// before a `/` is a folder.
 struct Convention {
     /// Extensions of sources.
     sources: &'static [&'static str],
@@ -65,11 +67,11 @@ const CONVENTIONS: &[Convention] = &[
     Convention { sources: &["hs"], names: &["{}Spec", "{}Test"], tests: &["hs"], folders: &[] },
 ];
 
-/// Folders whose names say nothing of what is tested.
+/// Folders whose names do not identify the tested code.
 const EMPTY_WORDS: &[&str] =
     &["src", "lib", "main", "test", "tests", "__tests__", "spec", "specs", "unit", "integration"];
 
-/// Folders that hold nothing but tests and what these need.
+/// Folders that contain only tests and their helpers.
 const TEST_FOLDERS: &[&str] = &["test", "tests", "__tests__", "spec", "specs", "testing", "e2e"];
 
 /// The kind of a file, by its name.
@@ -145,7 +147,8 @@ fn tested_stem<'a>(name: &str, stem: &'a str, folder: Option<&'a str>) -> Option
         None if name == "{}" => None,
         None => within(name, stem),
         Some(("{}", file)) => (stem == file).then_some(folder).flatten(),
-        // A folder of tests has other files too, as `mod.rs` and helpers, which are found to test nothing.
+        // A folder of tests has other files too, as `mod.rs` and helpers, which are found to test
+        // nothing.
         Some((kept, file)) => (folder == Some(kept)).then(|| within(file, stem)).flatten(),
     }
 }

@@ -49,7 +49,7 @@ impl Fixture {
         definition(&self.workspace, Catalogue::built_in(), &subject, soon()).unwrap()
     }
 
-    /// The first candidate as `path:line`, 1-based; empty where there is none.
+    /// Returns the first candidate as `path:line`, 1-based; empty if there is none.
     fn first(&self, path: &str, needle: &str, nth: usize) -> String {
         self.hints(path, needle, nth).candidates.first().map_or_else(String::new, place)
     }
@@ -351,7 +351,7 @@ fn document_symbols_are_nested_without_locals() {
     assert_eq!(found.symbols.iter().map(|found| found.name.as_str()).collect::<Vec<_>>(), ["LIMIT"]);
 }
 
-/// Names that only contain the word asked for are looked at last: a tree may be full of them.
+/// Names that only contain the queried one come last: a tree may be full of them.
 #[test]
 fn workspace_symbols_list_exact_matches_first() {
     let many: Vec<(String, String)> = (0..400)

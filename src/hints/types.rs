@@ -159,7 +159,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// The member `name` of what the expression `owner` is.
+    /// Resolves the member `name` of the expression `owner`.
     pub(super) fn member_of(
         &self,
         source: &Arc<ParsedSource>,
@@ -174,7 +174,8 @@ impl Resolver<'_> {
     fn call_result(&self, source: &Arc<ParsedSource>, callee: Node<'_>) -> Vec<ResolutionTarget> {
         let targets = self.resolve_expression(source, callee);
         if targets.is_empty() && !callee.kind().ends_with("identifier") {
-            // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what it was called on.
+            // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what
+            // it was called on.
             let owner = source.grammar.member_access(callee).and_then(|access| access.owner);
             return owner.map_or_else(Vec::new, |owner| self.type_of(source, owner));
         }

@@ -1,4 +1,5 @@
-//! Text that a rename leaves: comments and strings of the files that it changes, and files that are no code.
+//! Text that a rename leaves: comments and strings of the files that it changes, and files that are
+//! no code.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -15,7 +16,8 @@ use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
 /// The most places in files without code that are counted.
 const MAX_DOCUMENT_HITS: usize = 2_000;
 
-/// The first place of `name` in comments and strings of `text`, which is or would be the file `path` of `language`.
+/// The first place of `name` in comments and strings of `text`, which is or would be the file
+/// `path` of `language`.
 pub(crate) fn first_quoted_place(
     language: &str,
     path: &WorkspacePath,
@@ -32,10 +34,11 @@ pub(crate) fn first_quoted_place(
     quoted.next()
 }
 
-/// The first place of `name` in each file that is no code (documents, settings, data), and whether there may be more.
+/// Returns the first place of `name` in each file that is no code (documents, settings, data), and
+/// whether there may be more.
 ///
 /// # Errors
-/// [`HintError`] where the workspace cannot be searched.
+/// [`HintError`] if the workspace cannot be searched.
 pub(crate) fn documents_naming(
     workspace: &Workspace,
     catalogue: &Catalogue,

@@ -14,7 +14,7 @@ pub(crate) enum NoName {
     Keyword,
 }
 
-/// Keywords that the grammars read as names where they stand alone.
+/// Keywords that the grammars read as names if they stand alone.
 const RESERVED: &[(&str, &str)] =
     &[("python", "async"), ("python", "await"), ("ruby", "end"), ("typescript", "new")];
 

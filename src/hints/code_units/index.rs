@@ -23,7 +23,7 @@ const MAX_INDEXED_USES: usize = 4_000_000;
 /// The most files that are listed to find those of the language.
 const MAX_LISTED_FILES: usize = 200_000;
 
-/// One place where a name stands in code.
+/// One occurrence of a name in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NameUse {
     /// The index of its file in [`CodeIndex::files`].
@@ -70,7 +70,7 @@ pub(crate) struct CodeIndex {
     by_module: HashMap<String, Vec<NamedModule>>,
     /// The files that each file's imports lead to, by the module as written.
     leads: Vec<HashMap<String, Vec<usize>>>,
-    /// The endings of the files of the family; none where all files count.
+    /// The endings of the files of the family; empty if all files count.
     pub(super) endings: Vec<String>,
     importers: Vec<BTreeSet<usize>>,
     /// The places that name each file by its path in quotes.
@@ -115,7 +115,8 @@ impl CodeIndex {
         self.endings.is_empty() || self.endings.iter().any(|known| known == ending)
     }
 
-    /// The names by which the file number `importer` knows what the file number `file` calls `name`, where it imports that from there.
+    /// Returns the names by which the file number `importer` knows the symbol `name` of the file
+    /// number `file`, if it imports the symbol from there.
     pub(crate) fn locals_of(&self, importer: usize, file: usize, name: &str) -> BTreeSet<String> {
         let known = &self.files[importer];
         let imports = known.imports.iter().zip(&known.modules);
@@ -128,7 +129,8 @@ impl CodeIndex {
         locals.map(str::to_owned).collect()
     }
 
-    /// The names by which the file number `importer` knows the whole of what the file number `file` exports.
+    /// Returns the names by which the file number `importer` knows all exports of the file number
+    /// `file` together.
     pub(crate) fn whole_locals(&self, importer: usize, file: usize) -> impl Iterator<Item = &str> {
         let known = &self.files[importer];
         let imports = known.imports.iter().zip(&known.modules);
@@ -169,7 +171,7 @@ impl CodeIndex {
         self.leads[importer].get(module).is_some_and(|files| files.contains(&file))
     }
 
-    /// The files with an import that may have meant `path`, where no file is any more.
+    /// Returns the files with an import that may have meant `path`, which no longer exists.
     pub(crate) fn importers_of_gone(&self, path: &WorkspacePath) -> BTreeSet<usize> {
         let shown = path.display();
         let mut words: Vec<&str> = shown.split('/').collect();
@@ -187,7 +189,7 @@ impl CodeIndex {
         meant.map(|module| module.file).collect()
     }
 
-    /// The unit whose name stands at `at`.
+    /// Returns the unit whose name is at `at`.
     pub(crate) fn unit_defined_at(&self, file: usize, at: Position) -> Option<(usize, usize)> {
         let units = &self.files.get(file)?.units;
         let own = units.iter().position(|unit| unit.selection == at);
@@ -198,7 +200,8 @@ impl CodeIndex {
 /// Reads all files of the family of `language` until `deadline`.
 ///
 /// # Errors
-/// [`HintError`] is kept for questions that can fail as a whole; a file that cannot be read is no source.
+/// [`HintError`] is kept for questions that can fail as a whole; a file that cannot be read is no
+/// source.
 pub(crate) fn index_code(
     workspace: &Workspace,
     catalogue: &Catalogue,
@@ -374,13 +377,14 @@ impl CodeIndex {
     }
 }
 
-/// The module that Python's `from module import name` brings in, if `name` is one.
+/// Returns the module that Python's `from module import name` binds, if `name` is one.
 fn inner_module(module: &str, name: &str) -> String {
     let dot = if module.ends_with('.') { "" } else { "." };
     format!("{module}{dot}{name}")
 }
 
-/// The words of a module as written in the language `key`, without what only says where to begin.
+/// Returns the words of a module as written in the language `key`, without the prefix that only
+/// selects the start.
 fn module_words(key: &str, module: &str) -> Vec<String> {
     let is_dotted = matches!(key, "python" | "java" | "csharp");
     let parts = module.split(|letter| match letter {

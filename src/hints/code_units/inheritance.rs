@@ -1,4 +1,4 @@
-//! Classes by what they are derived from, and classes of tests that are so by a base in another place.
+//! Classes by their bases, and test classes that inherit this role from a base in another file.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::test_forms;
 use super::{CodeIndex, CodeUnitKind, TestRole};
 
 impl CodeIndex {
-    /// The types that name `base` as what they are derived from: file and unit.
+    /// Returns the types that name `base` as a base: file and unit.
     pub(crate) fn derived_from(&self, base: &str) -> &[(usize, usize)] {
         self.derived.get(base).map_or(&[], Vec::as_slice)
     }
@@ -23,7 +23,8 @@ impl CodeIndex {
         self.mark_derived_tests();
     }
 
-    /// Gives classes of Python that are derived from classes of tests, and lie among tests, the role of these.
+    /// Gives classes of Python that are derived from classes of tests, and lie among tests, the
+    /// role of these.
     fn mark_derived_tests(&mut self) {
         let is_python = |file: usize| self.files[file].language() == "python";
         let numbered = (0..self.files.len()).filter(|file| is_python(*file));

@@ -1,7 +1,11 @@
-//! The functions, types, values and tests of source files, and which names stand in each: what reverse reach is followed through.
+//! The functions, types, values and tests of source files, and the names in each: the basis of
+//! reverse reach.
 //!
-//! [`read`] makes a [`UnitFile`] of one parsed file, [`test_forms`] says which of its units are tests, [`index`] reads all files of a
-//! family of languages into one [`CodeIndex`] that is asked by name, [`inheritance`] finds the classes that are derived from others, and [`quoted_paths`] the files that code names by their paths. Nothing here asks a server: the names are the text's.
+//! [`read`] makes a [`UnitFile`] of one parsed file. [`test_forms`] decides which of its units are
+//! tests. [`index`] reads all files of a family of languages into one [`CodeIndex`] that is
+//! searched by name. [`inheritance`] finds the classes that are derived from others, and
+//! [`quoted_paths`] the files that code names by their paths. Nothing here asks a server: the names
+//! are the text's.
 
 mod index;
 mod inheritance;
@@ -50,7 +54,7 @@ pub(crate) struct CodeUnit {
     pub range: Range,
     /// The index of the unit around it, in the same file.
     pub parent: Option<usize>,
-    /// The type whose member it is, by name.
+    /// The name of the type that has it as a member.
     pub owner: Option<String>,
     /// The names of the types that it is derived from.
     pub bases: Vec<String>,
@@ -87,7 +91,8 @@ pub(crate) struct UnitFile {
     pub is_named_as_test: bool,
     /// Lines of import statements: the first and the last, 0-based.
     import_lines: Vec<(u32, u32)>,
-    /// Lines of what runs only where the file is the program that is started: the first and the last, 0-based.
+    /// Lines of the code that runs only if the file is started as a program: the first and the
+    /// last, 0-based.
     program_lines: Vec<(u32, u32)>,
     /// Modules as written, with the name that is taken from each, for finding the files.
     modules: Vec<(String, Option<String>)>,
@@ -147,7 +152,8 @@ impl UnitFile {
         self.path.file_name() == Some("tests.py")
     }
 
-    /// The indices of the tests that lie in the unit `around`; of the whole file where there is none.
+    /// Returns the indices of the tests in the unit `around`; of the whole file if `around` is
+    /// `None`.
     pub(crate) fn tests_within(&self, around: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         let is_inside = move |mut at: usize| loop {
             match (around, self.units[at].parent) {
@@ -161,8 +167,8 @@ impl UnitFile {
     }
 }
 
-/// The units of `text`, which is or was the file `path` of `language` (a key of the catalogue); `None` where the language has no grammar
-/// here or the text is not parsed by `deadline`.
+/// Returns the units of `text`, which is or was the file `path` of `language` (a key of the
+/// catalogue). `None` if the language has no grammar here or the text is not parsed by `deadline`.
 pub(crate) fn units_in(
     language: &str,
     path: &WorkspacePath,

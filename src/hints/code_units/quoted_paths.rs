@@ -1,4 +1,5 @@
-//! Files that code names by their paths in quotes: programs that tests start, modules that are loaded while a program runs.
+//! Files that code names by their paths in quotes: programs that tests start, modules that are
+//! loaded while a program runs.
 
 use std::collections::HashMap;
 
@@ -44,8 +45,8 @@ impl CodeIndex {
         self.quoting = found;
     }
 
-    /// The file that `path` leads to from the folder of the file number `from` or from the root; what it may leave out are its
-    /// ending and the name `index`.
+    /// Returns the file that `path` leads to from the folder of the file number `from` or from the
+    /// root. The path may omit the ending and the name `index`.
     fn file_at(&self, from: usize, path: &str) -> Option<usize> {
         let folder = self.files[from].path.parent().unwrap_or_else(WorkspacePath::root);
         let mut names = vec![path.to_owned()];
@@ -58,7 +59,7 @@ impl CodeIndex {
         at(&folder).or_else(|| at(&WorkspacePath::root()))
     }
 
-    /// The only file whose path ends in `path`: its folder may be told elsewhere.
+    /// Returns the only file whose path ends in `path`, since its folder may be given elsewhere.
     fn file_ending_in(&self, path: &str, by_name: &HashMap<&str, Vec<usize>>) -> Option<usize> {
         let path = path.trim_start_matches("./");
         let same = by_name.get(path.rsplit('/').next()?)?;

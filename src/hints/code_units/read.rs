@@ -27,7 +27,7 @@ const MAX_QUOTED_NAME_BYTES: usize = 64;
 /// Functions of Python that take the name of a member in quotes.
 const REFLECTING: [&str; 6] = ["getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"];
 
-/// The names in a file: each text once, and where they stand.
+/// The names in a file: each text once, with its places.
 #[derive(Debug, Clone, Default)]
 pub(super) struct FileWords {
     pub(super) names: Vec<String>,
@@ -36,7 +36,7 @@ pub(super) struct FileWords {
     pub(super) paths: quoted_paths::QuotedPaths,
 }
 
-/// One place where a name stands.
+/// One occurrence of a name.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WordUse {
     /// Index into [`FileWords::names`].
@@ -54,7 +54,7 @@ pub(super) struct WordUse {
     pub(super) is_type: bool,
 }
 
-/// A unit whose place is still in bytes.
+/// A unit whose positions are still byte offsets.
 struct RawUnit {
     span: Span<usize>,
     unit: CodeUnit,
@@ -138,7 +138,7 @@ fn program_spans(source: &ParsedSource) -> Vec<Span<usize>> {
     branches.filter(asks).map(|node| node.byte_range()).collect()
 }
 
-/// The whole paths of modules that Python brings in by `import a.b`, of which only `a` is a name.
+/// Returns the whole paths of the modules in Python's `import a.b`, which binds only `a`.
 fn whole_modules(source: &ParsedSource) -> Vec<String> {
     let statements = source.imports.iter().filter(|import| import.item == ImportItem::Whole);
     let listed =
@@ -303,7 +303,7 @@ fn titled_unit(source: &ParsedSource, block: test_forms::TitledBlock) -> RawUnit
     }
 }
 
-/// Finds what each unit lies in, and its whole name.
+/// Finds the parent of each unit, and its whole name.
 fn nest(raw: &mut [RawUnit]) {
     let mut open: Vec<usize> = Vec::new();
     for at in 0..raw.len() {
@@ -372,7 +372,8 @@ impl LeafGaps {
     }
 }
 
-/// The hash of each unit's own code, that of the rest without imports, and the names with their places.
+/// The hash of each unit's own code, that of the rest without imports, and the names with their
+/// places.
 fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWords) {
     let mut hashes: Vec<DefaultHasher> = raw.iter().map(|_| DefaultHasher::new()).collect();
     let mut top = DefaultHasher::new();
@@ -470,7 +471,7 @@ struct WordCollector<'a> {
     defined: std::collections::HashSet<usize>,
     known: HashMap<String, u32>,
     words: FileWords,
-    /// The leaf before was a dot or its like.
+    /// True if the leaf before was a dot or a similar operator.
     after_dot: bool,
     /// The leaf before was a name that is kept.
     after_name: bool,

@@ -1,4 +1,5 @@
-//! The forms of tests by language: functions by name or attribute, blocks with a title, fixtures, and what is set up for all tests.
+//! The forms of tests by language: functions by name or attribute, blocks with a title, fixtures,
+//! and the set-up of all tests.
 
 use std::ops::Range as Span;
 
@@ -10,7 +11,7 @@ use super::{CodeUnit, CodeUnitKind};
 
 /// The longest title that is read, in letters; longer ones are cut.
 const MAX_TITLE_LETTERS: usize = 300;
-/// The letters that are kept of what stands in the place of a title.
+/// The maximum number of letters kept of an expression in place of a title.
 const MAX_EXPRESSION_LETTERS: usize = 60;
 /// Words around a title (`test.only.each`) that are looked through.
 const MAX_CALLEE_BYTES: usize = 200;
@@ -134,7 +135,8 @@ fn go(path: &[&str], unit: &CodeUnit) -> TestRole {
     if is_test { TestRole::Test } else { TestRole::None }
 }
 
-/// Tests that an annotation or attribute announces (`@ParameterizedTest`, `[Fact, Trait("a", "b")]`), or a name in a class of tests.
+/// Tests that an annotation or attribute announces (`@ParameterizedTest`, `[Fact, Trait("a",
+/// "b")]`), or a name in a class of tests.
 fn marked(unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
     let is_test = |mark: &String| {
         let path = mark.trim_start_matches(['@', '[', ' ']).split(['(', ',', ']']).next().unwrap_or_default();
@@ -191,7 +193,8 @@ pub(crate) fn is_setup(unit: &CodeUnit) -> bool {
     unit.kind == CodeUnitKind::Callable && NAMES.contains(&unit.name.as_str())
 }
 
-/// The blocks of tests with a title in `source`: `describe`, `it`, `test` and what is said of them behind dots.
+/// Returns the test blocks with a title in `source`: `describe`, `it`, `test` and their variants
+/// behind dots.
 pub(super) fn titled_blocks(source: &ParsedSource) -> Vec<TitledBlock> {
     let mut found = Vec::new();
     if !matches!(source.grammar.key, "javascript" | "typescript" | "tsx") {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-/// The lines (1-based) that count as further occurrences of the name at its `nth` place in `path`, and whether each imports it.
+/// The lines (1-based) that count as further occurrences of the name at its `nth` place in `path`,
+/// and whether each imports it.
 fn further(fixture: &Fixture, path: &str, name: &str, sense: OccurrenceSense) -> Vec<(String, bool)> {
     lines(occurrences_beside(fixture, path, name, sense).files)
 }
