@@ -32,8 +32,9 @@ use super::layer::{Layer, LayerOrigin};
 use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Records, Text, Texts};
 use super::schema::{ConfigField, launch, plain};
 
-/// The tables of `lsp-tools.toml` that are kept layer by layer. What widens (an allowed call, a larger profile) or runs
-/// something (hooks, runners) is a launch field; what narrows counts from every project.
+/// The tables of `lsp-tools.toml` that are kept layer by layer. Keys that widen access (an allowed
+/// call, a larger profile) or run something (hooks, runners) are launch fields; keys that narrow it
+/// count from every project.
 pub(super) const ACCESS: &[ConfigField] = &[
     plain("permissions", Record(PERMISSIONS)),
     launch("hooks", Record(HOOKS)),
@@ -79,11 +80,12 @@ pub(crate) struct AccessSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct Permissions {
-    /// The profile of callers that choose none of their own. Without one the list is that of [`Profile::Core`].
+    /// The profile of callers that choose none of their own. Without one the list is that of
+    /// [`Profile::Core`].
     pub(crate) profile: Option<Profile>,
     /// Calls that run without asking.
     pub(crate) allow: Vec<String>,
-    /// Calls that someone has to agree to.
+    /// Calls that need an approval.
     pub(crate) ask: Vec<String>,
     /// Calls that never run.
     pub(crate) deny: Vec<String>,
@@ -93,11 +95,13 @@ pub(crate) struct Permissions {
     pub(crate) excluded: Vec<String>,
 }
 
-/// A list of tools. [`Profile::ReadOnly`] and [`Profile::Edit`] also limit which tools can be called.
+/// A list of tools. [`Profile::ReadOnly`] and [`Profile::Edit`] also limit which tools can be
+/// called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// The tools that agents need from day to day: files, edits, commands, the common questions to servers.
+    /// The tools that agents need from day to day: files, edits, commands, the common questions to
+    /// servers.
     Core,
     /// The language tools, for hosts with file tools of their own.
     Lsp,
@@ -119,13 +123,13 @@ pub(crate) struct HookLists {
     pub(crate) post: Vec<HookSettings>,
 }
 
-/// A program that is told of a call and may object to it.
+/// A program that is notified of a call and may reject it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct HookSettings {
     /// The program and its arguments; no shell is involved.
     pub(crate) command: Vec<String>,
-    /// Names of the tools whose calls it sees; all where there are none.
+    /// Names of the tools whose calls it sees; all if empty.
     #[serde(default)]
     pub(crate) tools: Vec<String>,
     /// The time limit of the hook, in milliseconds.
@@ -144,7 +148,7 @@ fn hook_timeout() -> u64 {
     10_000
 }
 
-/// `[agents.NAME]`: what an agent may use. There is no list that widens.
+/// The settings of `[agents.NAME]`: the tools and calls of an agent. No list of them widens access.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct AgentSettings {
@@ -154,7 +158,7 @@ pub(crate) struct AgentSettings {
     pub(crate) tools: Option<Vec<String>>,
     /// Names of tools that are not offered to it.
     pub(crate) excluded: Vec<String>,
-    /// Calls that someone has to agree to when it makes them.
+    /// Calls of the agent that need an approval.
     pub(crate) ask: Vec<String>,
     /// Calls that it may not make.
     pub(crate) deny: Vec<String>,
@@ -171,7 +175,7 @@ pub(crate) struct AccessLayer {
 }
 
 impl AccessLayer {
-    /// Takes what `table`, the checked text of `layer`, says about access out of it.
+    /// Takes the access settings out of `table`, the checked text of `layer`.
     pub(super) fn take_from(layer: &Layer, table: &mut Table) -> Result<Self, ConfigError> {
         let mut taken = Table::new();
         for field in ACCESS {
@@ -200,7 +204,7 @@ impl AccessLayer {
         }
     }
 
-    /// A problem with what stands at `path` (`["permissions", "deny", "the rule"]`).
+    /// Creates a problem for the value at `path` (`["permissions", "deny", "the rule"]`).
     pub(crate) fn problem(&self, path: &[&str], message: &str) -> ConfigProblem {
         ConfigProblem::new(&self.layer.file, self.layer.line_of(path).unwrap_or(1), message)
     }

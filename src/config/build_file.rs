@@ -14,20 +14,20 @@ const MAX_PRESETS_FILE_BYTES: u64 = 1 << 20;
 /// The most folders that one pattern stands for.
 const MAX_PATTERN_FOLDERS: usize = 100;
 
-/// A project's build file, and what decided where that is.
+/// A project's build file, and the paths that determined it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct BuildFileSearch {
     /// The file.
     pub(crate) file: Option<PathBuf>,
-    /// The folder to tell the server; `None` where it finds the file by itself.
+    /// The folder that the server needs; `None` if it finds the file by itself.
     pub(crate) folder_for_server: Option<PathBuf>,
-    /// Files and folders, there or not, whose change may lead to another one.
+    /// Files and folders, existing or not, whose change may lead to another build file.
     pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
 impl BuildFile {
-    /// Looks for it in the project at `root`: where the server looks by itself, then where builds put it. Of several folders of
-    /// one pattern the one with the newest file counts.
+    /// Searches the project at `root`: the server's own places first, then the folders of builds.
+    /// Of several folders of one pattern the one with the newest file counts.
     pub(crate) fn search(&self, workspace: &Workspace, root: &WorkspacePath) -> BuildFileSearch {
         let absolute = workspace.absolute(root);
         let mut looked_at = BTreeSet::from([absolute.clone()]);
@@ -103,7 +103,8 @@ fn matching_folders(root: &Path, pattern: &str, looked_at: &mut BTreeSet<PathBuf
     found
 }
 
-/// The folders into which the presets of CMake build, as far as they are in the project (cmake-presets(7)).
+/// The folders into which the presets of CMake build, as far as they are in the project
+/// (cmake-presets(7)).
 fn preset_build_folders(
     workspace: &Workspace,
     root: &WorkspacePath,

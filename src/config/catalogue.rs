@@ -17,10 +17,10 @@ use crate::text::{quoted_list, suggestion};
 const BUILT_IN_FILE: &str = "servers.toml";
 const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");
 
-/// Every language and server that is known, by key.
+/// Every known language and server, by key.
 ///
-/// The tables are for reading: the index behind [`Catalogue::language_of`] is made once, from the languages as loaded. Copies share
-/// what they have not changed.
+/// The tables are read-only: the index behind [`Catalogue::language_of`] is made once, from the
+/// languages as loaded. Copies share the unchanged parts.
 #[derive(Debug, Clone)]
 pub struct Catalogue {
     /// Languages by key (`python`).
@@ -30,12 +30,12 @@ pub struct Catalogue {
     index: Arc<LanguageIndex>,
 }
 
-/// A catalogue and what did not go into it.
+/// A catalogue with the settings that were left out of it.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadedCatalogue {
     /// The catalogue to use.
     pub(crate) catalogue: Catalogue,
-    /// One sentence for each thing that an untrusted project said and that does not count.
+    /// One sentence for each ignored setting of an untrusted project.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -114,7 +114,8 @@ impl Catalogue {
         Ok(LoadedCatalogue { catalogue: words.into(), left_out })
     }
 
-    /// Has a server not run, or run. What other copies have is copied only where that changes something.
+    /// Disables or enables a server. Data shared with other copies is cloned only if that changes
+    /// something.
     pub(super) fn set_disabled(&mut self, server: &str, is_disabled: bool) {
         if self.servers.get(server).is_some_and(|known| known.disabled != is_disabled)
             && let Some(server) = Arc::make_mut(&mut self.servers).get_mut(server)
@@ -123,8 +124,8 @@ impl Catalogue {
         }
     }
 
-    /// The key of the language of a file, by its whole name, else by its longest extension, else by the interpreter that
-    /// its first line names. `file_name` is the last part of the path.
+    /// The key of the language of a file, by its whole name, else by its longest extension, else by
+    /// the interpreter that its first line names. `file_name` is the last part of the path.
     pub fn language_of(&self, file_name: &str, first_line: Option<&str>) -> Option<&str> {
         self.index.language_of(file_name, first_line)
     }
@@ -140,7 +141,8 @@ impl Catalogue {
         !file_name.contains('.') && self.language_of(file_name, None).is_none()
     }
 
-    /// The LSP `languageId` of a file (3.17, *TextDocumentItem*) of this language with this extension (without the dot).
+    /// The LSP `languageId` of a file (3.17, *TextDocumentItem*) of this language with this
+    /// extension (without the dot).
     pub fn language_id<'a>(&'a self, language: &'a str, extension: Option<&str>) -> &'a str {
         let Some(spec) = self.languages.get(language) else { return language };
         extension
@@ -149,7 +151,8 @@ impl Catalogue {
             .map_or(language, String::as_str)
     }
 
-    /// The servers that run for a language by default, the navigating one first, with their keys; disabled ones do not run.
+    /// The servers that run for a language by default, the navigating one first, with their keys;
+    /// disabled ones do not run.
     pub fn servers_for(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
         let keys = self.languages.get(language).map_or(&[][..], Language::active_servers);
         keys.iter()
@@ -169,7 +172,8 @@ impl Catalogue {
     }
 }
 
-/// Takes out of an untrusted project's table what says what to run, and servers that are left without a command.
+/// Removes the launch fields from an untrusted project's table, and servers that are left without a
+/// command.
 fn strip_untrusted(layer: &Layer, table: &mut Table, below: &Table) -> Vec<String> {
     let mut sentences = strip_launch_fields(table, CATALOGUE, &layer.file);
     let known = |key: &str| section(below, "server").is_some_and(|servers| servers.contains_key(key));
@@ -265,7 +269,7 @@ fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
     problems
 }
 
-/// The problem at the place where the strongest layer speaks of `path`.
+/// Creates a problem at the place where the strongest layer has `path`.
 pub(super) fn problem_at(layers: &[Layer], path: &[&str], message: String) -> Option<ConfigProblem> {
     let (layer, line) = (1..=path.len()).rev().find_map(|steps| {
         layers.iter().rev().find_map(|layer| Some((layer, layer.line_of(&path[..steps])?)))

@@ -1,9 +1,9 @@
-//! The keys of `servers.toml` and their types, with a mark on those that decide what is run.
+//! The keys of `servers.toml` and their types, with a mark on those that decide which programs run.
 //!
-//! Launch fields are chosen with caution: a server's settings and initialization options may name programs
-//! (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them counts as such; so does a
-//! `hollow` check, because it runs the server's command and shows a command to people, and so does every switch that
-//! turns a protection off, and every choice of which servers run.
+//! Launch fields are chosen with caution. A server's settings and initialization options may name
+//! programs (`python.pythonPath`, `rust-analyzer.check.overrideCommand`), so the whole of them
+//! counts. So does a `hollow` check, because it runs the server's command and shows a command to
+//! people; every switch that turns a protection off; and every choice of the servers that run.
 
 use super::schema::ConfigFieldType::{
     Choice, Choices, Flag, Free, Named, Number, Record, Records, Text, TextTable, Texts, TextsTable,
@@ -277,7 +277,8 @@ pub(super) mod tests {
     use super::*;
     use crate::config::spec;
 
-    /// The keys that a type reads, in their order, as serde lists them when it meets one that it does not know.
+    /// The keys that a type reads, in their order, as serde lists them when it meets one that it
+    /// does not know.
     pub(in crate::config) fn words_of<T: DeserializeOwned>() -> Vec<String> {
         let error = toml::from_str::<T>("no-such-word = 1")
             .err()

@@ -5,20 +5,23 @@ use std::path::{Path, PathBuf};
 
 /// The most folders that a command can be taken to be in.
 const MAX_COMMAND_FOLDERS: usize = 1024;
-/// The options of Python that are one letter, take no value, and so may stand before the `m` of `-m`.
+/// The options of Python that are one letter, take no value, and so may stand before the `m` of
+/// `-m`.
 const PYTHON_FLAGS: &str = "bBdEhiIOPqsSuvVx";
 
-/// The words of a command, the program first, and the folder that it runs in, relative to the workspace.
+/// The words of a command, the program first, and the folder that it runs in, relative to the
+/// workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct CommandWords {
-    /// The program and what it is given.
+    /// The program and its arguments.
     pub(crate) words: Vec<String>,
     /// The working folder, if it is not the default one.
     pub(crate) cwd: Option<PathBuf>,
 }
 
 impl CommandWords {
-    /// Every path that its words may mean, from `base` and from its own folder; see [`files_named`].
+    /// Every path that its words may mean, from `base` and from its own folder; see
+    /// [`files_named`].
     ///
     /// # Errors
     /// [`TooManyFolders`].
@@ -39,9 +42,12 @@ impl CommandWords {
 #[error("a command with too many `cd` to be followed")]
 pub(crate) struct TooManyFolders;
 
-/// Every path that the words which `program` is given may mean to what runs in the folder `base`: of each word and of what stands in it, the
-/// path; after `cd` also from there; after `-m` the files of the Python module; for interpreters of Python and JavaScript the first files of
-/// a folder. Whether something is there is not asked.
+/// Returns every path that the arguments `words` of `program` may mean, if it runs in the folder
+/// `base`.
+///
+/// These are the paths of each word and of its parts; after `cd` also from that folder; after `-m`
+/// the files of the Python module; for interpreters of Python and JavaScript the first files of a
+/// folder. Existence is not checked.
 ///
 /// # Errors
 /// [`TooManyFolders`].
@@ -119,7 +125,8 @@ impl CommandFileScan {
         Ok(())
     }
 
-    /// From where it may be by now: whether it was in a subshell is not known.
+    /// Adds the folders that the command may be in after a `cd`. A subshell, which would undo it,
+    /// is not recognised.
     fn change_folder(&mut self, folder: &str) -> Result<(), TooManyFolders> {
         let there: Vec<PathBuf> = self.folders.iter().map(|from| from.join(folder)).collect();
         self.folders.extend(there);
@@ -128,7 +135,8 @@ impl CommandFileScan {
         if self.folders.len() > MAX_COMMAND_FOLDERS { Err(TooManyFolders) } else { Ok(()) }
     }
 
-    /// `python3 -m a.b` runs `a/__init__.py`, then `a/b.py`, or `a/b/__init__.py` and `a/b/__main__.py`.
+    /// `python3 -m a.b` runs `a/__init__.py`, then `a/b.py`, or `a/b/__init__.py` and
+    /// `a/b/__main__.py`.
     fn add_module(&mut self, name: &str) {
         for folder in &self.folders {
             let mut package = folder.clone();
@@ -182,7 +190,8 @@ fn shell_words(command: &str) -> impl Iterator<Item = &str> {
 /// `opened`.
 fn is_output_target(opened: &str, piece: &str) -> bool {
     let Some(opened) = opened.strip_suffix('>') else { return false };
-    // `<>`, `'>'`, `->` and their kin send nothing anywhere, and neither does what stands on the next line or within `>(…)`.
+    // `<>`, `'>'`, `->` and their kin send nothing anywhere, and neither does what stands on the
+    // next line or within `>(…)`.
     let sends = !opened.ends_with(['<', '\'', '"', '\\', '-', '=']);
     sends && piece.trim_start_matches([' ', '\t']).starts_with(|next: char| !"(;|&\n".contains(next))
 }

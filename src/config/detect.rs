@@ -72,8 +72,9 @@ impl PrimaryLanguages {
     }
 }
 
-/// The languages of the files in a folder of `workspace`, as git sees it, within `limits`. Of files without an extension, the first
-/// 200 are opened for their first line, where they are no larger than 64 KiB.
+/// Returns the languages of the files in a folder of `workspace`, without ignored files, within
+/// `limits`. Of files without an extension, the first 200 of at most 64 KiB are opened for their
+/// first line.
 pub(crate) fn present_languages(
     catalogue: &Catalogue,
     workspace: &Workspace,
@@ -107,7 +108,8 @@ pub(crate) fn present_languages(
     LanguageDetection { languages, truncated: walk.truncated }
 }
 
-/// The language of one file, by its name, or by its first line while `first_lines_left` allows that.
+/// The language of one file, by its name, or by its first line while `first_lines_left` allows
+/// that.
 fn language_of<'a>(
     catalogue: &'a Catalogue,
     workspace: &Workspace,

@@ -31,10 +31,10 @@ impl fmt::Display for ConfigProblem {
 /// The configuration cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConfigError {
-    /// The files say something that they cannot say; every such place, in the order of the layers and lines.
+    /// The files contain invalid settings; every such place, in the order of the layers and lines.
     #[error("{}", joined(.0))]
     Invalid(Vec<ConfigProblem>),
-    /// A file is there and cannot be read.
+    /// A file exists and cannot be read.
     #[error("`{file}` cannot be read: {reason}")]
     Unreadable {
         /// The file as people know it.
@@ -47,8 +47,8 @@ pub(crate) enum ConfigError {
     Trust(#[from] TrustError),
 }
 
-/// The text with every character escaped that a terminal would obey or that would hide others: what a project's file
-/// says is shown to people who decide on it.
+/// Escapes every character that a terminal would obey or that would hide others, because settings
+/// of a project's file are shown to people who decide on them.
 pub(super) fn escape_unprintable(text: &str) -> String {
     let hides = |character| matches!(character, '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     let mut shown = String::with_capacity(text.len());

@@ -13,16 +13,16 @@ const NODE_MODULES: &str = "${node-modules}";
 pub struct ExpandedServer {
     /// The table to start from.
     pub server: ServerSpec,
-    /// Dotted keys that were left out, because they name something beneath `${node-modules}` that is not there
-    /// (`initialization-options.tsserver.path`). A server then falls back to what it finds by itself, which may be code of
-    /// the project: it is as if `runs-project-code` stood in its table.
+    /// Dotted keys that were left out, because they name something beneath `${node-modules}` that
+    /// does not exist (`initialization-options.tsserver.path`). A server then falls back to its own
+    /// search, which may find code of the project: it is treated like one with `runs-project-code`.
     pub(crate) missing: Vec<String>,
 }
 
 impl ServerSpec {
-    /// The table with `${root}` replaced by `root`, and `${node-modules}` by the nearest `node_modules` folder above
-    /// `program` (absolute; links are followed) that has what the string names. Concerns `command`, `env`, `settings` and
-    /// `initialization-options`.
+    /// Returns the table with `${root}` replaced by `root`, and `${node-modules}` by the nearest
+    /// `node_modules` folder above `program` (absolute; links are followed) that has the path in
+    /// the string. Concerns `command`, `env`, `settings` and `initialization-options`.
     pub fn expand(&self, root: &Path, program: &Path) -> ExpandedServer {
         let mut server = self.clone();
         let places =

@@ -1,4 +1,5 @@
-//! The texts of settings files, the user's own and the project's. Both are bounded, and both may be missing.
+//! The texts of settings files, the user's own and the project's. Both are bounded, and both may be
+//! missing.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use crate::workspace::{ReadError, Workspace};
 /// No file of settings has more bytes.
 pub(crate) const MAX_SETTINGS_FILE_BYTES: u64 = 1 << 20;
 
-/// The text of a file, read as the user's own are, through links; `Err` says what is wrong with it.
+/// Reads a file of the user's own, through links; `Err` describes the fault.
 pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
     match Workspace::read_outside(path, MAX_SETTINGS_FILE_BYTES) {
         Ok(text) => Ok(Some(text)),
@@ -22,7 +23,8 @@ pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// The text of a file of the project, read as every file of the project is: nothing that lies outside can stand in for it.
+/// The text of a file of the project, read as every file of the project is: nothing that lies
+/// outside can stand in for it.
 pub(super) fn project_text(project: &Path, name: &str) -> Result<Option<String>, String> {
     let workspace = Workspace::open(project).map_err(|error| error.to_string())?;
     let path = workspace.path(Path::new(name)).map_err(|error| error.to_string())?;

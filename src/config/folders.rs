@@ -15,16 +15,19 @@ pub(super) const TRUST_STORE: &str = "trust.json";
 /// The user's folders for this program. None of them is made by asking for its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
-    /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools`, or what `LSP_TOOLS_CONFIG_DIR` says.
+    /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools`, or the folder in
+    /// `LSP_TOOLS_CONFIG_DIR`.
     pub config: PathBuf,
-    /// Installed servers: `$XDG_DATA_HOME/lsp-tools`, or what `LSP_TOOLS_DATA_DIR` says.
+    /// Installed servers: `$XDG_DATA_HOME/lsp-tools`, or the folder in `LSP_TOOLS_DATA_DIR`.
     pub data: PathBuf,
-    /// Logs and the trust store: `$XDG_STATE_HOME/lsp-tools`, or what `LSP_TOOLS_STATE_DIR` says.
+    /// Logs and the trust store: `$XDG_STATE_HOME/lsp-tools`, or the folder in
+    /// `LSP_TOOLS_STATE_DIR`.
     pub state: PathBuf,
     /// Files that may be deleted at any time: `$XDG_CACHE_HOME/lsp-tools`, or the folder in
     /// `LSP_TOOLS_CACHE_DIR`.
     pub cache: PathBuf,
-    /// The user's home, where other programs keep what is shared with us (skills). Nothing of ours is written there.
+    /// The user's home, where other programs keep files that are shared with us (skills). We write
+    /// nothing there.
     pub home: Option<PathBuf>,
 }
 
@@ -48,7 +51,8 @@ impl Folders {
     /// The folders that this process's environment names.
     ///
     /// # Errors
-    /// When there is no home directory and not all four variables are set, or when one of them holds a relative path.
+    /// When there is no home directory and not all four variables are set, or when one of them
+    /// holds a relative path.
     pub fn find() -> Result<Self, FoldersError> {
         Self::from(|variable| std::env::var_os(variable), Xdg::new().ok())
     }
@@ -63,7 +67,7 @@ impl Folders {
         private::ensure_folder_private(&self.cache, PrivateFolderKind::Cache, "LSP_TOOLS_CACHE_DIR")
     }
 
-    /// The files that tell of servers and of settings, the user's own.
+    /// The user's own files of servers and of settings.
     pub(crate) fn servers_file(&self) -> PathBuf {
         self.config.join("servers.toml")
     }

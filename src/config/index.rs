@@ -10,7 +10,7 @@ pub(super) struct LanguageIndex {
     filenames: HashMap<String, String>,
     /// From names that end in `.*`, without that end.
     prefixes: HashMap<String, String>,
-    /// From names with `.*.` in them: what is before and behind it, and the language.
+    /// From names with `.*.` in them: the part before, the part behind, and the language.
     between: Vec<(String, String, String)>,
     extensions: HashMap<String, String>,
     shebangs: HashMap<String, String>,

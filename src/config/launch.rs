@@ -1,4 +1,5 @@
-//! The launch fields of a project's files, as they are shown to its owner and as trust remembers them.
+//! The launch fields of a project's files, as they are shown to its owner and as trust remembers
+//! them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +17,8 @@ use super::settings::fields::SETTINGS;
 use super::trust::error::TrustError;
 use crate::text::hex;
 
-/// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it that would run.
+/// The launch fields of a project's `servers.toml` and `lsp-tools.toml`, and the programs inside it
+/// that would run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaunchFields {
     pub(super) fields: BTreeMap<String, String>,
@@ -29,10 +31,11 @@ pub struct LaunchFields {
 }
 
 impl LaunchFields {
-    /// The launch fields of the project's layers: of its `servers.toml` and its `lsp-tools.toml`, where there are such.
+    /// Collects the launch fields of the project's layers: of its `servers.toml` and its
+    /// `lsp-tools.toml`, if they exist.
     ///
     /// # Errors
-    /// When a layer has an unknown key or a wrong type.
+    /// A layer has an unknown key or a wrong type.
     pub(crate) fn from_layers(
         servers: Option<&Layer>,
         settings: Option<&Layer>,
@@ -77,7 +80,8 @@ impl LaunchFields {
         Ok(())
     }
 
-    /// Adds a tool that the project drops in: `pin` is all that decides what it does, in words that its owner can read.
+    /// Adds a tool of the project's own. `pin` is all that decides its behaviour, in a form that
+    /// its owner can read.
     pub(crate) fn add_tool(&mut self, name: &str, pin: &str) {
         self.tools.insert(name.to_owned(), hash_text(pin.as_bytes()));
         self.shown.push((escape_unprintable(&format!("the tool `{name}`")), escape_unprintable(pin)));
@@ -91,7 +95,8 @@ impl LaunchFields {
         hash_file(project, file).map(|(_, hash)| hash)
     }
 
-    /// The commands of language servers, hooks, runners and mounted servers: a file of the project that they name would run, or be read by what runs.
+    /// The commands of language servers, hooks, runners and mounted servers. A project file that
+    /// they name would be run, or be read by a program that runs.
     pub(crate) fn commands(&self) -> &[CommandWords] {
         &self.commands
     }
@@ -100,7 +105,8 @@ impl LaunchFields {
         let mut table = layer.read(words)?;
         for (path, value) in take_launch_fields(&mut table, words) {
             let name = format!("`{}` of `{}`", path.join("."), layer.file);
-            // The textual form of a TOML value is one to one with the value: its tables are sorted by key.
+            // The textual form of a TOML value is one to one with the value: its tables are sorted
+            // by key.
             let text = value.to_string();
             self.fields.insert(name.clone(), hex(&Sha256::digest(&text)));
             self.shown.push((escape_unprintable(&name), escape_unprintable(&text)));
@@ -117,7 +123,8 @@ impl LaunchFields {
     }
 }
 
-/// The commands in a value: lists of texts, and tables with a program, what it is given, and perhaps where it runs.
+/// Collects the commands in a value: lists of texts, and tables with a program, its arguments, and
+/// perhaps its folder.
 fn collect_commands(value: &toml::Value, commands: &mut Vec<CommandWords>) {
     let text = |value: &toml::Value| value.as_str().map(str::to_owned);
     match value {
@@ -149,14 +156,16 @@ pub(super) fn hash_text(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// The path of a program relative to its project, not followed through links, and the SHA-256 of the content that would run.
+/// The path of a program relative to its project, not followed through links, and the SHA-256 of
+/// the content that would run.
 pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, String), TrustError> {
     let name = name_below(project, program)?;
     let hash = hash_at(program).map_err(|error| TrustError::io("read", program, &error))?;
     Ok((name, hash))
 }
 
-/// The path of a program relative to its project, not followed through links; its folder must be there.
+/// The path of a program relative to its project, not followed through links; its folder must be
+/// there.
 pub(super) fn name_below(project: &Path, program: &Path) -> Result<String, TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
     let root = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;

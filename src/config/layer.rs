@@ -13,7 +13,7 @@ pub(crate) enum LayerOrigin {
     BuiltIn,
     /// The user's own files.
     User,
-    /// The project's files; launch fields count only where the project is trusted.
+    /// The project's files; launch fields count only if the project is trusted.
     Project {
         /// True if the owner has approved exactly these launch fields.
         trusted: bool,
@@ -55,8 +55,9 @@ impl Layer {
         toml::from_str(&self.text).map_err(|error| self.not_toml(&error))
     }
 
-    /// The line (1-based) of the value at `path`, or of the nearest table above it that is there; `None` where the layer
-    /// does not speak of it at all. A last step into a list names the element with that text.
+    /// Returns the line (1-based) of the value at `path`, or of the nearest table above it that
+    /// exists; `None` if the layer has neither. A last step into a list names the element with that
+    /// text.
     pub(super) fn line_of(&self, path: &[&str]) -> Option<usize> {
         if crate::text::toml_fault(&self.text).is_some() {
             return None;

@@ -1,4 +1,5 @@
-//! Loading of the whole configuration: the user's and the project's files, overrides of the command line, trust.
+//! Loading of the whole configuration: the user's and the project's files, overrides of the command
+//! line, trust.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(crate) struct Config {
     pub(crate) trust: TrustState,
     /// The project's launch fields; `lsp-tools trust` approves exactly these.
     pub(crate) launch: LaunchFields,
-    /// One sentence for each thing that the project said and that does not count.
+    /// One sentence for each ignored setting of the project.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -50,10 +51,10 @@ impl Config {
         [folders.servers_file(), folders.settings_file()].into_iter().chain(files).collect()
     }
 
-    /// The configuration of `project` (the root of the workspace), or of no project.
+    /// Loads the configuration of `project` (the root of the workspace), or of no project.
     ///
     /// # Errors
-    /// When a file cannot be read or says something that it cannot say, or when the trust store cannot be believed.
+    /// A file cannot be read or has an invalid setting, or the trust store is not reliable.
     pub(crate) fn load(
         folders: &Folders,
         project: Option<&Path>,
@@ -66,7 +67,8 @@ impl Config {
         let mut disbelieved = None;
         let state = match project {
             Some(project) => match trust.is_trusted(project, &launch) {
-                // Nothing is trusted on the word of a file that others can write; what needs no trust goes on.
+                // Nothing is trusted on the word of a file that others can write; what needs no
+                // trust goes on.
                 Err(error @ (TrustError::Foreign { .. } | TrustError::Open { .. })) => {
                     disbelieved = Some(format!("{error}; until then this project is not trusted"));
                     TrustState::Untrusted

@@ -12,10 +12,11 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// No file of settings that is looked into has more bytes.
 const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
 
-/// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`, `pyproject.toml#tool.pyright`,
-/// `setup.cfg#pycodestyle`.
+/// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`,
+/// `pyproject.toml#tool.pyright`, `setup.cfg#pycodestyle`.
 ///
-/// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line `[section]`.
+/// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line
+/// `[section]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "String")]
 pub(crate) struct ConfigMarker {
@@ -38,17 +39,18 @@ impl ConfigMarker {
         &self.file
     }
 
-    /// The name of the file, where it is not enough that it is there.
+    /// Returns the name of the file, if its existence alone is not enough.
     pub(crate) fn section_file(&self) -> Option<&str> {
         self.section.as_ref().map(|_| self.file.as_str())
     }
 
-    /// The texts of a list that it names; empty where there is none.
+    /// Returns the texts of a list that it names; empty if there is none.
     pub(crate) fn list_in(&self, workspace: &Workspace, root: &WorkspacePath) -> Vec<String> {
         root.join(&self.file).map(|file| self.texts_of(workspace, &file)).unwrap_or_default()
     }
 
-    /// The text, or the texts of the list, that it names in `file`, whose form the marker's own file has; empty where there is none.
+    /// Returns the text, or the texts of the list, that it names in `file`, which has the format of
+    /// the marker's own file; empty if there is none.
     pub(crate) fn texts_of(&self, workspace: &Workspace, file: &WorkspacePath) -> Vec<String> {
         let read = || {
             let text = workspace.read_text_up_to(file, MAX_MARKER_FILE_BYTES).ok()?.text;
@@ -63,7 +65,7 @@ impl ConfigMarker {
         read().unwrap_or_default()
     }
 
-    /// A hash of what it says in `root`; `None` where it is not there.
+    /// Returns a hash of its value in `root`; `None` if it is missing.
     pub(crate) fn content(&self, workspace: &Workspace, root: &WorkspacePath) -> Option<u64> {
         let path = root.join(&self.file).ok()?;
         let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok()?.text;

@@ -1,14 +1,15 @@
 //! Configuration: the catalogue of languages and servers, the settings, and the store of trust.
 //!
-//! What lives here: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's [`Folders`], the [`TrustStore`],
-//! small files of our own ([`StateFolder`]), [`Config::load`], which brings all together for one project, and
-//! [`present_languages`].
-//! May use: `text`, `workspace`. Starts no process and speaks to no server.
+//! Contents: [`Catalogue`] (`servers.toml`), [`Settings`] (`lsp-tools.toml`), the user's
+//! [`Folders`], the [`TrustStore`], small files of our own ([`StateFolder`]), [`Config::load`],
+//! which loads all of them for one project, and [`present_languages`]. May use: `text`,
+//! `workspace`. Starts no process and speaks to no server.
 //!
-//! How data passes: a [`Layer`](layer::Layer) is one TOML text with its origin. Every layer is checked on its own against the words of
-//! [`spec`], so that an error can name file, line and key; then the layers are merged key by key, later ones win, and the
-//! whole is read into the types of [`spec`]. What an untrusted project says about running programs is taken out of its
-//! layer before the merge, and named in [`LoadedCatalogue::left_out`](catalogue::LoadedCatalogue::left_out).
+//! Data flow: a [`Layer`](layer::Layer) is one TOML text with its origin. Every layer is checked on
+//! its own against the words of [`spec`], so that an error can name file, line and key. Then the
+//! layers are merged key by key, later ones win, and the whole is read into the types of [`spec`].
+//! The launch fields of an untrusted project are taken out of its layer before the merge, and named
+//! in [`LoadedCatalogue::left_out`](catalogue::LoadedCatalogue::left_out).
 
 mod access;
 mod build_file;

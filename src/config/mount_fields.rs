@@ -1,4 +1,4 @@
-//! The keys of `[mcp]` and their types: all that names a server decides what is run.
+//! The keys of `[mcp]` and their types: every key that names a server is a launch field.
 
 use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Text, TextTable, Texts};
 use super::schema::{ConfigField, launch, plain};

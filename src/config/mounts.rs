@@ -19,9 +19,9 @@
 //! headers = {Authorization = "Bearer …"}
 //! ```
 //!
-//! An entry is taken whole from one file: laid over key by key, a project could send the headers of one entry to the address of
-//! another. What a project says of servers counts only where it is trusted; a file of `files` that lies in the project is
-//! trusted entry by entry.
+//! An entry is taken whole from one file: laid over key by key, a project could send the headers of
+//! one entry to the address of another. A project's servers count only if it is trusted; a file of
+//! `files` that lies in the project is trusted entry by entry.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -122,7 +122,7 @@ pub(crate) enum MountTransport {
 pub(crate) enum MountedTools {
     /// All.
     All,
-    /// Those with these names; none where there are no names.
+    /// The tools with these names; none if the list is empty.
     Named(Vec<String>),
 }
 
@@ -145,21 +145,21 @@ pub(crate) enum MountOrigin {
     Project,
 }
 
-/// Everything that is mounted, and what a project needs trust for.
+/// Everything that is mounted, and the entries for which a project needs trust.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct MountConfig {
     /// By name.
     pub(crate) servers: BTreeMap<String, Mount>,
     /// Files that may name more.
     files: Vec<ListedFile>,
-    /// The absolute paths of those that were looked for; they need not be there.
+    /// The absolute paths of the files that were searched for; they need not exist.
     pub(crate) listed: Vec<PathBuf>,
-    /// Each entry in files of the project, by the name that trust knows it by, and all that it says.
+    /// Each entry in files of the project, by its name in the trust store, with its whole content.
     pub(crate) pins: Vec<(String, String)>,
     /// One sentence for each server that is named and not mounted.
     pub(crate) left_out: Vec<String>,
-    /// All commands, of entries that do not count yet as well: a file of the project among them would be run, or
-    /// read by what runs.
+    /// All commands, including those of entries that do not count yet. A project file among them
+    /// would be run, or read by a program that runs.
     pub(crate) commands: Vec<CommandWords>,
 }
 
@@ -172,8 +172,9 @@ struct ListedFile {
 }
 
 impl MountConfig {
-    /// Takes what a layer's checked table says of servers out of it. Must come before what is untrusted is taken out: files
-    /// that an untrusted project lists are looked at as well, so that its owner is asked about all at once.
+    /// Takes the servers out of a layer's checked table. Must come before the untrusted part is
+    /// removed: files that an untrusted project lists are read as well, so that its owner is asked
+    /// about all at once.
     pub(super) fn take_servers(
         &mut self,
         layer: &Layer,
@@ -215,8 +216,8 @@ impl MountConfig {
         Ok(left_out)
     }
 
-    /// Reads the files that the settings list, and adds what they name. What a project's file says is added to `launch`, for
-    /// its owner to be asked about, and counts where `trust` has just that.
+    /// Reads the files that the settings list, and adds their servers. The entries of a project's
+    /// file are added to `launch`, for its owner to approve, and count if `trust` has exactly them.
     pub(super) fn read_files(
         &mut self,
         home: Option<&Path>,
@@ -284,7 +285,7 @@ impl MountConfig {
         }
     }
 
-    /// Adds a server; says why where one of that name is there already.
+    /// Adds a server; returns the reason if one of that name exists already.
     fn add(&mut self, mount: Mount) -> Option<String> {
         let alike = |known: &&Mount| skeleton(&known.name) == skeleton(&mount.name);
         if let Some(known) = self.servers.values().find(alike) {
@@ -327,7 +328,7 @@ struct FileEntry {
     name: String,
     /// The entry; `Err` if it cannot be read.
     words: Result<McpServerEntry, String>,
-    /// Its text where it cannot be read.
+    /// Its text, if it cannot be parsed.
     raw: String,
 }
 

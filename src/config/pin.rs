@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::text::hex;
 use crate::workspace::Workspace;
 
-/// The largest program whose content is looked at: several times what any is.
+/// The largest program that is hashed: several times the size of any real one.
 pub(crate) const MOST_PROGRAM_BYTES: u64 = 2 << 30;
 
 /// A file of a project and the content that its owner trusted.
@@ -24,7 +24,7 @@ pub struct FilePin {
     pub sha256: String,
 }
 
-/// A file is not what was trusted.
+/// The reasons why a file does not match its pin.
 #[derive(Debug, thiserror::Error)]
 pub enum PinError {
     /// The content of the file has changed.
@@ -54,19 +54,19 @@ pub struct PinnedFile {
 }
 
 impl FilePin {
-    /// The file that is there now, opened and not yet compared.
+    /// Opens the present file, without comparing it.
     ///
     /// # Errors
-    /// When it is no regular file, too large, or cannot be opened.
+    /// The file is not regular, too large, or cannot be opened.
     pub fn open(&self) -> Result<PinnedFile, PinError> {
         let file = open(&self.path).map_err(|source| self.unreadable_error(source))?;
         Ok(PinnedFile { pin: self.clone(), file })
     }
 
-    /// Says whether the file that is there now is the one that was trusted.
+    /// Checks that the present file is the trusted one.
     ///
     /// # Errors
-    /// When it is another, or cannot be read.
+    /// The file is another one, or cannot be read.
     pub(crate) fn check(&self) -> Result<(), PinError> {
         self.open()?.check()
     }
@@ -92,11 +92,11 @@ impl PinnedFile {
         self.pin.unreadable_error(source)
     }
 
-    /// Says whether the open file holds now what its owner trusted. It is read each time: the times of a file that is written through a
-    /// mapping do not change.
+    /// Checks that the open file has the trusted content. It is read each time: the times of a file
+    /// that is written through a mapping do not change.
     ///
     /// # Errors
-    /// When it holds something else, or cannot be read.
+    /// The content is different, or cannot be read.
     pub fn check(&self) -> Result<(), PinError> {
         let unread = |source| self.pin.unreadable_error(source);
         (&self.file).rewind().map_err(unread)?;

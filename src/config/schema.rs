@@ -26,7 +26,7 @@ pub(super) enum ConfigFieldType {
     Record(&'static [ConfigField]),
     /// A list of records.
     Records(&'static [ConfigField]),
-    /// A table of records by a name of one's own choice.
+    /// A table of records by names of the user's choice.
     Named(&'static [ConfigField]),
 }
 
@@ -40,12 +40,12 @@ pub(super) struct ConfigField {
     pub(super) launch: bool,
 }
 
-/// A key without a say in what is run.
+/// Creates a key that does not affect which program is run.
 pub(super) const fn plain(key: &'static str, shape: ConfigFieldType) -> ConfigField {
     ConfigField { key, shape, launch: false }
 }
 
-/// A key with a say in what is run.
+/// Creates a key that affects which program is run.
 pub(super) const fn launch(key: &'static str, shape: ConfigFieldType) -> ConfigField {
     ConfigField { key, shape, launch: true }
 }
@@ -203,7 +203,8 @@ fn actual_type(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// Takes the launch fields out of a checked table: their dotted paths and values, in the order of the paths.
+/// Takes the launch fields out of a checked table: their dotted paths and values, in the order of
+/// the paths.
 pub(super) fn take_launch_fields(
     table: &mut Table,
     fields: &[ConfigField],
@@ -244,7 +245,7 @@ fn take_from_record(
     }
 }
 
-/// Takes the launch fields out of an untrusted project's table, and says so, one sentence each.
+/// Takes the launch fields out of an untrusted project's table. Returns one sentence for each.
 pub(super) fn strip_launch_fields(table: &mut Table, fields: &[ConfigField], file: &str) -> Vec<String> {
     let taken = take_launch_fields(table, fields).into_iter();
     taken.map(|(path, _)| untrusted_sentence(&format!("`{}` of `{file}`", path.join(".")))).collect()

@@ -134,7 +134,7 @@ pub(crate) struct Deadlines {
     /// Rename, code actions and format (20 s).
     #[serde(deserialize_with = "milliseconds")]
     pub(crate) edit: Duration,
-    /// `initialize`, where the catalogue gives a server no `start-timeout` (45 s).
+    /// `initialize`, if the catalogue gives a server no `start-timeout` (45 s).
     #[serde(deserialize_with = "milliseconds")]
     pub(crate) start: Duration,
     /// `shutdown` and `exit`, after which a server is killed (3 s).
@@ -178,9 +178,9 @@ pub(crate) struct LimitSettings {
     pub(crate) max_file_bytes: u64,
     /// The size that an answer is kept under, in bytes (24 000).
     pub(crate) answer_bytes: usize,
-    /// Locations, symbols or diagnostics in one answer where the caller gives no limit (100).
+    /// Locations, symbols or diagnostics in one answer if the caller gives no limit (100).
     pub(crate) answer_items: usize,
-    /// Files that a walk through the workspace looks at (100 000).
+    /// Files in a walk through the workspace (100 000).
     pub(crate) walk_files: usize,
 }
 
@@ -194,8 +194,8 @@ impl Default for LimitSettings {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct SkillSettings {
-    /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or relative to the workspace.
-    /// Those of later ones win over those of earlier ones.
+    /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or
+    /// relative to the workspace. Those of later ones win over those of earlier ones.
     pub(crate) directories: Vec<String>,
     /// Names of skills that are not used.
     pub(crate) disabled: Vec<String>,
@@ -221,7 +221,7 @@ impl Default for LogSettings {
 pub(crate) struct AuditSettings {
     /// True to keep the record (the default).
     pub(crate) enabled: bool,
-    /// The size in bytes at which the file is put aside, replacing the one put aside before (8 MiB).
+    /// The size in bytes at which the file is rotated, replacing the previous old one (8 MiB).
     pub(crate) max_bytes: u64,
 }
 
@@ -232,11 +232,12 @@ impl Default for AuditSettings {
 }
 
 impl Settings {
-    /// The settings of `layers`, given from the weakest to the strongest, over the defaults; and a sentence for each thing
-    /// that an untrusted project said and that does not count.
+    /// Loads the settings of `layers`, given from the weakest to the strongest, over the defaults;
+    /// and a sentence for each ignored setting of an untrusted project.
     ///
     /// # Errors
-    /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is not in `catalogue`.
+    /// [`ConfigError::Invalid`] with every unknown key, wrong type, and server or language that is
+    /// not in `catalogue`.
     pub(crate) fn load(layers: &[Layer], catalogue: &Catalogue) -> Result<(Self, Vec<String>), ConfigError> {
         let (mut merged, mut left_out, mut access) = (Table::new(), Vec::new(), Vec::new());
         let mut mounts = MountConfig::default();
@@ -262,7 +263,7 @@ impl Settings {
         if problems.is_empty() { Ok((settings, left_out)) } else { Err(ConfigError::Invalid(problems)) }
     }
 
-    /// The agents by name, key by key as the strongest file says it.
+    /// Returns the agents by name; each key has the value of the strongest file.
     pub(crate) fn agents(&self) -> BTreeMap<String, AgentSettings> {
         let mut agents: BTreeMap<String, AgentSettings> = BTreeMap::new();
         for (name, agent) in self.access.iter().flat_map(|layer| &layer.access.agents) {

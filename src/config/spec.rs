@@ -1,4 +1,5 @@
-//! The types of the catalogue: one language, and one server with its recipes and rules. See `servers.toml` for the words in use.
+//! The types of the catalogue: one language, and one server with its recipes and rules. See
+//! `servers.toml` for the words in use.
 
 mod judge;
 mod packages;
@@ -46,7 +47,8 @@ pub struct Language {
     /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
     #[serde(default)]
     pub(crate) language_ids: BTreeMap<String, String>,
-    /// Globs of the files that define what is built in. Calls of it are counted, and not listed.
+    /// Globs of the files that define the built-in symbols. Calls of these are counted, and not
+    /// listed.
     #[serde(default)]
     pub(crate) built_ins: Vec<String>,
     /// True for data, markup or prose, whose files define nothing that other code calls by name.
@@ -58,17 +60,17 @@ pub struct Language {
     /// Keys of the servers used by default, the first one navigates.
     #[serde(default)]
     pub(crate) servers: Vec<String>,
-    /// Keys of the servers that take the place of those where they are installed, the best first; those that do not navigate
-    /// join the one that does.
+    /// Keys of the servers that replace those if they are installed, the best first; those that do
+    /// not navigate join the one that does.
     #[serde(default)]
     pub(crate) alternatives: Vec<String>,
     /// Keys of the servers that `lsp-tools install` installs for the language; `servers` if empty.
     #[serde(default)]
     pub(crate) install: Vec<String>,
-    /// Settings name the servers, so what is installed has no say.
+    /// True if settings name the servers, so that the installed ones do not matter.
     #[serde(skip)]
     pub(crate) fixed: bool,
-    /// The servers that run instead of `servers`, by what is installed.
+    /// The servers that run instead of `servers`, depending on the installed ones.
     #[serde(skip)]
     pub(crate) chosen: Option<Vec<String>>,
 }
@@ -93,9 +95,10 @@ impl Language {
     }
 }
 
-/// One language server: how it is found, started, installed, and what is known of its behaviour.
+/// One language server: its location, start and installation, and its known behaviour.
 ///
-/// `command`, `env`, `settings` and `initialization_options` may hold placeholders; [`ServerSpec::expand`] fills them in.
+/// `command`, `env`, `settings` and `initialization_options` may hold placeholders;
+/// [`ServerSpec::expand`] fills them in.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerSpec {
@@ -104,10 +107,10 @@ pub struct ServerSpec {
     /// The address of its documentation.
     #[serde(default)]
     pub homepage: Option<String>,
-    /// Keys of the languages it speaks; none where a `door` starts it.
+    /// Keys of the languages it speaks; empty if a `door` starts it.
     #[serde(default)]
     pub languages: Vec<String>,
-    /// The command of ours that starts it ("copilot"): it is asked for no file.
+    /// The command of lsp-tools that starts it ("copilot"); it is not used for files.
     pub door: Option<String>,
     /// Program and arguments.
     pub command: Vec<String>,
@@ -118,11 +121,11 @@ pub struct ServerSpec {
     /// Environment variables added for the server's process.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// File or folder names that mark a project's root; the nearest folder above a file that has one is the root.
-    /// One that begins with `*` stands for any name with that ending ("*.sln").
+    /// File or folder names that mark a project's root; the nearest folder above a file that has
+    /// one is the root. One that begins with `*` stands for any name with that ending ("*.sln").
     #[serde(default)]
     pub root_markers: Vec<String>,
-    /// Those of the markers that count only where no folder above has a stronger sign.
+    /// Those of the markers that count only if no folder above has a stronger sign.
     #[serde(default)]
     pub(crate) weak_root_markers: WeakRootMarkers,
     /// Do not start without a root marker (a Deno server in a Node project).
@@ -145,19 +148,21 @@ pub struct ServerSpec {
     /// The signs that a project wants this server.
     #[serde(default)]
     pub(crate) configured_by: Vec<ConfigMarker>,
-    /// All that it reads of a project to learn how to look at it; not known where there is nothing.
+    /// All project settings that affect its analysis; unknown if empty.
     #[serde(default)]
     pub(crate) project_settings: Vec<ConfigMarker>,
     /// The kinds of requests that the server gets.
     #[serde(default)]
     pub(crate) features: ServerFeatures,
-    /// Of the questions that many servers do not know, those that it answers, in the words of [`ServerQuestion`].
+    /// Of the questions that many servers do not know, those that it answers, in the words of
+    /// [`ServerQuestion`].
     #[serde(default)]
     pub(crate) answers: Vec<ServerQuestion>,
-    /// Those that it answers from the project of the file alone, where its root has several.
+    /// Those that it answers from the project of the file alone, if its root has several.
     #[serde(default)]
     pub(crate) answers_of_project: Vec<ServerQuestion>,
-    /// A type may implement an interface of another root without naming it; what joins roots into one.
+    /// Set if a type may implement an interface of another root without naming it: the way to join
+    /// roots into one.
     pub implements_unnamed: Option<String>,
     /// The aspects that its diagnostics do not cover.
     #[serde(default)]
@@ -170,7 +175,8 @@ pub struct ServerSpec {
     /// Messages by which it objects to the project's configuration.
     #[serde(default)]
     pub(crate) complaints: Vec<RegexPattern>,
-    /// Names of configuration files for which it publishes findings, perhaps none, each time that it loads them.
+    /// Names of configuration files for which it publishes findings, perhaps none, each time that
+    /// it loads them.
     #[serde(default)]
     pub(crate) configuration_findings: Vec<String>,
     /// Settings that name another file of settings, relative to their own.
@@ -179,7 +185,8 @@ pub struct ServerSpec {
     /// The ways to install it.
     #[serde(default)]
     pub install: InstallSpec,
-    /// Answer to `workspace/configuration`, by section, and the content of `workspace/didChangeConfiguration`.
+    /// Answer to `workspace/configuration`, by section, and the content of
+    /// `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
     /// The parts that a project may lack for complete answers.
@@ -189,7 +196,8 @@ pub struct ServerSpec {
     pub set_up_as: Option<String>,
     /// The file in which the project's builds record how files are compiled.
     pub(crate) build_file: Option<BuildFile>,
-    /// Names of folders, in the root and above it, into which packages are installed: it is started again when others are there.
+    /// Names of folders, in the root and above it, into which packages are installed: it is
+    /// restarted when the packages change.
     #[serde(default)]
     pub packages_in: Vec<String>,
     /// The settings that it reads only at its start; it is restarted when one of them changes.
@@ -229,12 +237,15 @@ pub struct ServerSpec {
     pub faults: Vec<String>,
     /// Seconds `initialize` may take.
     pub start_timeout: Option<u64>,
-    /// Give a Python project's virtual environment to the server (`VIRTUAL_ENV`, PATH and `python-path-setting`).
+    /// True to give a Python project's virtual environment to the server (`VIRTUAL_ENV`, PATH and
+    /// `python-path-setting`).
     #[serde(default)]
     pub python_environment: bool,
-    /// Dotted settings key that takes the path of the project's Python interpreter ("python.pythonPath").
+    /// Dotted settings key that takes the path of the project's Python interpreter
+    /// ("python.pythonPath").
     pub python_path_setting: Option<String>,
-    /// Dotted key of its initialization options that takes the same ("workspace.environmentPath").
+    /// Dotted key of its initialization options that takes the same path
+    /// ("workspace.environmentPath").
     pub python_path_option: Option<String>,
     /// The way to give it an environment of which nothing may be run; it gets none if this is
     /// absent.
@@ -262,7 +273,7 @@ pub struct ServerSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum PythonUnrun {
-    /// By an interpreter of ours that says what the environment's would say, and imports nothing from it.
+    /// By an interpreter of ours that gives the environment's answers, and imports nothing from it.
     StandIn,
     /// By `VIRTUAL_ENV`: it reads the environment, and runs nothing of it.
     Variable,
@@ -354,7 +365,7 @@ pub(crate) struct BuildFile {
     pub(crate) name: String,
     /// The folders, relative to the root, in which the server looks by itself.
     pub(crate) itself: Vec<String>,
-    /// Files in the root that say it as well, where builds put none.
+    /// Files in the root that have the same purpose, if builds leave none.
     #[serde(default)]
     pub(crate) instead: Vec<String>,
     /// The folders of builds, relative to the root, in this order; a `*` stands for any part of one
@@ -489,7 +500,8 @@ pub(crate) struct ServerPrerequisite {
     pub(crate) program: Option<String>,
     /// A Python module that must be importable in the server's own environment.
     pub(crate) python_module: Option<String>,
-    /// The program of the server's command must succeed with these arguments (a rustup proxy without its component fails).
+    /// The program of the server's command must succeed with these arguments (a rustup proxy
+    /// without its component fails).
     #[serde(default)]
     pub(crate) succeeds: Vec<String>,
     /// A path that must be there, relative to the folder that `below` says.

@@ -40,8 +40,8 @@ pub(crate) struct StateFolder {
     what: &'static str,
 }
 
-/// The name of a file in a [`StateFolder`]: 1 to 128 bytes; letters, digits, spaces, `-`, `_` and `.`, of which it does
-/// not begin with a dot or space.
+/// The name of a file in a [`StateFolder`]: 1 to 128 bytes; letters, digits, spaces, `-`, `_` and
+/// `.`, of which it does not begin with a dot or space.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StateName(String);
 
@@ -71,7 +71,7 @@ pub(crate) enum StateError {
         /// The description of the content.
         what: &'static str,
     },
-    /// Somebody holds the lock.
+    /// Another process or thread holds the lock.
     #[error("others have been changing {what} for {} s or more; try again", STATE_LOCK_TIMEOUT.as_secs())]
     Busy {
         /// The description of the content.
@@ -139,16 +139,16 @@ impl Drop for FolderChangeGuard {
 }
 
 impl StateFolder {
-    /// The folder `relative` below the user's state folder; it need not be there. `what` is how errors call what is in it
-    /// ("the todo lists").
+    /// Returns the folder `relative` below the user's state folder; it need not exist. `what`
+    /// describes its content in errors ("the todo lists").
     pub(crate) fn new(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
         Self { path: folders.state.join(relative), what }
     }
 
-    /// The content of a file of at most `limit` bytes; `None` where there is none.
+    /// Returns the content of a file of at most `limit` bytes; `None` if there is none.
     ///
     /// # Errors
-    /// Where it cannot be believed or read.
+    /// The file cannot be trusted or read.
     pub(crate) fn read(&self, name: &StateName, limit: u64) -> Result<Option<Vec<u8>>, StateError> {
         if !self.is_there()? {
             return Ok(None);
@@ -173,10 +173,10 @@ impl StateFolder {
         Ok(Some(bytes))
     }
 
-    /// The names of the files, sorted.
+    /// Returns the names of the files, sorted.
     ///
     /// # Errors
-    /// Where the folder cannot be believed or read.
+    /// The folder cannot be trusted or read.
     pub(crate) fn names(&self) -> Result<Vec<StateName>, StateError> {
         if !self.is_there()? {
             return Ok(Vec::new());
@@ -243,7 +243,8 @@ impl LockedFolder<'_> {
     pub(crate) fn write(&self, name: &StateName, content: &[u8]) -> Result<(), StateError> {
         let folder = self.folder;
         let (path, fresh) = (folder.path.join(name.as_str()), folder.path.join(FRESH));
-        // Only the holder of the lock gets here, so what lies there was left by a process that died.
+        // Only the holder of the lock gets here, so what lies there was left by a process that
+        // died.
         match fs::remove_file(&fresh) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(folder.io_error("written", error));
@@ -260,10 +261,10 @@ impl LockedFolder<'_> {
         written.map_err(|error| folder.io_error("written", error))
     }
 
-    /// Removes a file; tells whether there was one.
+    /// Removes a file; returns true if there was one.
     ///
     /// # Errors
-    /// Where the system refuses.
+    /// The system refuses.
     pub(crate) fn remove(&self, name: &StateName) -> Result<bool, StateError> {
         match fs::remove_file(self.folder.path.join(name.as_str())) {
             Ok(()) => Ok(true),

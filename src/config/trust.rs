@@ -1,11 +1,13 @@
 //! The store of trusted projects.
 //!
-//! Trust is given to one folder (its canonical path and its identity on the disk) and to exactly the launch fields that
-//! it had then: `command`, `env`, `install`, `settings`, `initialization-options`, `hollow` and the protections of every
-//! server and the choice of servers in the project's own files, and to the content of each program inside the project
-//! that was resolved then; what such a program loads in its turn belongs to the trusted project and is not recorded. The
-//! store lies in the user's state folder, never in the project, and every question looks whether it has changed, so that
-//! one process sees what another one granted or revoked.
+//! Trust is given to one folder (its canonical path and its identity on the disk) and to exactly
+//! the launch fields that it had then: `command`, `env`, `install`, `settings`,
+//! `initialization-options`, `hollow` and the protections of every server, and the choice of
+//! servers in the project's own files. It also covers the content of each program inside the
+//! project that was resolved then. Code that such a program loads in its turn belongs to the
+//! trusted project and is not recorded. The store lies in the user's state folder, never in the
+//! project. Every question checks whether it has changed, so that one process sees the grants and
+//! revocations of another.
 
 pub(super) mod error;
 
@@ -64,12 +66,13 @@ impl RecordedProject {
         &self.store.projects[&self.key]
     }
 
-    /// The texts that were trusted and whose paths begin with `start`, also those that are gone since.
+    /// Returns the trusted texts whose paths begin with `start`, including those that no longer
+    /// exist.
     fn texts_below(&self, start: &str) -> Vec<String> {
         self.record().texts.keys().filter(|path| path.starts_with(start)).cloned().collect()
     }
 
-    /// `what` has changed, and whether the folder is still the one that was trusted.
+    /// Returns the changes `what`, with a further one if the folder is no longer the trusted one.
     fn changes_since_trusted(&self, what: impl IntoIterator<Item = String>) -> Vec<String> {
         let record = self.record();
         let is_same = (record.device, record.inode) == (self.device, self.inode);
@@ -83,7 +86,8 @@ impl RecordedProject {
 pub(crate) struct RecordedHooks {
     /// The paths of hooks files, also of those that are gone since.
     pub(crate) texts: Vec<String>,
-    /// There were hooks in its settings, and what it says of running programs, or the folder itself, is not what was trusted then.
+    /// True if there were hooks in its settings, and its launch fields, or the folder itself, are
+    /// not those that were trusted.
     pub(crate) lost: bool,
 }
 
@@ -91,7 +95,7 @@ pub(crate) struct RecordedHooks {
 pub(super) enum RecordedPrograms {
     /// The project is not trusted.
     None,
-    /// That cannot be told.
+    /// The record cannot be read.
     Unknown,
     /// These.
     Of(RecordedProject),
@@ -124,11 +128,11 @@ impl TrustState {
 /// The trust in a project's settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrustState {
-    /// Its owner said yes to exactly this.
+    /// The owner approved exactly this.
     Trusted,
     /// The owner was not asked, or withdrew the approval.
     Untrusted,
-    /// Its owner said yes to something else.
+    /// The owner approved something else.
     Changed {
         /// The differences, one entry each ("`server.pylsp.command` of `servers.toml` was added").
         what: Vec<String>,
@@ -159,7 +163,7 @@ pub(crate) struct TrustedProject {
 struct TrustStoreContent {
     version: u32,
     projects: BTreeMap<String, TrustRecord>,
-    /// Projects whose owner was asked and said no.
+    /// Projects whose owner was asked and declined.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     declined: BTreeMap<String, DeclinedProject>,
 }
@@ -169,7 +173,7 @@ struct TrustStoreContent {
 struct DeclinedProject {
     device: u64,
     inode: u64,
-    /// The hash of what was shown; none where the owner never wants to be asked about this project.
+    /// The hash of the items shown; `None` if the owner never wants to be asked about this project.
     shown: Option<String>,
 }
 
@@ -185,17 +189,17 @@ struct TrustRecord {
     /// Text that models are to follow, relative to the project → SHA-256 of it.
     #[serde(default)]
     texts: BTreeMap<String, String>,
-    /// Dropped-in tool → SHA-256 of what it needs trust for.
+    /// The project's own tools: the SHA-256 of the parts for which each needs trust.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     tools: BTreeMap<String, String>,
 }
 
 impl TrustStore {
-    /// The store in the user's state folder, which need not be there yet.
+    /// Opens the store in the user's state folder, which need not exist yet.
     ///
     /// # Errors
-    /// When the store is there and cannot be read, or is damaged. One that others can write is seen again, and not believed, by
-    /// every question to it.
+    /// The store exists and cannot be read, or is damaged. A store that others can write is checked
+    /// again, and rejected, at every question.
     pub(crate) fn open(folders: &Folders) -> Result<Self, TrustError> {
         let trust = Self { folder: folders.state.clone(), kept: Arc::default() };
         match trust.read() {
@@ -227,10 +231,11 @@ impl TrustStore {
         Ok(TrustState::from_changes(what))
     }
 
-    /// Says no, in a sentence, where `project` is not trusted any more with what it said when its settings were read.
+    /// Checks that `project` is still trusted with its present launch fields, given as they were
+    /// read with its settings.
     ///
     /// # Errors
-    /// The sentence; also where the store or the project's folder cannot be read.
+    /// A sentence with the reason; also if the store or the project's folder cannot be read.
     pub(crate) fn check_kept(&self, project: &Path, fields: &LaunchFields) -> Result<(), String> {
         match self.is_trusted(project, fields).map_err(|error| error.to_string())? {
             TrustState::Trusted => Ok(()),
@@ -310,10 +315,11 @@ impl TrustStore {
         Ok(RecordedHooks { texts: found.texts_below(start), lost })
     }
 
-    /// The texts of `project` that were trusted and whose paths begin with `start`, also those that are gone since.
+    /// Returns the trusted texts of `project` whose paths begin with `start`, including those that
+    /// no longer exist.
     ///
     /// # Errors
-    /// When the store or the project's folder cannot be read.
+    /// The store or the project's folder cannot be read.
     pub(crate) fn texts_below(&self, project: &Path, start: &str) -> Result<Vec<String>, TrustError> {
         Ok(self.find(project)?.map_or_else(Vec::new, |found| found.texts_below(start)))
     }
@@ -335,10 +341,11 @@ impl TrustStore {
         ))))
     }
 
-    /// Trusts `project` with exactly these launch fields, programs, texts and tools, in place of what it was trusted with before.
+    /// Trusts `project` with exactly these launch fields, programs, texts and tools, in place of
+    /// the earlier ones.
     ///
     /// # Errors
-    /// When the store cannot be read or written; it is then as it was.
+    /// The store cannot be read or written; it is then unchanged.
     pub(crate) fn grant(&self, project: &Path, fields: &LaunchFields) -> Result<(), TrustError> {
         let (key, device, inode) = project_identity(project)?;
         let LaunchFields { fields, programs, texts, tools, .. } = fields.clone();
@@ -349,11 +356,11 @@ impl TrustStore {
         })
     }
 
-    /// Notes that the owner of `project` was asked and said no: to what was `shown` (a hash of it), or, without one, to ever
-    /// being asked about this project. The project can be trusted all the same.
+    /// Records that the owner of `project` declined: the items `shown` (a hash of them), or,
+    /// without a hash, every question about this project. The project can still be trusted.
     ///
     /// # Errors
-    /// When the store cannot be read or written; it is then as it was.
+    /// The store cannot be read or written; it is then unchanged.
     pub(crate) fn decline(&self, project: &Path, shown: Option<String>) -> Result<(), TrustError> {
         let (key, device, inode) = project_identity(project)?;
         self.update_store(|store| {
@@ -374,10 +381,10 @@ impl TrustStore {
         Ok(declined.is_some_and(|declined| declined.shown.as_ref().is_none_or(|then| then == shown)))
     }
 
-    /// Takes trust back; tells whether there was any. `project` need not exist any more.
+    /// Revokes trust; returns true if there was any. `project` need not exist any more.
     ///
     /// # Errors
-    /// When the store cannot be read or written; it is then as it was.
+    /// The store cannot be read or written; it is then unchanged.
     pub(crate) fn revoke(&self, project: &Path) -> Result<bool, TrustError> {
         let path = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         let key = path.to_str().ok_or_else(|| TrustError::NotUtf8(path.display().to_string()))?;
@@ -484,7 +491,8 @@ impl TrustStore {
         let (path, fresh) = (self.folder.join(TRUST_STORE), self.folder.join(format!("{TRUST_STORE}.new")));
         let text = serde_json::to_vec_pretty(store)
             .map_err(|error| TrustError::io("write", &path, &io::Error::other(error)))?;
-        // Only the holder of the lock gets here, so what lies there was left by a process that died.
+        // Only the holder of the lock gets here, so what lies there was left by a process that
+        // died.
         if let Err(error) = fs::remove_file(&fresh)
             && error.kind() != io::ErrorKind::NotFound
         {

@@ -26,8 +26,8 @@ impl Catalogue {
         language.filter(installs).unwrap_or(server)
     }
 
-    /// The servers that are installed for a language: those that settings name, else those of the
-    /// catalogue. Servers that are there already do not matter.
+    /// Returns the servers that are installed for a language: those that settings name, else those
+    /// of the catalogue. Existing servers do not matter.
     fn servers_of_language<'a>(&'a self, language: &'a Language) -> Vec<&'a str> {
         let wanted = match language.fixed || language.install.is_empty() {
             true => &language.servers,
@@ -37,7 +37,7 @@ impl Catalogue {
         known.map(String::as_str).collect()
     }
 
-    /// The language whose key, name, LSP id or file extension is `name`.
+    /// Returns the language whose key, name, LSP id or file extension is `name`.
     fn language_called(&self, name: &str) -> Option<&Language> {
         let lower = name.to_lowercase();
         let called = |language: &&Language| {

@@ -27,7 +27,7 @@ pub(crate) enum SandboxMode {
     /// Wherever the kernel supports it; each answer states whether it is active.
     #[default]
     Auto,
-    /// Always: where the kernel cannot, no command runs.
+    /// Always: if the kernel does not support it, no command runs.
     Required,
     /// Never.
     Off,
@@ -40,7 +40,8 @@ pub(crate) enum NetworkAccess {
     /// The access of their user.
     #[default]
     Open,
-    /// No TCP, neither out nor in; where the kernel cannot keep it from them, no command runs. Other protocols stay open.
+    /// No TCP, neither out nor in; if the kernel cannot block it, no command runs. Other protocols
+    /// stay open.
     NoTcp,
 }
 
@@ -51,7 +52,7 @@ pub(crate) enum CacheSharing {
     /// Their own, one set for each workspace. The user's can be read.
     #[default]
     Private,
-    /// The user's: what a command leaves there, other programs of the user run.
+    /// The user's: other programs of the user run the files that a command leaves there.
     Shared,
 }
 
@@ -81,8 +82,8 @@ pub(crate) struct BashSettings {
     /// (none), each with all that is beneath it. A path is absolute, or begins with `~/` or a
     /// variable (`$CARGO_HOME/registry`). A path that does not exist is ignored.
     pub(crate) writable: Vec<String>,
-    /// Names of variables that they get beside those that language servers get; `*` at the end stands for anything. Only
-    /// these can bring a secret in.
+    /// Names of variables that they get beside those that language servers get; `*` at the end
+    /// stands for anything. Only these can contain a secret.
     pub(crate) env: Vec<String>,
 }
 

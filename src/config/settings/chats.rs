@@ -1,6 +1,7 @@
 //! `[chats]`: whether agents may read the user's chats, and the folders that hold them.
 //!
-//! Only the user's own settings count: chats are private, and a project must not be able to have them read.
+//! Only the user's own settings count: chats are private, and a project must not be able to have
+//! them read.
 
 use serde::Deserialize;
 use toml::Table;
@@ -32,7 +33,7 @@ impl ChatSettings {
     }
 }
 
-/// Takes out what a project says of it; a sentence where there was something.
+/// Removes a project's settings for chats; returns a sentence if there were any.
 pub(super) fn strip_project_chats(layer: &Layer, table: &mut Table) -> Option<String> {
     if !matches!(layer.origin, LayerOrigin::Project { .. }) {
         return None;

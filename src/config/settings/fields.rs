@@ -1,4 +1,5 @@
-//! The keys of `lsp-tools.toml` and their types, with a mark on those that decide what is run.
+//! The keys of `lsp-tools.toml` and their types, with a mark on those that decide which programs
+//! run.
 
 use super::bash::BASH;
 use super::chats::CHATS;

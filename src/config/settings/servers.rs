@@ -1,6 +1,7 @@
-//! `[servers]`: what running servers may cost, in one workspace and on the whole machine.
+//! `[servers]`: the resource limits of running servers, in one workspace and on the whole machine.
 //!
-//! Of what all workspaces share, only the user's own settings speak: a project must not be able to take the machine for itself.
+//! Limits that all workspaces share come only from the user's own settings: a project must not be
+//! able to take the machine for itself.
 
 use std::time::Duration;
 
@@ -29,15 +30,18 @@ const MACHINE_SHARES: [&str; 2] = ["machine-memory-budget-mb", "machine-starts"]
 pub(crate) struct ServerSettings {
     /// Seconds without a question after which a server is stopped (600).
     pub(crate) idle_stop_s: u64,
-    /// Resident memory of all servers of a workspace and their children together, in MiB, above which the one that was asked least
-    /// recently is stopped (4096). One that is the only one, or was asked within the last minute, is not.
+    /// Resident memory of all servers of a workspace and their children together, in MiB, above
+    /// which the one that was asked least recently is stopped (4096). One that is the only one, or
+    /// was asked within the last minute, is not.
     pub(crate) memory_budget_mb: u64,
     /// Documents that one server has open at a time (64).
     pub(crate) max_open_documents: usize,
-    /// Resident memory of the servers of all the user's workspaces and their children together, in MiB, above which the one that was
-    /// asked least recently is stopped, wherever it runs (half of the machine's memory, at least 4096).
+    /// Resident memory of the servers of all the user's workspaces and their children together, in
+    /// MiB, above which the least recently used one is stopped, in any workspace (half of the
+    /// machine's memory, at least 4096).
     pub(crate) machine_memory_budget_mb: Option<u64>,
-    /// Servers of all the user's workspaces that are being started at the same time (as many as there are cores, at least 2).
+    /// Servers of all the user's workspaces that are being started at the same time (the number of
+    /// cores, at least 2).
     pub(crate) machine_starts: Option<usize>,
 }
 
@@ -65,7 +69,7 @@ impl ServerSettings {
     }
 }
 
-/// Takes out what a project says of the machine; a sentence where there was something.
+/// Removes a project's settings for the machine; returns a sentence if there were any.
 pub(super) fn strip_project_shares(layer: &Layer, table: &mut Table) -> Option<String> {
     if !matches!(layer.origin, LayerOrigin::Project { .. }) {
         return None;

@@ -1,10 +1,11 @@
-//! The package whose version decides what a server reports.
+//! The package whose version decides a server's reports.
 
 use serde::Deserialize;
 
 use crate::config::marker::ConfigMarker;
 
-/// A compiler, checker or linter that a project may pin, and the versions of it that a server works with.
+/// A compiler, checker or linter that a project may pin, and the versions of it that a server works
+/// with.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct JudgeRule {

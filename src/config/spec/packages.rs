@@ -12,7 +12,8 @@ pub struct InstallSpec {
     /// Components of the user's Rust toolchain (`rust-analyzer`).
     #[serde(default)]
     pub(crate) rustup: Vec<String>,
-    /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of their own.
+    /// Packages from PyPI, pinned (`python-lsp-server[all]==1.15.0`), into a virtual environment of
+    /// their own.
     #[serde(default)]
     pub pip: Vec<String>,
     /// The PyPI packages that may be built from source, with the reason.
@@ -44,13 +45,14 @@ pub struct InstallSpec {
     pub(crate) or: Vec<Recipe>,
     /// A program that the server, or its build, needs beside itself.
     pub(crate) needs: Option<RequiredProgram>,
-    /// The command that advice shows, where it is not derived from the recipes above.
+    /// The command that advice shows, if it is not derived from the recipes above.
     pub advice: Option<String>,
     /// The instructions for an installation by hand (system packages, downloads).
     pub manual: Option<String>,
 }
 
-/// The packages of one way to install a server, in the words of [`InstallSpec`]. What is installed is remembered as such.
+/// The packages of one way to install a server, in the terms of [`InstallSpec`]. An installation is
+/// recorded in this form.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Recipe {
@@ -95,7 +97,8 @@ impl InstallSpec {
         !self.recipes().is_empty()
     }
 
-    /// Every way to install the server, in the order in which they are tried; none where it is installed by hand.
+    /// Returns every way to install the server, in the order of the attempts; empty if it is
+    /// installed by hand.
     pub fn recipes(&self) -> Vec<Recipe> {
         let first = Recipe {
             rustup: self.rustup.clone(),
@@ -113,16 +116,16 @@ impl InstallSpec {
     }
 }
 
-/// A program that is brought with a server unless PATH has one that is new enough.
+/// A program that is installed with a server unless PATH has one that is new enough.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct RequiredProgram {
     /// Its name ("go").
     pub(crate) program: String,
-    /// The arguments with which it says its version.
+    /// The arguments with which it prints its version.
     pub(crate) version: Vec<String>,
     /// The least version that will do ("1.21").
     pub(crate) at_least: String,
-    /// The packages from PyPI, pinned, that bring it.
+    /// The packages from PyPI, pinned, that contain it.
     pub(crate) pip: Vec<String>,
 }

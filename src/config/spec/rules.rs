@@ -14,7 +14,8 @@ pub(crate) enum SyncRule {
     /// The announced kind of synchronization.
     #[default]
     Announced,
-    /// The whole text whenever the text has characters outside the Basic Multilingual Plane, as announced otherwise.
+    /// The whole text whenever the text has characters outside the Basic Multilingual Plane, as
+    /// announced otherwise.
     FullIfAstral,
     /// Always the whole text.
     Full,
@@ -26,18 +27,20 @@ pub(crate) enum SyncRule {
 pub(crate) struct DiagnosticsRule {
     /// The way to use.
     pub(crate) source: DiagnosticsSource,
-    /// Milliseconds of silence after which unversioned pushes are taken as settled, where nothing better is known.
+    /// Milliseconds of silence after which unversioned pushes count as settled, if no better sign
+    /// is known.
     pub(crate) quiet_ms: Option<u64>,
-    /// The first push after opening is an empty list that says nothing.
+    /// True if the first push after opening is an empty list without meaning.
     pub(crate) first_empty_is_noise: bool,
     /// The number of pushes for each version; those before the last are about an older text (0
     /// stands for 1).
     pub(crate) pushes_per_version: u64,
     /// True if it checks only saved text: a `didSave` follows each change of the file on disk.
     pub(crate) on_save: bool,
-    /// A notification that says "done with this document" (clangd's file status).
+    /// A notification that means "done with this document" (clangd's file status).
     pub(crate) idle: Option<IdleSign>,
-    /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline (slow linters).
+    /// Milliseconds to wait for the first diagnostics of a document, beyond the usual deadline
+    /// (slow linters).
     pub(crate) timeout_ms: Option<u64>,
     /// True if it publishes nothing when nothing changed. After a change that leaves its findings
     /// as they are, silence then means that the last push still holds, once a barrier request was
@@ -48,26 +51,29 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) one_at_a_time: bool,
     /// True if its hints are findings, as its command line shows them.
     pub(crate) hints_are_findings: bool,
-    /// Members added to the `didChange` that makes it check a text again which is the same, after another file changed
-    /// (clangd's `forceRebuild`); it then pushes for that version in any case.
+    /// Members added to the `didChange` that makes it check an unchanged text again, after another
+    /// file changed (clangd's `forceRebuild`); it then pushes for that version in any case.
     pub(crate) recheck: toml::Table,
-    /// A checker of the whole project that it runs beside what it answers to pulls (rust-analyzer's `cargo check`); it pushes what that
-    /// finds.
+    /// A checker of the whole project that it runs beside its answers to pulls (rust-analyzer's
+    /// `cargo check`); it pushes that checker's findings.
     pub(crate) background_check: Option<BackgroundCheckRule>,
     /// True if its findings in a file depend on unsaved text of other files.
     pub(crate) sees_unsaved: bool,
-    /// Findings by which it says that there may be more.
+    /// Findings by which it reports that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
     /// Findings that are not shown, because they are no faults in most projects.
     pub(crate) left_out: Vec<LeftOutFinding>,
-    /// Findings by which it says that one of its checkers has failed on a text: the text is given to it again.
+    /// Findings by which it reports that one of its checkers has failed on a text: the text is sent
+    /// to it again.
     pub(crate) failed_checks: Vec<FailedCheck>,
     /// The checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, regardless
     /// of the server's encoding.
     pub(crate) byte_columns: Vec<String>,
-    /// Codes of findings that follow from which files there are and from the text they are in, and from no other text.
+    /// Codes of findings that follow from which files there are and from the text they are in, and
+    /// from no other text.
     pub(crate) about_files: Vec<String>,
-    /// Lists of globs by which a project says which files its command line checks; of several files the first that is there.
+    /// Lists of globs by which a project selects the files of its command line's check; of several
+    /// files the first that exists.
     pub(crate) includes: Vec<ConfigMarker>,
     /// The lists of globs by which a project excludes files from its command line's check; of
     /// several files the first that exists.
@@ -84,11 +90,11 @@ pub(crate) struct BackgroundCheckRule {
     pub(crate) start: String,
     /// The start of its work-done progress tokens: a run is over when its progress has ended.
     pub(crate) progress_token: String,
-    /// The dotted key of a setting that turns it off where it is `false`.
+    /// The dotted key of a setting that turns it off if it is `false`.
     pub(crate) off_by: Option<String>,
 }
 
-/// A finding by which a server says that it has not looked at everything.
+/// A finding by which a server reports that it has not checked everything.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct FallsShort {
@@ -115,7 +121,7 @@ pub(crate) struct LeftOutFinding {
     pub(crate) unless: Vec<ConfigMarker>,
 }
 
-/// A finding by which a server says that one of its checkers has failed.
+/// A finding by which a server reports that one of its checkers has failed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct FailedCheck {
@@ -129,7 +135,7 @@ pub(crate) struct FailedCheck {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum DiagnosticsSource {
-    /// Not measured: pull where offered, else pushes, versioned where they are.
+    /// Not measured: pull if offered, else pushes, by version if they have one.
     #[default]
     Auto,
     /// `textDocument/diagnostic` (3.17), also when it is registered late.
@@ -138,23 +144,25 @@ pub(crate) enum DiagnosticsSource {
     VersionedPush,
     /// Pushes without version.
     Push,
-    /// Asked through `workspace/executeCommand typescript.tsserverRequest`, whose answer is for the text it has.
+    /// Requests through `workspace/executeCommand typescript.tsserverRequest`, whose answer is for
+    /// the text it has.
     Tsserver,
     /// The server has no diagnostics.
     None,
 }
 
-/// A notification that tells that a server is done with a document.
+/// A notification that a server is done with a document.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct IdleSign {
     /// The notification's method; its params name the document in `uri`.
     pub(crate) method: String,
-    /// The member that tells the state.
+    /// The member with the state.
     pub(crate) field: String,
     /// The member's value (or the start of it) that means "done".
     pub(crate) value: String,
-    /// The start of what it says at least once while it works on a new text: until then "done" is about an older one.
+    /// The start of the value that it sends at least once while it works on a new text: until then
+    /// "done" is about an older one.
     #[serde(default)]
     pub(crate) work: Option<String>,
 }
@@ -167,11 +175,12 @@ pub(crate) struct ReloadRule {
     /// The names of the files to which the rule applies; if empty, it applies to all files that
     /// concern the server.
     pub(crate) files: Vec<String>,
-    /// A request that makes it look at the disk. It is put before the next question.
+    /// A request that makes it examine the disk. It is sent before the next question.
     pub(crate) method: Option<String>,
     /// The params of that request.
     pub(crate) params: toml::Table,
-    /// A document is sent to it again, with the same text, and what it pushes for it is waited for, before it is asked about it.
+    /// True to send a document to it again, with the same text, and to await its push, before a
+    /// question about it.
     pub(crate) touch: bool,
     /// True if it never notices such changes, and is restarted.
     pub(crate) restart: bool,
@@ -204,24 +213,26 @@ pub(crate) struct MoveSymbolRule {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct ReadinessRule {
-    /// Starts of the titles of work-done progress that must begin and end after the first document was opened.
+    /// Starts of the titles of work-done progress that must begin and end after the first document
+    /// was opened.
     pub(crate) progress: Vec<String>,
-    /// Milliseconds within which that progress begins; where it does not, the server is taken as ready.
+    /// Milliseconds within which that progress begins; otherwise the server counts as ready.
     pub(crate) grace_ms: Option<u64>,
     /// True if its answers about single files are correct before that progress ends. Only questions
     /// across files then wait for it.
     pub(crate) files_first: bool,
     /// True if it reports `experimental/serverStatus` with `quiescent` (rust-analyzer).
     pub(crate) server_status: bool,
-    /// Starts of the titles of work-done progress during which what it says of single files is right already, though it is
-    /// not quiescent: it only fills its caches.
+    /// Starts of the titles of work-done progress during which its answers about single files are
+    /// correct already, though it is not quiescent: it only fills its caches.
     pub(crate) files_during: Vec<String>,
-    /// A notification that says "ready" once.
+    /// A notification that means "ready" once.
     pub(crate) notification: Option<ReadySign>,
-    /// Milliseconds after its first document was opened in which "nothing" is not believed and asked again: it answers
-    /// before it has looked.
+    /// Milliseconds after its first document was opened in which "nothing" is not believed and
+    /// asked again: it answers before it has looked.
     pub(crate) distrust_empty_ms: u64,
-    /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for all.
+    /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for
+    /// all.
     pub(crate) not_indexing: Vec<String>,
     /// True if it knows, of the files outside every index, only those that are open.
     pub(crate) knows_open_files: bool,
@@ -235,7 +246,7 @@ pub(crate) struct ReadinessRule {
     pub(crate) leaves_files_out_where: Vec<ConfigMarker>,
     /// True if it knows, of the projects within its root, only those with an open file.
     pub(crate) knows_open_projects: bool,
-    /// The symbols that it lists by name are those of the project of the file that it was asked about last.
+    /// True if the symbols that it lists by name are those of the project of the last queried file.
     #[serde(default)]
     pub(crate) symbols_of_last_file: bool,
     /// True if it compiles the project in one configuration, and knows nothing of the code of
@@ -250,13 +261,13 @@ impl ReadinessRule {
     }
 }
 
-/// A notification by which a server says that it is ready.
+/// A notification by which a server reports that it is ready.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ReadySign {
     /// The notification's method.
     pub(crate) method: String,
-    /// The member to look at.
+    /// The member to check.
     pub(crate) field: Option<String>,
     /// The pattern of that member's value that means "ready"; if absent, any value does.
     pub(crate) matches: Option<RegexPattern>,

@@ -1,4 +1,4 @@
-//! The start of a server in a project that is not trusted, and what that costs.
+//! The start of a server in a project that is not trusted, and its disadvantages.
 
 use std::collections::BTreeMap;
 
@@ -15,26 +15,30 @@ pub struct UntrustedLaunch {
     pub(crate) args: Vec<String>,
     /// True to start it in the system's root folder, outside the project, instead of in its root.
     pub(crate) apart: bool,
-    /// Node.js, in it and in what it starts, loads no code that lies in the workspace.
+    /// True to keep Node.js, in it and in its child processes, from loading code that lies in the
+    /// workspace.
     pub(crate) node_guard: bool,
     /// Requests of LSP that it is not sent, since its answers would come from code of the project.
     pub(crate) unasked: Vec<String>,
     /// Environment variables, laid over those of the server.
     pub(crate) env: BTreeMap<String, String>,
-    /// Environment variables whose value is the first word that a program, with arguments, says in the root. Where there is no
-    /// such program they are not set; where it fails the server is not started.
+    /// Environment variables whose value is the first word that a program, with arguments, prints
+    /// in the root. If there is no such program, they are not set; if it fails, the server is not
+    /// started.
     pub(crate) env_from: BTreeMap<String, Vec<String>>,
     /// Settings, laid over those of the server.
     pub(crate) settings: toml::Table,
     /// `initializationOptions`, laid over those of the server.
     pub(crate) initialization_options: toml::Table,
-    /// Files with which it is not started even so, since they have it run code of the project all the same.
+    /// Files with which it is not started at all, because they would make it run code of the
+    /// project anyway.
     pub refused_with: Vec<FileSign>,
     /// The conditions on which its findings may be less complete than in a trusted project.
     pub(crate) shortfall: Option<ShortfallRule>,
 }
 
-/// A program that stands on PATH under the names of others and runs the one behind it, where that is installed.
+/// A program on PATH under the names of other programs; it runs the one behind it, if that is
+/// installed.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct ToolchainProxy {
@@ -42,14 +46,15 @@ pub(crate) struct ToolchainProxy {
     pub(crate) program: String,
     /// The variable that names its folder ("RUSTUP_HOME").
     pub(crate) variable: String,
-    /// Its folder below the home folder, where the variable is not set (".rustup").
+    /// Its folder below the home folder, if the variable is not set (".rustup").
     pub(crate) folder: String,
     /// The folder of the programs behind it, relative to its folder; a `*` stands for any name
     /// ("toolchains/*/bin").
     pub(crate) behind: String,
 }
 
-/// A file of a project that says something. Without `keys` and `matches` its being there is enough.
+/// A file of a project that is a sign of something. Without `keys` and `matches` its existence is
+/// enough.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileSign {
@@ -72,7 +77,8 @@ pub(crate) struct ShortfallRule {
     /// The gap in its diagnostics in every project, as such a sentence; absent if there is no other
     /// gap.
     pub(crate) diagnostics: Option<String>,
-    /// A program, with arguments, that is run in the root as the server is; a failure counts as a sign. None where it is absent.
+    /// A program, with arguments, that is run in the root like the server; a failure counts as a
+    /// sign. Empty if there is none.
     #[serde(default)]
     pub(crate) command: Vec<String>,
     /// Texts in the program's output of which one makes the loss matter.
@@ -81,7 +87,8 @@ pub(crate) struct ShortfallRule {
     /// Files of which one makes the loss matter.
     #[serde(default)]
     pub(crate) files: Vec<FileSign>,
-    /// Names of files that decide it: it is looked at anew when one of that name changes, wherever.
+    /// Names of files that decide it: it is checked again when a file of that name changes,
+    /// anywhere.
     #[serde(default)]
     pub(crate) depends_on: Vec<String>,
 }

@@ -1,7 +1,9 @@
-//! Files of a state folder that count only while their writer lives: the kernel gives their lock back when it dies.
+//! Files of a state folder that count only while their writer lives: the kernel releases their lock
+//! when it dies.
 //!
-//! A new version is locked before it is put in the place of the old one, so the file of that name is locked at every moment of its
-//! writer's life. A reader that gets the lock has met the file of a dead process, and removes it.
+//! A new version is locked before it replaces the old one, so the file of that name is locked at
+//! every moment of its writer's life. A reader that gets the lock has found the file of a dead
+//! process, and removes it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -12,10 +14,11 @@ use super::{FRESH, StateError, StateFolder, StateName};
 use crate::workspace::inode::InodeIdentity;
 use crate::workspace::private;
 
-/// The most files that are read: one for each process that lives, and what dead ones have left.
+/// The maximum number of files that are read: one for each living process, and those left by dead
+/// ones.
 const MAX_HELD_FILES: usize = 1_024;
 
-/// A file that is there until this is dropped, or its process dies.
+/// A file that exists until this value is dropped, or its process dies.
 #[derive(Debug)]
 pub(crate) struct HeldFile {
     path: PathBuf,
@@ -31,11 +34,12 @@ impl Drop for HeldFile {
 }
 
 impl StateFolder {
-    /// Puts a held file in the place of `old`, or where none was. The name must be the writer's alone. Nothing waits for the disk: no
-    /// writer outlives the machine's end.
+    /// Puts a held file in the place of `old`, or creates it. The name must be the writer's alone.
+    /// Nothing is synced to the disk, because no writer outlives the machine's end.
     ///
     /// # Errors
-    /// Where the folder cannot be believed or made, or the file cannot be written; the old one is gone then.
+    /// The folder cannot be trusted or created, or the file cannot be written; the old one is gone
+    /// then.
     pub(crate) fn hold(
         &self,
         name: &StateName,
@@ -66,10 +70,11 @@ impl StateFolder {
         Ok(HeldFile { path, _file: file })
     }
 
-    /// The files whose writers live, each with at most `limit` bytes; longer ones are left out, and those of the dead are removed.
+    /// Returns the files whose writers live, each with at most `limit` bytes. Longer ones are left
+    /// out, and those of dead writers are removed.
     ///
     /// # Errors
-    /// Where the folder cannot be believed or read.
+    /// The folder cannot be trusted or read.
     pub(crate) fn held(&self, limit: u64) -> Result<Vec<(StateName, Vec<u8>)>, StateError> {
         let mut found = Vec::new();
         for name in self.names()?.into_iter().take(MAX_HELD_FILES) {
@@ -111,7 +116,8 @@ impl StateFolder {
         read_up_to(file, limit).map(Some)
     }
 
-    /// The version that came while the one before it was opened; its writer lives, as it has just written.
+    /// The version that came while the one before it was opened; its writer lives, as it has just
+    /// written.
     fn read_newer(&self, path: &std::path::Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         match private::open_options().read(true).open(path) {
             Ok(file) if file.metadata()?.is_file() => read_up_to(file, limit).map(Some),

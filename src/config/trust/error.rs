@@ -10,7 +10,7 @@ pub(super) const TRUST_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 /// The reasons why trust cannot be read or recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TrustError {
-    /// The store is there and says nothing that can be understood.
+    /// The store exists and cannot be parsed.
     #[error(
         "the trust store `{file}` is damaged ({reason}); nothing is trusted until it is mended, or deleted and every project trusted again by `lsp-tools trust`"
     )]
@@ -36,7 +36,7 @@ pub enum TrustError {
         /// The store or its folder.
         path: String,
     },
-    /// Somebody holds the lock.
+    /// Another process holds the lock.
     #[error(
         "`{lock}` has been held by another process for {} s, so nothing was changed; end the process that holds it (`lslocks`), or delete the file, and try again",
         TRUST_LOCK_TIMEOUT.as_secs()
@@ -50,7 +50,7 @@ pub enum TrustError {
     Io {
         /// The attempted action.
         action: &'static str,
-        /// With what.
+        /// The path concerned.
         path: String,
         /// The error of the operating system.
         reason: String,
@@ -68,7 +68,7 @@ pub enum TrustError {
         /// The present target of the path.
         now: String,
     },
-    /// Its commands are too long to be looked at.
+    /// Its commands are too long to be checked.
     #[error(
         "the commands of the project's settings and hooks may name more than {most} files, which is more than can be looked at; shorten them"
     )]
