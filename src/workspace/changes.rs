@@ -1,9 +1,11 @@
 //! The change feed: files that changed on disk, whichever process changed them.
 //!
-//! One thread sets the watches up and ends; after that nothing runs in between: [`ChangeFeed::drain`] asks the
-//! kernel, which queued every event before the write that caused it returned. Events only say where to look; what
-//! changed is what differs between a remembered snapshot and the disk. So a file that was deleted and written again
-//! is changed, one that came and went is nothing, and a lost event costs a look at the tree, not an answer.
+//! One thread sets the watches up and ends; after that nothing runs in between:
+//! [`ChangeFeed::drain`] asks the kernel, which queued every event before the write that caused it
+//! returned. Events only name the places to examine; the changes are the differences between a
+//! remembered snapshot and the disk. So a file that was deleted and written again counts as
+//! changed, one that was created and deleted does not count, and a lost event costs a scan of the
+//! tree, not an answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,13 +38,14 @@ pub(crate) enum ChangeKind {
 pub(crate) struct ChangeBatch {
     /// One entry per file, sorted by path.
     pub changes: Vec<(WorkspacePath, ChangeKind)>,
-    /// There may have been changes that are not listed: compare what matters with the disk.
+    /// True if there may have been changes that are not listed; the caller must then compare with
+    /// the disk.
     pub(crate) overflowed: bool,
 }
 
 impl ChangeBatch {
-    /// Makes these the changes of both times together: what came and went is nothing, what was deleted and made again is
-    /// changed.
+    /// Merges a later batch into this one: a file created and deleted drops out, a file deleted and
+    /// created again counts as changed.
     pub(crate) fn absorb(&mut self, later: &Self) {
         self.overflowed |= later.overflowed;
         let mut all: BTreeMap<WorkspacePath, ChangeKind> =
@@ -56,7 +59,7 @@ impl ChangeBatch {
 /// small trees.
 #[derive(Debug, Clone, Copy)]
 struct ChangeFeedLimits {
-    /// Most directories to watch through the kernel; others are looked at in every drain.
+    /// Most directories to watch through the kernel; others are scanned in every drain.
     watches: usize,
     /// Most files to remember.
     files: usize,
@@ -75,8 +78,8 @@ const LIMITS: ChangeFeedLimits = ChangeFeedLimits {
 
 /// Notices changes of the files in a workspace.
 ///
-/// The files are those that a walk lists, and hidden files beside them (settings of tools, ignore files); links and
-/// special files are not among them. Dropping it ends the watching.
+/// The files are those that a walk lists, and hidden files beside them (settings of tools, ignore
+/// files); links and special files are not among them. Dropping it ends the watching.
 #[derive(Debug)]
 pub(crate) struct ChangeFeed {
     shared: Arc<ChangeFeedState>,
@@ -94,9 +97,10 @@ struct ChangeFeedState {
 }
 
 impl ChangeFeed {
-    /// Begins to notice changes. Returns at once; a large tree is set up on a thread that this owns. What changes
-    /// from now on is noticed, also where the watches are not in place yet; only of a file that is deleted before
-    /// they are, nothing was ever known.
+    /// Starts the change feed. Returns at once; a large tree is set up on a thread that this owns.
+    ///
+    /// All later changes are noticed, even before the watches are in place. The only exception is a
+    /// file deleted before they are, because nothing was recorded about it.
     pub(crate) fn start(workspace: &Workspace) -> Self {
         Self::start_with(workspace, LIMITS)
     }

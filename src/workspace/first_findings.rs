@@ -19,8 +19,8 @@ impl<T> FirstFindings<T> {
         Self { wanted, total: 0, files: BTreeMap::new() }
     }
 
-    /// Adds what one file holds, which counts as `count` findings, then drops files at the end as long as those before
-    /// hold enough.
+    /// Adds the result of one file, which counts as `count` findings, then drops files at the end
+    /// as long as those before are enough.
     pub(super) fn add(&mut self, path: &Path, count: usize, item: T) {
         self.total += count;
         self.files.insert(path.to_owned(), (count, item));

@@ -5,12 +5,13 @@ use std::path::Path;
 use super::{Workspace, WorkspacePath};
 
 const CONFIG: &str = ".git/config";
-/// Settings of git that are larger are not looked at.
+/// The largest file of git's settings that is read.
 const MAX_GIT_CONFIG_BYTES: u64 = 1 << 20;
 
 impl Workspace {
-    /// Folders of hooks and files of further settings that `.git/config` names inside the workspace (`core.hooksPath`,
-    /// `include.path`, `includeIf.*.path`; git-config(1)). Empty where the root is not the top of a repository.
+    /// Returns the folders of hooks and the files of further settings that `.git/config` names
+    /// inside the workspace (`core.hooksPath`, `include.path`, `includeIf.*.path`; git-config(1)).
+    /// Empty if the root is not the top of a repository.
     pub(crate) fn named_by_git_config(&self) -> Vec<WorkspacePath> {
         let Ok(config) = self.path(Path::new(CONFIG)) else { return Vec::new() };
         let Ok(file) = self.read_text_up_to(&config, MAX_GIT_CONFIG_BYTES) else { return Vec::new() };

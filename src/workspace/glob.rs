@@ -22,15 +22,16 @@ pub(crate) struct GlobQuery {
     pub pattern: String,
     /// The directory to look in.
     pub under: WorkspacePath,
-    /// Also hidden files and what lies in hidden directories that the pattern does not spell.
+    /// True to include hidden files and the content of hidden directories that the pattern does not
+    /// spell.
     pub hidden: bool,
-    /// Also what ignore files exclude, and directories like `node_modules`.
+    /// True to include ignored files, and directories like `node_modules`.
     pub no_ignore: bool,
-    /// In which order; also which ones, where there are more than `max`.
+    /// The order of the files; it also selects them if there are more than `max`.
     pub order: GlobOrder,
     /// The maximum number of files.
     pub max: usize,
-    /// When it ends even so.
+    /// The time at which the search ends in any case.
     pub deadline: WorkDeadline,
 }
 
@@ -40,7 +41,7 @@ pub(crate) enum GlobOrder {
     /// By path, name by name.
     #[default]
     Path,
-    /// Those whose content changed last come first; by path where that is at the same moment.
+    /// The files with the latest change come first; by path if the times are equal.
     Newest,
 }
 
@@ -49,7 +50,7 @@ pub(crate) enum GlobOrder {
 pub(crate) struct GlobResult {
     /// Regular files, relative to the workspace's root.
     pub paths: Vec<WorkspacePath>,
-    /// There are more than asked for.
+    /// True if there are more than `max`.
     pub(crate) has_more: bool,
     /// The deadline, or the number of files to compare, ended the walk; there may be others.
     pub(crate) cut_short: bool,
@@ -60,10 +61,11 @@ pub(crate) struct GlobResult {
 }
 
 impl Workspace {
-    /// The regular files whose paths match; links are not followed.
+    /// Returns the regular files whose paths match; links are not followed.
     ///
     /// # Errors
-    /// [`SelectError`] where the pattern is not valid, is absolute or has `..`, or the place is missing or outside.
+    /// [`SelectError`] if the pattern is not valid, is absolute or has `..`, or the place is
+    /// missing or outside.
     pub(crate) fn glob(&self, query: &GlobQuery) -> Result<GlobResult, SelectError> {
         let matcher = compile_glob(&query.pattern)?;
         self.stat_directory(&query.under)?;

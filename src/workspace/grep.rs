@@ -1,7 +1,8 @@
-//! The `grep` query: lines that match a pattern in the files of the workspace, found with ripgrep's engine.
+//! The `grep` query: lines that match a pattern in the files of the workspace, found with ripgrep's
+//! engine.
 //!
-//! [`search`](super::search) finds every occurrence, for those who work with positions; this finds lines, with context, for
-//! those who read.
+//! [`search`](super::search) finds every occurrence, for callers that need positions; this finds
+//! lines, with context, for readers.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,7 +38,7 @@ pub struct GrepQuery {
     /// The maximum number of matches, or of files if files are asked for: the first ones by path
     /// and line.
     pub max: usize,
-    /// When it ends even so, also in the middle of a file.
+    /// The time at which the search ends in any case, also in the middle of a file.
     pub deadline: WorkDeadline,
 }
 
@@ -57,7 +58,7 @@ pub enum GrepWanted {
     Counts,
 }
 
-/// A line that matches; several where the match, or touching ones, reach over line ends.
+/// A matching line; several lines if the match, or adjoining ones, reach over line ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMatch {
     /// The position of the first match: 0-based line, 0-based character in Unicode scalar values.
@@ -65,17 +66,18 @@ pub struct LineMatch {
     pub start: Position,
     /// The last line, 0-based.
     pub(crate) end_line: u32,
-    /// The line without its line break; lines between them keep theirs. Cut around the occurrence, with `…`, where it is
-    /// very long.
+    /// The line without its line break; lines between them keep theirs. If it is very long, it is
+    /// cut around the match, with `…`.
     pub text: String,
-    /// The lines before it that were asked for and stand at no earlier match.
+    /// The requested lines before it that do not belong to an earlier match.
     pub(crate) before: Vec<String>,
     /// The lines after it up to the next match.
     pub(crate) after: Vec<String>,
 }
 
 impl LineMatch {
-    /// The line `text`, or an excerpt of it, of which something at `start` is meant; cut around it where it is very long.
+    /// Creates a match from the line `text`, or an excerpt of it, with `start` as its position. If
+    /// it is very long, it is cut around that position.
     pub(crate) fn from_line(start: Position, text: &str) -> Self {
         let text = line_excerpt(text, column_in_excerpt(text, start.character));
         Self { start, end_line: start.line, text, before: Vec::new(), after: Vec::new() }
@@ -90,7 +92,7 @@ pub struct FileMatches {
     /// The number of matching lines. If only names are wanted or a limit was reached, only the
     /// lines examined count.
     pub count: usize,
-    /// The lines, by position; empty where they are not wanted.
+    /// The lines, by position; empty if they are not wanted.
     pub lines: Vec<LineMatch>,
 }
 
@@ -99,14 +101,14 @@ pub struct FileMatches {
 pub struct GrepResult {
     /// By path; none without matches.
     pub files: Vec<FileMatches>,
-    /// There are more than asked for.
+    /// True if there are more than `max`.
     pub has_more: bool,
     /// The deadline ended the search; there may be more, also before those found.
     pub timed_out: bool,
     /// The number of searched files.
     pub searched: usize,
-    /// The number of files that a NUL byte near their start shows to be binary, though the pattern matches in them or they are
-    /// large and were asked for by name.
+    /// The number of files with a NUL byte near their start, in which the pattern matches or which
+    /// are large and were named explicitly.
     pub(crate) binary: usize,
     /// Files that were searched up to the NUL byte at the offset only.
     pub(crate) cut: BTreeMap<WorkspacePath, u64>,
@@ -133,11 +135,11 @@ pub enum GrepError {
 }
 
 impl Workspace {
-    /// The lines that match, in parallel. Binary files are passed over, UTF-16 with a byte order mark is decoded; links are not
-    /// followed.
+    /// Searches for matching lines, in parallel. Binary files are skipped, UTF-16 with a byte order
+    /// mark is decoded; links are not followed.
     ///
     /// # Errors
-    /// [`GrepError`] where the pattern, a glob, a type or the place is not usable.
+    /// [`GrepError`] if the pattern, a glob, a type or the place is not usable.
     pub fn grep(&self, query: &GrepQuery) -> Result<GrepResult, GrepError> {
         let matcher = LineMatcher::new(&query.pattern)?;
         let PreparedWalk { start, mut walk, gaps } = query.select.prepare_walk(self, &query.under)?;
@@ -206,7 +208,8 @@ impl GrepRun<'_> {
                 self.hidden.fetch_add(1, Ordering::Relaxed);
                 return;
             }
-            // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
+            // Gone, swapped for a link or not readable since it was listed: then it is none of the
+            // files to search.
             Err(_) => return,
         };
         let outcome = files.search(&file, stamp.size);

@@ -1,8 +1,8 @@
-//! The verdict of ignore files on a path: `.gitignore` and `.ignore` of each folder, git's `info/exclude`, and the user's own
-//! excludes.
+//! The verdict of ignore files on a path: `.gitignore` and `.ignore` of each folder, git's
+//! `info/exclude`, and the user's own excludes.
 //!
-//! The patterns are those of the `ignore` crate, and so is which of several has the last word. The files are read here: a
-//! repository has them, and what it has in their place may be a link, a FIFO or without end.
+//! Patterns and their precedence are those of the `ignore` crate. The files are read here, because
+//! they come from a repository and may be replaced by a link, a FIFO or an endless file.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -18,9 +18,9 @@ use super::walk_gaps::WalkGaps;
 use super::{ReadError, Workspace};
 use crate::text::glob_fault;
 
-/// The largest ignore file that is read: what is made of a pattern is many times its size.
+/// The largest ignore file that is read: a compiled pattern is many times its size.
 const MAX_IGNORE_FILE_BYTES: u64 = 1 << 20;
-/// The largest file that only says where another one is.
+/// The largest file that only points to another one.
 const MOST_POINTER_BYTES: u64 = 16 << 10;
 
 /// The verdict of ignore files on a path.
@@ -29,11 +29,11 @@ pub(super) type IgnoreVerdict = Match<()>;
 /// A predicate that decides, by its verdict, whether a folder is left out.
 pub(super) type LeavesOut<'f> = &'f dyn Fn(&Path, &IgnoreVerdict) -> bool;
 
-/// The ignore files that count for what lies below one folder, each read once. Shared by the threads of a walk.
+/// The ignore files that apply below one folder, each read once. Shared by the threads of a walk.
 #[derive(Debug)]
 pub(super) struct IgnoreFiles {
     workspace: Workspace,
-    /// The folder below which paths are asked about, absolute.
+    /// The top folder of all paths, absolute.
     top: PathBuf,
     /// The rules of the folders above it.
     above: Arc<FolderIgnoreRules>,
@@ -62,7 +62,8 @@ enum FolderIgnoreState {
 }
 
 impl IgnoreFiles {
-    /// The rules for what lies below the absolute folder `top`, those of the folders above included where they are `inherited`.
+    /// Collects the rules below the absolute folder `top`, including those of the folders above if
+    /// they are `inherited`.
     pub(super) fn below(workspace: &Workspace, top: &Path, inherited: bool, gaps: Arc<WalkGaps>) -> Self {
         let (global, _) = GitignoreBuilder::new(workspace.root()).build_global();
         let nothing = FolderIgnoreRules {
@@ -177,8 +178,8 @@ impl IgnoreFiles {
         Arc::new(rules)
     }
 
-    /// The content of the ignore file at the absolute `file`. In the workspace it is opened as all that is there; above it, where
-    /// the repository has its top, it may be any regular file.
+    /// Reads the ignore file at the absolute `file`. In the workspace it is opened like every other
+    /// file. Above it, if the repository has its top there, it may be any regular file.
     fn read(&self, file: &Path) -> Option<Vec<u8>> {
         let read = match file.strip_prefix(self.workspace.root()) {
             Ok(relative) => self.workspace.read_rules(relative, MAX_IGNORE_FILE_BYTES),
@@ -187,8 +188,8 @@ impl IgnoreFiles {
         self.content_or_record_gap(file, read)
     }
 
-    /// The content of git's `info/exclude` of a working tree whose top is `folder`. It lies wherever git keeps the repository,
-    /// which may be elsewhere.
+    /// Reads git's `info/exclude` of a working tree whose top is `folder`. It lies in the
+    /// repository's own folder, which may be elsewhere.
     fn exclude_of(&self, folder: &Path) -> Option<Vec<u8>> {
         let dot_git = folder.join(".git");
         let kind = std::fs::metadata(&dot_git).ok()?.file_type();
@@ -218,7 +219,8 @@ impl IgnoreFiles {
         }
     }
 
-    /// The patterns of a file in the absolute `folder`, as far as it is text; none where it is not there.
+    /// Compiles the patterns of a file in the absolute `folder`, as far as it is text; empty if
+    /// there is no file.
     fn compile_gitignore(&self, folder: &Path, content: Option<Vec<u8>>) -> Gitignore {
         let Some(content) = content else { return Gitignore::empty() };
         let content = content.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&content);

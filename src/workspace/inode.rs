@@ -1,4 +1,4 @@
-//! Device and inode number: what tells a file from one put in its place.
+//! Device and inode number: the identity that distinguishes a file from a replacement.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -25,7 +25,8 @@ impl InodeIdentity {
         Self { device: metadata.dev(), inode: metadata.ino() }
     }
 
-    /// Of what `path` leads to; links are followed. `None` where it cannot be seen.
+    /// Returns the identity of the target of `path`; links are followed. `None` if it cannot be
+    /// read.
     pub(crate) fn at(path: &Path) -> Option<Self> {
         path.metadata().ok().as_ref().map(Self::from_metadata)
     }

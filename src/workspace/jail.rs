@@ -13,7 +13,7 @@ use rustix::io::Errno;
 #[derive(Debug)]
 pub(super) struct Jail {
     fd: RwLock<Arc<OwnedFd>>,
-    /// Canonical; only for what the kernel cannot be asked, never to decide alone.
+    /// Canonical; only for questions that the kernel cannot answer, never to decide alone.
     root: PathBuf,
 }
 
@@ -23,7 +23,7 @@ pub(super) const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl Jail {
-    /// The jail whose root is the canonical directory `root`.
+    /// Creates the jail whose root is the canonical directory `root`.
     pub(super) fn new(root: PathBuf) -> Result<Self, Errno> {
         let fd = RwLock::new(Arc::new(open_root(&root)?));
         Ok(Self { fd, root })
@@ -45,7 +45,7 @@ impl Jail {
         true
     }
 
-    /// The root itself, to walk from name by name; the one that is there now, should it have been made again.
+    /// Returns the root itself, for a walk name by name; the present one, if it was made again.
     pub(super) fn root_fd(&self) -> Arc<OwnedFd> {
         self.reopen_if_replaced();
         self.fd()
@@ -60,7 +60,7 @@ impl Jail {
         self.open_with(relative, location_flags())
     }
 
-    /// Opens `relative` for reading. `EXDEV` where it leads out.
+    /// Opens `relative` for reading. Returns `EXDEV` if it leads out.
     pub(super) fn open(&self, relative: &Path) -> Result<OwnedFd, Errno> {
         self.open_with(relative, READ)
     }
@@ -98,8 +98,8 @@ impl Jail {
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let fd = self.fd();
         match open_beneath(fd.as_fd(), relative, flags) {
-            // An absolute link is refused by the kernel even where it leads back into the workspace; its target,
-            // spelled without links, is put before the kernel again.
+            // An absolute link is refused by the kernel even where it leads back into the
+            // workspace; its target, spelled without links, is put before the kernel again.
             Err(Errno::XDEV) => open_beneath(fd.as_fd(), &self.resolve_relative(relative)?, flags),
             Err(Errno::NOSYS) => open_checked(&self.root, relative, flags),
             other => other,
@@ -117,12 +117,13 @@ impl Jail {
     }
 }
 
-/// The canonical `root`: where one of the folders that lead to it is a link by now, somebody else chose what is there.
+/// Opens the canonical `root`. A link among the folders that lead to it would mean that another
+/// user chose the target, so it is refused.
 fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
     open_unlinked(root, OFlags::DIRECTORY)
 }
 
-/// A handle of what is at the absolute `path`; `ELOOP` where a part of it is a link.
+/// Returns a handle of the object at the absolute `path`; `ELOOP` if a part of it is a link.
 #[cfg(target_os = "linux")]
 pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = location_flags() | OFlags::NOFOLLOW | flags;
@@ -134,7 +135,7 @@ pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno
     }
 }
 
-/// A handle of what is at the absolute `path`; `ELOOP` where its last part is a link.
+/// Returns a handle of the object at the absolute `path`; `ELOOP` if its last part is a link.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, location_flags() | OFlags::NOFOLLOW | flags, Mode::empty())
@@ -150,8 +151,9 @@ pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     open_by_names(path, READ)
 }
 
-/// Opens what has a name in a file system; `ELOOP` where the way there is through an open file of some process (`/proc/1/fd/3`), which may
-/// have none, and whose writers the kernel does not count.
+/// Opens an object that has a name in a file system. Returns `ELOOP` if the path leads through an
+/// open file of some process (`/proc/1/fd/3`): such a file may have no name, and the kernel does
+/// not count its writers.
 #[cfg(target_os = "linux")]
 fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = rustix::fs::ResolveFlags::NO_MAGICLINKS;

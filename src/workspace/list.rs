@@ -16,12 +16,12 @@ use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 pub(crate) struct ListQuery {
     /// The directory.
     pub under: WorkspacePath,
-    /// Also what lies below its directories: as git sees the tree, without hidden and ignored files. Otherwise everything
-    /// directly in it.
+    /// True to list everything below its directories, without hidden and ignored files. Otherwise
+    /// everything directly in it is listed.
     pub recursive: bool,
     /// The maximum number of entries: the first ones by path.
     pub max: usize,
-    /// When it ends even so.
+    /// The time at which the listing ends in any case.
     pub deadline: WorkDeadline,
 }
 
@@ -70,7 +70,7 @@ pub(crate) enum LinkTarget {
 pub(crate) struct DirectoryListing {
     /// Sorted by path.
     pub entries: Vec<DirectoryEntry>,
-    /// There are more than asked for.
+    /// True if there are more than `max`.
     pub(crate) has_more: bool,
     /// The deadline came first; there may be others.
     pub(crate) timed_out: bool,

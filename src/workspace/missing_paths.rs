@@ -1,4 +1,5 @@
-//! Paths at which nothing is, watched through the folders that have to change before something can be there.
+//! Paths at which nothing is, watched through the folders that have to change before something can
+//! be there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,25 +7,27 @@ use std::time::SystemTime;
 
 use super::FileStamp;
 
-/// Paths at which nothing was, inside or outside of a workspace. Whether that still holds takes one call of the system for each
-/// folder, not one for each path.
+/// Paths at which nothing was, inside or outside of a workspace. Whether that still holds takes one
+/// call of the system for each folder, not one for each path.
 #[derive(Debug)]
 pub(crate) struct MissingPaths {
     /// The nearest folder above some of the paths, and those.
     below: BTreeMap<PathBuf, MissingBelow>,
-    /// Paths of which no folder tells: the folder changed a moment ago, or a link leads to where nothing is.
+    /// Paths whose absence no folder's stamp confirms: the folder changed a moment ago, or a
+    /// dangling link is in the path.
     alone: Vec<PathBuf>,
 }
 
 #[derive(Debug)]
 struct MissingBelow {
-    /// The folder as it was before the paths were looked for.
+    /// The stamp of the folder before the paths were checked.
     seen: FileStamp,
     paths: Vec<PathBuf>,
 }
 
 impl MissingPaths {
-    /// Paths at which nothing was found; they are looked for again by the first [`are_missing`](Self::are_missing).
+    /// Takes paths at which nothing was found; they are checked again by the first
+    /// [`are_missing`](Self::are_missing).
     pub(crate) fn new(paths: Vec<PathBuf>) -> Self {
         Self { below: BTreeMap::new(), alone: paths }
     }
@@ -47,7 +50,7 @@ impl MissingPaths {
         are_missing
     }
 
-    /// Leaves `path` to the folder above it, where that tells when something comes there.
+    /// Assigns `path` to the folder above it, if its stamp shows a new entry.
     fn add(&mut self, path: PathBuf, now: SystemTime) {
         let folder = existing_above(&path).map(Path::to_owned);
         let stamp = folder.as_deref().and_then(FileStamp::from_path).filter(|stamp| stamp.is_settled(now));
@@ -66,7 +69,8 @@ fn is_missing(path: &Path) -> bool {
     FileStamp::from_path(path).is_none()
 }
 
-/// The nearest of the folders above `path` that is there; `None` where something is at `path`, or a link on the way leads to nothing.
+/// Returns the nearest existing folder above `path`; `None` if `path` exists, or a link in it is
+/// dangling.
 fn existing_above(path: &Path) -> Option<&Path> {
     let is_entry = |path: &&Path| path.symlink_metadata().is_ok();
     let nearest = path.ancestors().find(is_entry)?;

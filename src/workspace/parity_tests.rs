@@ -1,4 +1,4 @@
-//! `grep`, `glob` and `list` on a large real tree against other ways to the same answer: ripgrep, and a plain walk.
+//! Agreement of `grep`, `glob` and `list` with ripgrep and a plain walk, on a large real tree.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,8 +20,8 @@ fn tree() -> Workspace {
     Workspace::open(&home.join("registry/src")).expect("the sources of packages, where cargo puts them")
 }
 
-/// Of the packages those that come first by name, and are not huge, copied: so much that searching it a dozen times with a
-/// build that is not optimised takes seconds.
+/// Copies the first packages by name that are not huge: an amount that a dozen searches of an
+/// unoptimised build take seconds for.
 fn part_of_tree() -> (tempfile::TempDir, Workspace) {
     const MOST: u64 = 15 << 20;
     const LARGEST: u64 = 3 << 20;
@@ -259,7 +259,8 @@ fn grep_counts_and_files_equal_those_of_ripgrep() {
         let names = workspace.grep(&files).expect("a search").files;
         assert!(names.iter().map(|file| &file.path).eq(result.files.iter().map(|file| &file.path)), "{name}");
         let mut arguments = vec!["--count", "--with-filename"];
-        // Over line ends rg counts occurrences where it is not told to count lines; one match each is the same here.
+        // Over line ends rg counts occurrences where it is not told to count lines; one match each
+        // is the same here.
         arguments.extend(flags);
         let output = String::from_utf8_lossy(&rg(&workspace, &arguments)).into_owned();
         let theirs: BTreeSet<String> = output.lines().map(|line| path(line.as_bytes())).collect();

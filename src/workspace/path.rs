@@ -7,10 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-/// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the root itself.
+/// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the
+/// root itself.
 ///
-/// It says where a file would be, not that it exists; whether symlinks on the way lead out is decided by the kernel
-/// when the file is opened.
+/// It denotes a place, not an existing file; the kernel decides whether symlinks on the way lead
+/// out when the file is opened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<Path>);
 
@@ -32,7 +33,7 @@ pub enum PathError {
     /// No file could be opened by it.
     #[error("`{given}` has {bytes} bytes, and a path can have {MAX_PATH_BYTES}; give a shorter one")]
     TooLong {
-        /// The beginning of what was given, made printable.
+        /// The beginning of the given path, made printable.
         given: String,
         /// Its length, or that of the absolute path that it means.
         bytes: usize,
@@ -42,7 +43,7 @@ pub enum PathError {
         "`{given}` contains a name of {bytes} bytes, and a name can have {MOST_NAME_BYTES}; give a shorter one"
     )]
     LongName {
-        /// The beginning of what was given, made printable.
+        /// The beginning of the given path, made printable.
         given: String,
         /// The length of the name.
         bytes: usize,
@@ -52,7 +53,7 @@ pub enum PathError {
         "`{given}` lies {levels} levels deep, and at most {MAX_PATH_DEPTH} are looked at; give a path that is less deep"
     )]
     TooDeep {
-        /// The beginning of what was given, made printable.
+        /// The beginning of the given path, made printable.
         given: String,
         /// The number of its names.
         levels: usize,
@@ -88,7 +89,8 @@ impl WorkspacePath {
         }
     }
 
-    /// `path`, which is normal and relative, if files can be there; `given` is what the caller called it.
+    /// Checks `path`, which is normal and relative, against the limits of file systems; `given` is
+    /// the caller's form of it.
     pub(super) fn new_checked(path: PathBuf, given: &Path) -> Result<Self, PathError> {
         let lengths = path.components().map(|name| name.as_os_str().len());
         let (levels, bytes) =
@@ -112,9 +114,11 @@ impl WorkspacePath {
         self.0.as_os_str().is_empty()
     }
 
-    /// The path for people and answers: `/` between names, `.` for the root. Always printable: control characters
-    /// (`\n`), characters that turn the direction of writing (`\u{202e}`) and bytes that are not UTF-8 (`\xff`) are
-    /// escaped, and in a name with any of these so is the backslash itself.
+    /// Formats the path for people and answers: `/` between names, `.` for the root.
+    ///
+    /// The result is always printable: control characters (`\n`), characters that turn the
+    /// direction of writing (`\u{202e}`) and bytes that are not UTF-8 (`\xff`) are escaped, and in
+    /// a name with any of these so is the backslash itself.
     pub fn display(&self) -> String {
         if self.is_root() {
             return ".".to_owned();
@@ -140,12 +144,13 @@ impl WorkspacePath {
         self.0.extension().and_then(OsStr::to_str)
     }
 
-    /// The last name; `None` for the root, or where it is not UTF-8.
+    /// Returns the last name; `None` for the root, or if it is not UTF-8.
     pub(crate) fn file_name(&self) -> Option<&str> {
         self.0.file_name().and_then(OsStr::to_str)
     }
 
-    /// The last name, with U+FFFD for what is not UTF-8 in it: enough to tell the language by. Empty for the root.
+    /// Returns the last name, with U+FFFD for bytes that are not UTF-8: enough to determine the
+    /// language. Empty for the root.
     pub(crate) fn name_lossy(&self) -> Cow<'_, str> {
         self.0.file_name().map_or(Cow::Borrowed(""), OsStr::to_string_lossy)
     }
@@ -155,7 +160,8 @@ impl WorkspacePath {
         self.0.parent().map(|parent| Self(Arc::from(parent)))
     }
 
-    /// The path of `relative` below this one; `..` is resolved lexically and may not climb above the root.
+    /// The path of `relative` below this one; `..` is resolved lexically and may not climb above
+    /// the root.
     ///
     /// # Errors
     /// [`PathError`] where `relative` is absolute, climbs out or contains a NUL character.
@@ -164,9 +170,11 @@ impl WorkspacePath {
     }
 }
 
-/// `path` without `.` and with `..` applied to the name before it; `None` where it climbs above its start.
+/// Removes `.` from `path` and applies `..` to the name before it; `None` if the path climbs above
+/// its start.
 ///
-/// Lexical on purpose: what agents and editors write is text, and the kernel has the last word when it is opened.
+/// This is lexical on purpose: agents and editors write text, and the kernel decides when it is
+/// opened.
 pub(crate) fn normalise(path: &Path) -> Option<PathBuf> {
     let mut normal = PathBuf::new();
     for component in path.components() {
@@ -183,7 +191,7 @@ pub(crate) fn normalise(path: &Path) -> Option<PathBuf> {
     Some(normal)
 }
 
-/// Refuses what no path can be, before anything is done with it.
+/// Refuses an impossible path before any use of it.
 pub(super) fn check_given(given: &Path) -> Result<(), PathError> {
     let bytes = given.as_os_str().as_encoded_bytes();
     if bytes.len() > MAX_PATH_BYTES {
@@ -207,13 +215,14 @@ pub(super) fn truncate_printable(given: &Path) -> String {
     format!("{}…", escape_unprintable(OsStr::from_bytes(&bytes[..end])))
 }
 
-/// `text` with everything escaped that a terminal could take for more than text.
+/// Escapes everything in `text` that a terminal could interpret.
 pub(crate) fn escape_unprintable(text: &OsStr) -> String {
     let mut shown = String::with_capacity(text.len());
     let escapes = !is_printable(text);
     for chunk in text.as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
-            // Where something is escaped, a backslash of the name itself is too, so that the name can be told back.
+            // Where something is escaped, a backslash of the name itself is too, so that the name
+            // can be told back.
             if character.is_control() || is_invisible_control(character) || (escapes && character == '\\') {
                 shown.extend(character.escape_default());
             } else {

@@ -1,8 +1,8 @@
 //! The filter that hides files of the workspace from a caller.
 //!
-//! Rules speak of paths, and a path has many names. So the question is put twice: of the path as it was given, before
-//! anything is opened, and of what was opened, by the name that the kernel has for it. A file with several names (hard links) is
-//! hidden under each if it is under one of them.
+//! Rules are about paths, and a path has many names. So each access is checked twice: by the given
+//! path, before anything is opened, and by the kernel's name of the opened object. A file with
+//! several names (hard links) is hidden under each if it is under one of them.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::workspace::inode::InodeIdentity;
 /// The time limit for finding the other names of files.
 const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Says of a path of the workspace whether it may not be seen.
+/// A predicate that is true for hidden paths of the workspace.
 pub(crate) type HiddenPathPredicate = dyn Fn(&WorkspacePath) -> bool + Send + Sync;
 
 /// Files by device and inode.
@@ -29,8 +29,8 @@ type Inodes = HashSet<InodeIdentity>;
 #[derive(Clone)]
 pub(super) struct HiddenPathFilter {
     predicate: Arc<HiddenPathPredicate>,
-    /// Devices and inodes of the hidden files that have other names as well; looked for when the first file with several names
-    /// is opened. `None` where not all could be looked at.
+    /// Devices and inodes of the hidden files that have other names as well; searched for when the
+    /// first file with several names is opened. `None` if not all could be inspected.
     linked: Arc<OnceLock<Option<Inodes>>>,
 }
 
@@ -49,8 +49,8 @@ impl Workspace {
         veiled
     }
 
-    /// Returns true if `path` may not be seen: by the name it is given, by where it leads, or because the file there is hidden under
-    /// another of its names.
+    /// Returns true if `path` is hidden: by its given name, by its target, or because the file is
+    /// hidden under another of its names.
     pub(crate) fn is_path_hidden(&self, path: &WorkspacePath) -> bool {
         let Some(path_filter) = &self.path_filter else { return false };
         if path_filter.matches(path) {
@@ -71,14 +71,14 @@ impl Workspace {
         })
     }
 
-    /// Refuses what may not be seen, before it is opened.
+    /// Refuses a hidden path before it is opened.
     pub(super) fn check_name(&self, path: &Path) -> Result<(), ReadError> {
         let Some(path_filter) = &self.path_filter else { return Ok(()) };
         let path = WorkspacePath::new(path.to_owned());
         if path_filter.matches(&path) { Err(hidden_error(&path)) } else { Ok(()) }
     }
 
-    /// Refuses what may not be seen, by what was opened at `path`.
+    /// Refuses a hidden object that was opened at `path`.
     pub(super) fn check_opened(&self, path: &Path, opened: impl AsFd) -> Result<(), ReadError> {
         let Some(path_filter) = &self.path_filter else { return Ok(()) };
         let path = || WorkspacePath::new(path.to_owned());

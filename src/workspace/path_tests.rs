@@ -1,4 +1,4 @@
-//! Any bytes as a path: answered soon, and nothing outside of the workspace is told of.
+//! Arbitrary bytes as a path: the answer comes soon, and reveals nothing outside the workspace.
 
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::symlink;
@@ -25,7 +25,7 @@ fn linked(folder: &Path) -> Workspace {
     Workspace::open(&root).unwrap()
 }
 
-/// Asks all that can be asked about a path; nothing may be told of what lies outside.
+/// Makes all queries about a path; none may reveal anything outside.
 fn ask(workspace: &Workspace, given: &[u8]) {
     let given = Path::new(std::ffi::OsStr::from_bytes(given));
     let begun = Instant::now();

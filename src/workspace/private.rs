@@ -10,7 +10,7 @@ use rustix::fs::OFlags;
 
 /// The rights of all but the owner.
 const GROUP_OTHER_MODE_MASK: u32 = 0o077;
-/// Those of them with which content can be put there.
+/// The bits that let others add content.
 const GROUP_OTHER_WRITE_MASK: u32 = 0o022;
 const PRIVATE_FOLDER_MODE: u32 = 0o700;
 const PRIVATE_FILE_MODE: u32 = 0o600;
@@ -29,7 +29,7 @@ pub(crate) enum PrivateError {
         /// The variable that names another folder.
         variable: &'static str,
     },
-    /// Others may have put things there.
+    /// Others may have added files to the folder.
     #[error(
         "others can write to {0}, so what lies there may not be yours; look at it, then run: chmod -R go-rwx '{0}'",
         path.display()
@@ -56,16 +56,18 @@ pub(crate) enum PrivateFolderKind {
     State,
     /// Content that can be created again.
     Cache,
-    /// Programs. The administrator may have put them there for everybody. Their own files keep the modes that package managers
-    /// gave them: nothing in them is the user's, some must be executable, and they lie in a folder that only the user enters.
+    /// Programs. The administrator may have installed them for all users. Their own files keep the
+    /// modes that package managers gave them: nothing in them is the user's, some must be
+    /// executable, and they lie in a folder that only the user enters.
     Programs,
 }
 
-/// Sees to it that the folder at `path`, if there is one, is its user's alone. One that others can only read is mended, with all that
-/// an earlier version or a careless copy left open in it. `variable` names another folder.
+/// Ensures that the folder at `path`, if it exists, is its user's alone. A folder that others can
+/// only read is closed, with all files in it that an earlier version or a careless copy left open.
+/// `variable` names another folder.
 ///
 /// # Errors
-/// Where it is somebody else's, others can write state, or the system refuses.
+/// The folder belongs to another user, others can write state, or the system refuses.
 pub(crate) fn ensure_folder_private(
     path: &Path,
     holds: PrivateFolderKind,
@@ -99,7 +101,8 @@ pub(crate) fn ensure_folder_private(
     restrict_folder(path, &metadata).map_err(failed)
 }
 
-/// Takes the rights of others from everything below `folder`, `depth` levels deep. Links are not followed.
+/// Takes the rights of others from everything below `folder`, `depth` levels deep. Links are not
+/// followed.
 fn close_below(folder: &Path, depth: usize) -> Result<(), PrivateError> {
     let mut waiting = vec![(folder.to_owned(), depth)];
     while let Some((folder, depth)) = waiting.pop() {
@@ -129,7 +132,7 @@ fn restrict_folder(path: &Path, metadata: &fs::Metadata) -> io::Result<()> {
     without_others(metadata).map_or(Ok(()), |owners| fs::set_permissions(path, owners))
 }
 
-/// The rights that are left when others have none; `None` where they have none already.
+/// Returns the permissions without those of others; `None` if others have none already.
 fn without_others(metadata: &fs::Metadata) -> Option<Permissions> {
     let mode = metadata.mode() & 0o7777;
     (mode & GROUP_OTHER_MODE_MASK != 0).then(|| Permissions::from_mode(mode & !GROUP_OTHER_MODE_MASK))
@@ -139,11 +142,11 @@ fn is_own(metadata: &fs::Metadata) -> bool {
     metadata.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Makes the folder at `path` with those above it, if it is not there, for the user alone. One that is there and that others can
-/// enter is mended.
+/// Creates the folder at `path` with those above it, if it does not exist, for the user alone. An
+/// existing one that others can enter is closed.
 ///
 /// # Errors
-/// Where the system refuses, the folder belongs to somebody else, or others can write to it.
+/// The system refuses, the folder belongs to another user, or others can write to it.
 pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER_MODE).create(path)?;
     let metadata = fs::metadata(path)?;
@@ -157,7 +160,8 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     restrict_folder(path, &metadata)
 }
 
-/// Options for a file of our own: for the user alone if it is made, never a link, and never waited for.
+/// Options for a file of our own: for the user alone if it is made, never a link, and never waited
+/// for.
 pub(crate) fn open_options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
@@ -165,20 +169,21 @@ pub(crate) fn open_options() -> OpenOptions {
     options
 }
 
-/// Opens the file at `path` by such [`open_options`], and takes the rights of others from one that was there with them.
+/// Opens the file at `path` with such [`open_options`], and removes the permissions of others from
+/// an existing one.
 ///
 /// # Errors
-/// Where the system refuses.
+/// The system refuses.
 pub(crate) fn open(options: &OpenOptions, path: &Path) -> io::Result<File> {
     let file = options.open(path)?;
     restrict(&file)?;
     Ok(file)
 }
 
-/// Takes the rights of others from an open regular file, if it is ours.
+/// Removes the permissions of others from an open regular file, if it is ours.
 ///
 /// # Errors
-/// Where the system refuses.
+/// The system refuses.
 pub(crate) fn restrict(file: &File) -> io::Result<()> {
     let metadata = file.metadata()?;
     match without_others(&metadata).filter(|_| metadata.is_file() && is_own(&metadata)) {
@@ -187,10 +192,10 @@ pub(crate) fn restrict(file: &File) -> io::Result<()> {
     }
 }
 
-/// Writes a file for the user alone, in place of what it held.
+/// Writes a file for the user alone, in place of its old content.
 ///
 /// # Errors
-/// Where the system refuses.
+/// The system refuses.
 pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     open(open_options().write(true).create(true).truncate(true), path)?.write_all(content)
 }

@@ -32,7 +32,8 @@ pub(crate) struct FileStamp {
     pub(crate) size: u64,
     /// When its content was last changed, in nanoseconds since 1970; can be set by programs.
     pub(crate) mtime_ns: i64,
-    /// When the file was last changed in any way, in nanoseconds since 1970; set by the kernel alone.
+    /// When the file was last changed in any way, in nanoseconds since 1970; set by the kernel
+    /// alone.
     pub(crate) ctime_ns: i64,
     /// The inode of the file; a replaced file has another one.
     pub(crate) inode: u64,
@@ -49,7 +50,7 @@ pub struct TextFile {
     pub(crate) bom: bool,
 }
 
-/// In which order UTF-16 puts its bytes.
+/// The byte order of UTF-16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ByteOrder {
     /// The low byte first.
@@ -62,7 +63,7 @@ pub enum ByteOrder {
 /// printable.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Nothing is there, or not any more.
+    /// The path does not exist, or no longer.
     #[error("`{path}` does not exist")]
     NotFound {
         /// The path.
@@ -82,7 +83,7 @@ pub enum ReadError {
         /// The path.
         path: String,
     },
-    /// No file system has names like this.
+    /// The path is longer than file systems allow.
     #[error("`{path}` is too long for the system, or one of its names is; give a shorter one")]
     TooLong {
         /// The path.
@@ -113,7 +114,7 @@ pub enum ReadError {
     TooLarge {
         /// The path.
         path: String,
-        /// Its length in bytes; what was read so far where the system does not know.
+        /// Its length in bytes; the number of bytes read so far if the system does not know it.
         size: u64,
         /// The limit in bytes.
         limit: u64,
@@ -148,7 +149,7 @@ pub enum ReadError {
         /// 1-based column in Unicode scalar values.
         column: u64,
     },
-    /// Someone keeps writing to it.
+    /// Another program keeps writing to the file.
     #[error(
         "`{path}` changed each of the {MAX_FILE_READ_ATTEMPTS} times it was read; try again when it no longer changes"
     )]
@@ -156,7 +157,7 @@ pub enum ReadError {
         /// The path.
         path: String,
     },
-    /// There was no time to come to the line that was asked for.
+    /// The deadline passed before the requested line was reached.
     #[error(
         "`{path}` is too large to reach that line in time; line {line} was reached: ask for an earlier one, or search in it"
     )]
@@ -224,7 +225,7 @@ impl FileStamp {
         rustix::fs::stat(path).ok().map(|stat| Self::from_stat(&stat))
     }
 
-    /// The state of an open file; `None` where the system does not tell.
+    /// Returns the state of an open file; `None` if the system does not report it.
     pub(crate) fn of_file(file: &File) -> Option<Self> {
         rustix::fs::fstat(file).ok().map(|stat| Self::from_stat(&stat))
     }
@@ -249,10 +250,11 @@ fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
 }
 
 impl Workspace {
-    /// The state of the regular file at `path` (links inside the workspace are followed). Takes microseconds.
+    /// Returns the state of the regular file at `path` (links inside the workspace are followed).
+    /// Takes microseconds.
     ///
     /// # Errors
-    /// [`ReadError`] where it is missing, leads out, or is no regular file.
+    /// [`ReadError`] if it is missing, leads out, or is no regular file.
     pub(crate) fn stamp(&self, path: &WorkspacePath) -> Result<FileStamp, ReadError> {
         self.check_name(path.as_path())?;
         let handle = self.jail().locate(path.as_path()).map_err(|errno| from_errno(path.display(), errno))?;
@@ -260,27 +262,29 @@ impl Workspace {
         stamp_of_regular(&handle, || path.display())
     }
 
-    /// The state of the folder at `path`, which is another once an entry has come into it or gone; `None` where no folder
-    /// is. One call of the system, since every warm answer waits for it; nothing in the folder is opened or told.
+    /// Returns the state of the folder at `path`, which changes with each new or removed entry;
+    /// `None` if there is no folder. A single system call, since every warm answer waits for it;
+    /// nothing in the folder is opened or revealed.
     pub(crate) fn folder_stamp(&self, path: &WorkspacePath) -> Option<FileStamp> {
         let stat = rustix::fs::stat(self.absolute(path)).ok()?;
         (FileType::from_raw_mode(stat.st_mode) == FileType::Directory).then(|| FileStamp::from_stat(&stat))
     }
 
-    /// The text of the file at `path`, up to [`DEFAULT_MAX_READ_BYTES`].
+    /// Reads the text of the file at `path`, up to [`DEFAULT_MAX_READ_BYTES`].
     ///
     /// # Errors
-    /// [`ReadError`]; its variants say what is in the way.
+    /// [`ReadError`]; its variant names the obstacle.
     pub fn read_text(&self, path: &WorkspacePath) -> Result<TextFile, ReadError> {
         self.read_text_up_to(path, DEFAULT_MAX_READ_BYTES)
     }
 
-    /// The text of the file at `path`, if it has no more than `limit` bytes.
+    /// Reads the text of the file at `path`, if it has no more than `limit` bytes.
     ///
-    /// The stamp is of exactly this text: a file that changes while it is read is read again, a few times.
+    /// The stamp is of exactly this text: a file that changes while it is read is read again, a few
+    /// times.
     ///
     /// # Errors
-    /// [`ReadError`]; its variants say what is in the way.
+    /// [`ReadError`]; its variant names the obstacle.
     pub fn read_text_up_to(&self, path: &WorkspacePath, limit: u64) -> Result<TextFile, ReadError> {
         if let Some(text) = self.unsaved.get(path) {
             return Ok(TextFile { text: text.to_string(), stamp: self.stamp(path)?, bom: false });
@@ -311,8 +315,8 @@ impl Workspace {
         Ok((File::from(fd), stamp))
     }
 
-    /// The content of the regular file at `relative`, also for someone who may not see it: for files that say which others
-    /// count, and are themselves not shown.
+    /// Reads the regular file at `relative`, even if it is hidden from the caller: for files that
+    /// decide which others count, and that are not shown themselves.
     pub(super) fn read_rules(&self, relative: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
         let name = || WorkspacePath::new(relative.to_owned()).display();
         let failed = |errno| from_errno(name(), errno);
@@ -334,16 +338,17 @@ impl Workspace {
         Ok((File::from(fd), stamp.size))
     }
 
-    /// A handle of what is at the absolute `path`, for rules about it; its content cannot be read with it.
+    /// Returns a handle of the object at the absolute `path`, for rules about it; its content
+    /// cannot be read with it.
     ///
     /// # Errors
-    /// What the system says; `ELOOP` where a part of the path is a link.
+    /// The error of the operating system; `ELOOP` if a part of the path is a link.
     pub(crate) fn locate_unlinked(path: &Path) -> Result<OwnedFd, Errno> {
         open_unlinked(path, OFlags::empty())
     }
 
-    /// The content of the regular file at `absolute`, as [`open_outside`](Self::open_outside) opens it, if it has no more than
-    /// `limit` bytes.
+    /// The content of the regular file at `absolute`, as [`open_outside`](Self::open_outside) opens
+    /// it, if it has no more than `limit` bytes.
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
@@ -351,8 +356,9 @@ impl Workspace {
         Ok(read_stable(|| regular_anywhere(absolute), &|| last_name(absolute), limit)?.0)
     }
 
-    /// The text of a file anywhere, such as a library's source that a language server pointed at, if it is a regular
-    /// UTF-8 file of no more than `limit` bytes; without its byte order mark. For showing lines of it, nothing else.
+    /// The text of a file anywhere, such as a library's source that a language server pointed at,
+    /// if it is a regular UTF-8 file of no more than `limit` bytes; without its byte order mark.
+    /// For showing lines of it, nothing else.
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
@@ -386,7 +392,8 @@ fn read_stable(
         }
         let file = File::from(fd);
         let mut bytes = Vec::with_capacity(before.size as usize + 1);
-        // One byte more than allowed tells a file that grew, or whose size the system does not know, from one that fits.
+        // One byte more than allowed tells a file that grew, or whose size the system does not
+        // know, from one that fits.
         let failed = |source| ReadError::Io { path: name(), source };
         Read::take(&file, limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         let after = stamp_of_regular(&file, name)?;
@@ -405,7 +412,7 @@ fn read_stable(
     Err(ReadError::Changing { path: name() })
 }
 
-/// The stamp of what `handle` is, if that is a regular file.
+/// Returns the stamp of `handle`, if it is a regular file.
 fn stamp_of_regular(
     handle: impl std::os::fd::AsFd,
     name: impl Fn() -> String,

@@ -11,11 +11,11 @@ use super::root::Workspace;
 const MAX_REAL_PATH_SYMLINKS: usize = 40;
 
 impl Workspace {
-    /// The path that `path` leads to through links, as far as it exists; what does not exist yet is kept as it is. `None`
-    /// where it leads out of the workspace, or in a circle.
+    /// Returns the path that `path` leads to through links, as far as it exists; a missing rest is
+    /// kept. `None` if it leads out of the workspace, or in a circle.
     ///
-    /// For rules about paths, which must not be dodged through another name. It opens nothing: whether a file may be opened
-    /// is decided when it is.
+    /// This is for rules about paths, which must not be evaded through another name. It opens
+    /// nothing: an opening is checked when it happens.
     pub(crate) fn resolve_links(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
         if self.jail().is_unlinked(path.as_path()) {
             return Some(path.clone());
@@ -23,7 +23,8 @@ impl Workspace {
         self.workspace_path(&follow_links(self.root(), path.as_path(), |_| true)?)
     }
 
-    /// Returns true if no name on the way of the absolute `path`, links included, lies in the workspace.
+    /// Returns true if no name on the way of the absolute `path`, links included, lies in the
+    /// workspace.
     ///
     /// Nothing in `/proc` counts as such a path: its links lead to other places in another process.
     /// A folder of the workspace that is mounted elsewhere counts as one of the workspace.
@@ -36,8 +37,9 @@ impl Workspace {
     }
 }
 
-/// Follows `relative` from the folder `root`, which has no links in its name; `None` where `admit` refuses a step. Each name
-/// is looked at once, and each link's names once more, in a loop, since the path may have any length.
+/// Follows `relative` from the folder `root`, which has no links in its name; `None` if `admit`
+/// refuses a step. Each name is examined once, and each link's names once more, in a loop, since
+/// the path may have any length.
 fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let mut here = root.to_owned();
     // The next name last; `..` can only come from a link.
@@ -53,7 +55,8 @@ fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> 
         if !admit(&here) {
             return None;
         }
-        // What is no link, or not there, is where it is; also a link to nothing leads to where that would be.
+        // What is no link, or not there, is where it is; also a link to nothing leads to where that
+        // would be.
         let Ok(target) = std::fs::read_link(&here) else { continue };
         links += 1;
         if links > MAX_REAL_PATH_SYMLINKS {
@@ -68,7 +71,7 @@ fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> 
     Some(here)
 }
 
-/// `path` is to be gone before what is `ahead`.
+/// Puts `path` in front of the names `ahead`.
 fn push(ahead: &mut Vec<OsString>, path: &Path) {
     let names = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
     ahead.extend(names.map(|part| part.as_os_str().to_owned()).collect::<Vec<_>>().into_iter().rev());

@@ -13,13 +13,13 @@ use super::path_filter::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
 use crate::workspace::inode::InodeIdentity;
 
-/// The most things that the log is told once each.
+/// The maximum number of messages that are logged once each.
 const MAX_LOG_ONCE_MESSAGES: usize = 100;
 
 /// The names that mark a directory as the root of a project.
 const ROOT_MARKERS: [&str; 2] = [".git", ".lsp-tools"];
 
-/// A directory whose files are worked on; nothing outside of it is. Cheap to clone.
+/// A directory as the scope of all file access. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Workspace {
     inner: Arc<WorkspaceInner>,
@@ -32,7 +32,7 @@ pub struct Workspace {
 #[derive(Debug)]
 struct WorkspaceInner {
     root: PathBuf,
-    /// The root as it was given (absolute), where that is not the canonical spelling.
+    /// The root as it was given (absolute), if that is not the canonical spelling.
     spelled: Option<PathBuf>,
     jail: Jail,
     in_git: bool,
@@ -43,13 +43,13 @@ struct WorkspaceInner {
 /// The reasons why a directory cannot be a workspace.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkspaceError {
-    /// Nothing is there.
+    /// The path does not exist.
     #[error("there is no directory `{given}`; give an existing one as the workspace")]
     NotFound {
         /// The given path, made printable.
         given: String,
     },
-    /// Something else is there.
+    /// The path is not a directory.
     #[error("`{given}` is not a directory; give the directory it lies in as the workspace")]
     NotADirectory {
         /// The given path, made printable.
@@ -75,10 +75,10 @@ impl Workspace {
         overlaid
     }
 
-    /// The workspace whose root is `dir` (absolute, or relative to the current directory).
+    /// Opens the workspace whose root is `dir` (absolute, or relative to the current directory).
     ///
     /// # Errors
-    /// [`WorkspaceError`] where `dir` is missing, not a directory, or may not be opened.
+    /// [`WorkspaceError`] if `dir` is missing, not a directory, or may not be opened.
     pub fn open(dir: &Path) -> Result<Self, WorkspaceError> {
         let failed = |source| WorkspaceError::from_io(dir, source);
         let spelled = std::path::absolute(dir).map_err(failed)?;
@@ -87,8 +87,9 @@ impl Workspace {
         Self::from_root(root, spelled).map_err(failed)
     }
 
-    /// The workspace that `start` (a directory or a file) belongs to: the nearest directory, itself or above, that
-    /// holds `.git` (a directory, or the file of a worktree or submodule) or `.lsp-tools`; `start` itself without one.
+    /// The workspace that `start` (a directory or a file) belongs to: the nearest directory, itself
+    /// or above, that holds `.git` (a directory, or the file of a worktree or submodule) or
+    /// `.lsp-tools`; `start` itself without one.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -122,7 +123,8 @@ impl Workspace {
         &self.inner.root
     }
 
-    /// `text` of another program with absolute paths of the workspace made relative, as answers write them. Paths in URIs stay.
+    /// `text` of another program with absolute paths of the workspace made relative, as answers
+    /// write them. Paths in URIs stay.
     pub(crate) fn with_relative_paths(&self, text: &str) -> String {
         let root = format!("{}/", self.inner.root.display());
         let (mut out, mut rest) = (String::with_capacity(text.len()), text);
@@ -140,7 +142,7 @@ impl Workspace {
         &self.inner.jail
     }
 
-    /// Does `tell`, unless it was done for `what` before.
+    /// Calls `tell`, unless it was called for `what` before.
     pub(super) fn log_once(&self, what: &str, tell: impl FnOnce()) {
         let mut told = self.inner.logged_once.lock();
         if told.len() < MAX_LOG_ONCE_MESSAGES && told.insert(what.to_owned()) {
@@ -153,11 +155,13 @@ impl Workspace {
         self.inner.in_git
     }
 
-    /// The path that `given` means: relative to the root, or absolute, also through another spelling of the root
-    /// (a symlink to it or to a directory above it). Lexical beneath the root; no file has to exist.
+    /// Converts `given` to a path of the workspace: relative to the root, or absolute, also through
+    /// another spelling of the root (a symlink to it or to a directory above it). Lexical beneath
+    /// the root; no file has to exist.
     ///
     /// # Errors
-    /// [`PathError`] where it lies outside, contains a NUL character, or is longer or deeper than paths can be.
+    /// [`PathError`] if it lies outside, contains a NUL character, or is longer or deeper than
+    /// paths can be.
     pub fn path(&self, given: &Path) -> Result<WorkspacePath, PathError> {
         let path = if given.is_relative() {
             WorkspacePath::from_relative(given)?
@@ -176,11 +180,11 @@ impl Workspace {
         Ok(path)
     }
 
-    /// The path that `given` means to someone in the directory `base`, such as a shell's current one; `base` is
-    /// absolute and may lie outside, as long as what is meant lies inside.
+    /// Converts `given`, relative to the directory `base`, such as a shell's current one. `base` is
+    /// absolute and may lie outside, as long as the result lies inside.
     ///
     /// # Errors
-    /// As [`path`](Self::path); the error names what was given, not `base`.
+    /// The errors of [`path`](Self::path); the error names `given`, not `base`.
     pub(crate) fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
         self.path(&base.join(given)).map_err(|error| {
             let given = truncate_printable(given);
@@ -199,7 +203,8 @@ impl Workspace {
         if path.is_root() { self.inner.root.clone() } else { self.inner.root.join(path.as_path()) }
     }
 
-    /// The path in the workspace that a language server named by `absolute`; `None` where it lies outside.
+    /// Returns the path in the workspace for a language server's path `absolute`; `None` if it lies
+    /// outside.
     pub fn workspace_path(&self, absolute: &Path) -> Option<WorkspacePath> {
         if absolute.is_relative() {
             return None;
@@ -242,8 +247,8 @@ impl Workspace {
 /// The ancestor of `absolute`, or itself, that is another spelling of `root`.
 fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
     let of_root = InodeIdentity::at(root)?;
-    // The same folder may be mounted elsewhere as well, which is no spelling. To ask for the name of every ancestor would
-    // take the square of their number.
+    // The same folder may be mounted elsewhere as well, which is no spelling. To ask for the name
+    // of every ancestor would take the square of their number.
     let is_root = |dir: &Path| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root);
     absolute.ancestors().find(|dir| InodeIdentity::at(dir) == Some(of_root) && is_root(dir))
 }

@@ -40,10 +40,13 @@ impl Default for FileFilter {
     }
 }
 
-/// A walk over what is at and below the absolute path `start`, inside the workspace, as git sees the tree:
-/// `.gitignore`, `.ignore`, the repository's and the user's excludes. Hidden files and litter are left out, links not
-/// followed; but `start` itself may be any of these, and then only what is in it decides. Directories between the
-/// root and `start` may be among the entries. What is deeper than paths may be is left out, and that is among the gaps.
+/// Creates a walk over everything at and below the absolute path `start`, inside the workspace,
+/// with the rules of `.gitignore`, `.ignore`, and the repository's and the user's excludes.
+///
+/// Hidden files and generated folders are left out, and links are not followed. `start` itself may
+/// be any of these, and then only its content is filtered. Directories between the root and `start`
+/// may be among the entries. Entries deeper than paths may be are left out and recorded among the
+/// gaps.
 pub(super) fn walker(workspace: &Workspace, start: &Path) -> (WalkBuilder, Arc<WalkGaps>) {
     walker_seeing(workspace, start, WalkVisibility::default(), FileFilter::default())
 }
@@ -60,8 +63,9 @@ pub(super) fn walker_seeing(
         // The ignore files above belong to the repository, be they above the root too.
         return walker_from(workspace, start, start, true, (sight, wanted));
     }
-    // Above a root that is in no repository, ignore files are others' (a home directory may hold one that ignores
-    // everything). Those between the root and `start` count, and are only met on the way from the root.
+    // Above a root that is in no repository, ignore files are others' (a home directory may hold
+    // one that ignores everything). Those between the root and `start` count, and are only met on
+    // the way from the root.
     let from = if is_excluded(workspace, start) { start } else { workspace.root() };
     walker_from(workspace, from, start, false, (sight, wanted))
 }
@@ -171,8 +175,8 @@ fn is_store(dir: &Path) -> bool {
 /// Files beside which a directory `target` is build output.
 const BUILT_BESIDE: [&str; 3] = ["Cargo.toml", "pom.xml", "build.sbt"];
 
-/// The ignore rules for single paths relative to the root, as [`walker`] applies them, but without leaving out
-/// hidden files: settings of tools are among them.
+/// The ignore rules for single paths relative to the root, as [`walker`] applies them, but without
+/// leaving out hidden files: settings of tools are among them.
 #[derive(Debug)]
 pub(super) struct WatchRules {
     root: PathBuf,

@@ -22,23 +22,26 @@ use crate::text::Range;
 mod file;
 pub(super) mod watched;
 
-/// The most memory, in bytes, that one line may take while it is searched; a file with a longer one is left out.
+/// The most memory, in bytes, that one line may take while it is searched; a file with a longer one
+/// is left out.
 const MAX_SEARCH_HEAP_BYTES: usize = 64 * 1024 * 1024;
 
 /// The parameters of a search.
 #[derive(Debug, Clone)]
 pub(crate) struct SearchQuery {
-    /// Text, or a regular expression (the syntax of the crate `regex`); matches do not reach over line ends.
+    /// Text, or a regular expression (the syntax of the crate `regex`); matches do not reach over
+    /// line ends.
     pub(crate) pattern: String,
     /// `pattern` is plain text.
     pub(crate) literal: bool,
-    /// Only where no word character stands before or after.
+    /// True to match only whole words.
     pub(crate) whole_word: bool,
-    /// Upper and lower case are the same.
+    /// True to ignore case.
     pub(crate) case_insensitive: bool,
     /// The directory to search in, or the one file; the root for everything.
     pub(crate) under: WorkspacePath,
-    /// Only files with one of these extensions (with or without the dot, in any case), "" for files that have none; `None` for all.
+    /// Only files with one of these extensions (with or without the dot, in any case), "" for files
+    /// that have none; `None` for all.
     pub(crate) extensions: Option<Vec<String>>,
     /// The maximum number of hits: the first ones, by path and position.
     pub(crate) max_hits: usize,
@@ -53,7 +56,8 @@ pub(crate) struct Hit {
     pub(crate) path: WorkspacePath,
     /// The range: 0-based lines, 0-based characters in Unicode scalar values.
     pub(crate) range: Range,
-    /// The line, without its line break; of a very long one a stretch around the hit, with `…` where it was cut.
+    /// The line, without its line break; if it is very long, an excerpt around the hit, with `…` at
+    /// each cut.
     pub(crate) line: String,
 }
 
@@ -62,7 +66,8 @@ pub(crate) struct Hit {
 pub(crate) struct SearchResult {
     /// By path, then by position; several on one line are several hits.
     pub(crate) hits: Vec<Hit>,
-    /// There are more hits than asked for, folders too deep to be looked into, or lines too long for the pattern.
+    /// True if there are more hits than the limit, folders that are too deep, or lines too long for
+    /// the pattern.
     pub(crate) truncated: bool,
     /// The deadline ended the search; there may be more hits, also before those found.
     pub(crate) timed_out: bool,
@@ -127,7 +132,7 @@ struct WorkspaceSearchRun<'a> {
 }
 
 impl WorkspaceSearchRun<'_> {
-    /// One more than asked for, to know whether there are more.
+    /// The limit plus one, to find out whether there are more.
     fn hit_limit(&self) -> usize {
         self.query.max_hits.saturating_add(1)
     }
@@ -160,7 +165,8 @@ impl WorkspaceSearchRun<'_> {
 
     fn search_file(&self, absolute: &Path, searcher: &mut Searcher, matcher: &LineMatcher) {
         let Some(path) = self.start.path_of(absolute) else { return };
-        // Gone, swapped for a link or not readable since it was listed: then it is none of the files to search.
+        // Gone, swapped for a link or not readable since it was listed: then it is none of the
+        // files to search.
         let Ok((opened, _)) = self.workspace.open_regular(path.as_path()) else { return };
         let bytes = match self.workspace.unsaved.get(&path) {
             Some(text) => SearchInput::Text(text.as_bytes(), Cell::new(0)),

@@ -13,23 +13,25 @@ use super::walk_gaps::WalkGaps;
 use super::{ReadError, Workspace, WorkspacePath};
 use crate::text::{build_glob_set, expand_braces, glob_fault, nearest_word, read_glob};
 
-/// The longest glob, in bytes, and the most of them: what is made of a glob is many times its size.
+/// The longest glob, in bytes, and the maximum number of globs: a compiled glob is many times its
+/// size.
 const MAX_SELECTION_GLOB_BYTES: usize = 1_000;
 const MAX_SELECTION_GLOBS: usize = 100;
 
 /// The selected files below a place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Globs as in a `.gitignore` at the workspace's root, apart from `!`, which leaves files out: `*.rs` is wherever it is,
-    /// `src/**` below `src`. With one that leaves nothing out, only files that match one. A file that matches counts also
-    /// where ignore files exclude it.
+    /// Globs as in a `.gitignore` at the workspace's root, apart from `!`, which leaves files out:
+    /// `*.rs` is wherever it is, `src/**` below `src`. With one that leaves nothing out, only files
+    /// that match one. A file that matches counts also where ignore files exclude it.
     pub globs: Vec<String>,
     /// ripgrep's names for kinds of files: `rust`, `py`; with `!` before it, all but these.
     pub types: Vec<String>,
-    /// Also hidden files: those whose name, or a directory's on the way, begins with a dot. A name that a glob spells with its
-    /// dot (`**/.github/*.yml`, `.env*`) is not hidden. Never what version control keeps for itself (`.git`).
+    /// True to include hidden files: those whose name, or a directory's on the way, begins with a
+    /// dot. A name that a glob spells with its dot (`**/.github/*.yml`, `.env*`) is not hidden. The
+    /// stores of version control (`.git`) are never included.
     pub hidden: bool,
-    /// Also what ignore files exclude, and directories like `node_modules`.
+    /// True to include ignored files, and directories like `node_modules`.
     pub no_ignore: bool,
 }
 
@@ -55,7 +57,7 @@ pub enum SelectError {
     UnknownType {
         /// The type as given.
         given: String,
-        /// The name that is spelled most like it.
+        /// The most similar name.
         nearest: Option<String>,
     },
     /// There is no such place.
@@ -63,7 +65,7 @@ pub enum SelectError {
     Place(#[from] ReadError),
 }
 
-/// A selection, ready to walk: a place, and what is wanted below it.
+/// A selection, ready to walk: a place, and the filter below it.
 pub(super) struct PreparedWalk {
     pub(super) start: WalkStart,
     pub(super) walk: WalkBuilder,
@@ -153,7 +155,8 @@ impl Selection {
                 builder.select(&name)
             };
         }
-        // Every name was looked up above, so what is left to go wrong is a fault in the built-in globs.
+        // Every name was looked up above, so what is left to go wrong is a fault in the built-in
+        // globs.
         builder
             .build()
             .map_err(|error| SelectError::BadGlob { glob: self.types.join(" "), problem: error.to_string() })
@@ -182,7 +185,7 @@ fn unknown_type(builder: &TypesBuilder, given: &str, name: &str) -> SelectError 
     SelectError::UnknownType { given: given.to_owned(), nearest }
 }
 
-/// Refuses what can match nothing, or costs too much.
+/// Refuses a glob that can match nothing, or costs too much.
 pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
     let bad =
         |problem: &str| Err(SelectError::BadGlob { glob: glob.to_owned(), problem: problem.to_owned() });

@@ -32,9 +32,9 @@ pub struct WalkResult {
 }
 
 impl Workspace {
-    /// The regular files at and below `under`, within `limits`, as git sees them: what ignore files exclude, hidden
-    /// files, `node_modules` and the like are left out, unless `under` itself is such a directory. Links are not
-    /// followed, apart from `under`. Empty where `under` is missing or leads out.
+    /// Returns the regular files at and below `under`, within `limits`, without ignored files,
+    /// hidden files, `node_modules` and the like, unless `under` itself is such a directory. Links
+    /// are not followed, apart from `under`. Empty if `under` is missing or leads out.
     pub fn files(&self, under: &WorkspacePath, limits: &WalkLimits) -> WalkResult {
         let Ok(start) = WalkStart::new(self, under) else { return WalkResult::default() };
         let until = WorkDeadline::new(limits.deadline);

@@ -1,4 +1,4 @@
-//! The gaps of a walk: parts that it did not look at, with the reasons.
+//! The gaps of a walk: parts that it left out, with the reasons.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl WalkGaps {
         self.too_deep.load(Ordering::Relaxed)
     }
 
-    /// In sentences, none where nothing was wanting.
+    /// Returns the gaps in sentences; empty if nothing was left out.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_cut() {

@@ -63,13 +63,13 @@ mod linux {
     }
 
     impl Watches {
-        /// `None` where the system has no instance to give.
+        /// `None` if the system has no inotify instance left.
         pub(in super::super) fn new() -> Option<Self> {
             let fd = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
             Some(Self { fd, buffer: Box::new_uninit_slice(INOTIFY_BUFFER_BYTES) })
         }
 
-        /// Watches the directory at the absolute path `dir`; the same directory has the same watch.
+        /// Watches the directory at the absolute path `dir`; a directory has only one watch.
         pub(in super::super) fn add(&self, dir: &Path) -> Result<i32, KernelWatchError> {
             let flags = WatchFlags::CREATE
                 | WatchFlags::DELETE
@@ -93,7 +93,8 @@ mod linux {
             let _ = inotify::remove_watch(&self.fd, watch);
         }
 
-        /// Hands every queued event to `seen`, until there is none or `seen` answers that it is enough.
+        /// Hands every queued event to `seen`, until there is none or `seen` answers that it is
+        /// enough.
         pub(in super::super) fn read(&mut self, mut seen: impl FnMut(KernelWatchEvent) -> bool) {
             let mut reader = inotify::Reader::new(&self.fd, &mut self.buffer);
             loop {
@@ -138,7 +139,7 @@ mod none {
 
     use super::{KernelWatchError, KernelWatchEvent};
 
-    /// No system-wide watches here: every directory is looked at instead.
+    /// A substitute for systems without watches: every directory is scanned instead.
     #[derive(Debug)]
     pub(in super::super) struct Watches;
 

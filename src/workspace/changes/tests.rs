@@ -13,7 +13,8 @@ fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
     for file in files {
         put(&workspace, file, "old");
     }
-    // What was just written could have been written after the start, as far as the clock of files tells.
+    // What was just written could have been written after the start, as far as the clock of files
+    // tells.
     std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
     (dir, workspace)
 }
@@ -178,7 +179,8 @@ fn change_feed_reports_every_file_of_a_large_git_checkout() {
     });
 }
 
-/// More events than the kernel queues (`fs.inotify.max_queued_events`): nothing is missed, and it is said.
+/// With more events than the kernel queues (`fs.inotify.max_queued_events`), nothing is missed, and
+/// the overflow is reported.
 #[test]
 fn inotify_queue_overflow_rescans_the_tree() {
     let (_keep, workspace) = workspace(&["a", "b", "d/e/f"]);
@@ -276,7 +278,7 @@ fn merge_of_change_kinds_gives_the_net_change() {
     assert_eq!(merge_kinds(Changed, Changed), Some(Changed));
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, equal in every run.
 struct Dice(u64);
 
 impl Dice {

@@ -18,7 +18,8 @@ use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
 use crate::workspace::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// A hash of size, times and inode: enough to tell that a file is another, small enough to keep for every file.
+/// A hash of size, times and inode: enough to recognize a changed file, small enough to keep for
+/// every file.
 type FileFingerprint = u64;
 
 /// Names of files that decide which files count.
@@ -29,12 +30,12 @@ const EVENT_DRAIN_TIMEOUT: Duration = Duration::from_millis(250);
 
 #[derive(Debug, Default)]
 struct WatchedDirectory {
-    /// `None` where it has to be looked at.
+    /// `None` if the directory has to be scanned.
     watch: Option<i32>,
     files: HashMap<OsString, FileFingerprint>,
 }
 
-/// The tree as it was when it was last looked at.
+/// The tree as of the last scan.
 #[derive(Debug)]
 pub(super) struct WatchedTree {
     workspace: Workspace,
@@ -76,8 +77,8 @@ struct Suspect {
 }
 
 impl WatchedTree {
-    /// The tree of `workspace` with all its watches, and what in it changed after `since`. Ends early, incomplete,
-    /// when `stop` is set.
+    /// Scans the tree of `workspace` and sets all its watches; also returns the changes after
+    /// `since`. Ends early, incomplete, when `stop` is set.
     pub(super) fn new(
         workspace: &Workspace,
         limits: ChangeFeedLimits,
@@ -205,7 +206,7 @@ impl WatchedTree {
         suspects.files.insert(path, Suspect { before, certain });
     }
 
-    /// Looks at the directories that have no watch.
+    /// Scans the directories that have no watch.
     fn poll(&mut self, suspects: &mut Suspects) {
         if self.polled.is_empty() {
             return;
@@ -241,8 +242,8 @@ impl WatchedTree {
         }
     }
 
-    /// After lost events, or under another root: everything is looked at again, through new watches, since the old
-    /// ones may stand for directories that moved.
+    /// Scans everything again, with new watches, after lost events or for another root. The old
+    /// watches may belong to directories that moved.
     fn start_over(&mut self, suspects: &mut Suspects) {
         self.watches = Watches::new();
         self.by_watch.clear();
@@ -251,11 +252,11 @@ impl WatchedTree {
         suspects.directories.insert(PathBuf::new());
     }
 
-    /// Looks at the suspected directories as if they were new: their watches are set again, and every file that was
-    /// or is below them becomes a suspect.
+    /// Scans the suspected directories as if they were new: their watches are set again, and every
+    /// file that was or is below them becomes a suspect.
     fn reconcile(&mut self, suspects: &mut Suspects) {
-        // All are left before one is entered: a directory that moved keeps its watch, and must not lose it to its
-        // old path after it got it under the new one.
+        // All are left before one is entered: a directory that moved keeps its watch, and must not
+        // lose it to its old path after it got it under the new one.
         for directory in &suspects.directories {
             for (path, mark) in self.forget_tree(directory) {
                 suspects.files.entry(path).or_insert(Suspect { before: Some(mark), certain: false });
@@ -288,7 +289,7 @@ impl WatchedTree {
         self.rules.is_ignored(path, is_dir)
     }
 
-    /// Forgets `top` and what is below it; gives back the files that were known there.
+    /// Forgets `top` and everything below it; returns the files that were known there.
     fn forget_tree(&mut self, top: &Path) -> Vec<(PathBuf, FileFingerprint)> {
         let below: Vec<PathBuf> = self
             .directories
@@ -313,8 +314,9 @@ impl WatchedTree {
         files
     }
 
-    /// Watches `top` and what counts below it, and remembers the files, as long as it may `go_on`; `found` is told of
-    /// each. A directory is watched before it is listed, so that nothing can slip in between.
+    /// Watches `top` and the relevant directories below it, and records the files, as long as
+    /// `go_on` allows; each is passed to `found`. A directory is watched before it is listed, so
+    /// that no change is missed in between.
     fn watch_tree(
         &mut self,
         top: PathBuf,
@@ -354,7 +356,7 @@ impl WatchedTree {
         }
     }
 
-    /// The watch of the directory at `path`; `None` where it has to be looked at instead.
+    /// Returns the watch of the directory at `path`; `None` if it has to be scanned instead.
     fn watch_directory(&mut self, path: &Path, absolute: &Path) -> Result<Option<i32>, KernelWatchError> {
         let added = match &self.watches {
             Some(watches) if self.by_watch.len() < self.limits.watches => watches.add(absolute),
@@ -373,7 +375,7 @@ impl WatchedTree {
         }
     }
 
-    /// Compares each suspect with the disk, and remembers what is there now.
+    /// Compares each suspect with the disk, and records the present state.
     fn resolve_suspects(&mut self, suspects: BTreeMap<PathBuf, Suspect>) -> BTreeMap<PathBuf, ChangeKind> {
         let mut changes = BTreeMap::new();
         for (path, suspect) in suspects {
@@ -422,7 +424,8 @@ fn directory_identity(dir: &Path) -> Option<InodeIdentity> {
     metadata.is_dir().then(|| InodeIdentity::from_metadata(&metadata))
 }
 
-/// Hidden directories hold what tools keep for themselves, except these, which people write.
+/// Returns true for hidden directories, which contain private data of tools. The exceptions are
+/// directories that people write.
 fn is_hidden(directory: &Path) -> bool {
     let name = directory.file_name().unwrap_or(OsStr::new(""));
     let kept = [".github", ".cargo", ".config", ".vscode", ".lsp-tools"];

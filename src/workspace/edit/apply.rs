@@ -1,4 +1,4 @@
-//! Execution of checked steps, and their reversal where one fails.
+//! Execution of checked steps, and their reversal if one fails.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,8 @@ pub(super) struct EditStepFailure {
     pub(crate) obstacle: Obstacle,
 }
 
-/// Does every step of `record`. After a failure some are done and some are not: [`roll_back`](super::rollback) is next.
+/// Does every step of `record`. After a failure some are done and some are not:
+/// [`roll_back`](super::rollback) is next.
 pub(super) fn apply(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
@@ -30,7 +31,8 @@ pub(super) fn apply(
         apply_step(folders, step, limits)
             .map_err(|obstacle| EditStepFailure { place: step.place().to_owned(), obstacle })?;
     }
-    // All new contents are on the disk, where space and quota may end, before the first of them is in its place.
+    // All new contents are on the disk, where space and quota may end, before the first of them is
+    // in its place.
     let failure = |put: &ContentWrite, obstacle| EditStepFailure { place: put.path.clone(), obstacle };
     for put in &record.puts {
         stage(folders, put).map_err(|errno| failure(put, errno.into()))?;
@@ -113,7 +115,7 @@ fn move_one(
     if same { Ok(()) } else { Err(Obstacle::Changed) }
 }
 
-/// Removes what the steps of a finished transaction have left beside the files, and the folders that it emptied.
+/// Removes the temporary files of a finished transaction's steps, and the folders that it emptied.
 pub(super) fn remove_leftovers(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,

@@ -1,8 +1,10 @@
-//! The single steps on the disk, each of which happens wholly or not at all, even if the process is killed in it.
+//! The single steps on the disk, each of which happens wholly or not at all, even if the process is
+//! killed in it.
 //!
-//! A new content is staged in a file of its own beside its place and exchanged with the old one, so that the old file stays
-//! at hand, with everything that belongs to it, until the whole transaction is over; then also what was written to the old
-//! one between the comparison and the exchange is noticed, and the exchange taken back.
+//! A new content is staged in a temporary file beside its place and exchanged with the old one. The
+//! old file stays available, with all its attributes, until the whole transaction is over. A write
+//! to the old file between the comparison and the exchange is therefore noticed, and the exchange
+//! reversed.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -26,10 +28,10 @@ const TEMPORARY: &str = ".lsp-tools-tmp-";
 
 const SETUID_SETGID_MASK: u32 = 0o6000;
 
-/// A step that was not done; what it had begun is taken back.
+/// The reasons why a step was not done; its partial effects are reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Obstacle {
-    /// Somebody else changed what the step was about.
+    /// Another program changed the file of the step.
     Changed,
     /// The system refused.
     System(Errno),
@@ -77,7 +79,7 @@ pub(super) fn stage(
     fsync(&file)
 }
 
-/// Gives `metadata` to a file of our own.
+/// Applies `metadata` to a file of our own.
 fn apply_metadata(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno> {
     let stat = fstat(&file)?;
     let mut mode = metadata.mode;
@@ -97,7 +99,7 @@ fn apply_metadata(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno>
     fchmod(&file, Mode::from_raw_mode(mode as _))
 }
 
-/// Puts the staged `temp` at `name`, where nothing may be yet.
+/// Renames the staged `temp` to `name`, which must be free.
 pub(super) fn put_new(folder: &FolderHandle, temp: &str, name: &OsStr) -> Result<(), Obstacle> {
     match renameat_with(folder, temp, folder, name, RenameFlags::NOREPLACE) {
         Err(errno) if is_unsupported(errno) => {
@@ -108,8 +110,9 @@ pub(super) fn put_new(folder: &FolderHandle, temp: &str, name: &OsStr) -> Result
     }
 }
 
-/// Exchanges the staged `temp` with `name`, which must be the file that `identity` and `hash` say. Afterwards `temp` is the
-/// old file, except where the file system cannot exchange: then it is gone.
+/// Exchanges the staged `temp` with `name`, which must be the file with this `identity` and `hash`.
+/// Afterwards `temp` is the old file. If the file system cannot exchange, the old file is gone
+/// instead.
 pub(super) fn exchange(
     folder: &FolderHandle,
     temp: &str,
@@ -135,7 +138,7 @@ pub(super) fn exchange(
     }
 }
 
-/// Puts the staged `temp` in the place of `name`, if that is the file that `identity` and `hash` say.
+/// Replaces `name` by the staged `temp`, if `name` is the file with this `identity` and `hash`.
 fn replace(
     folder: &FolderHandle,
     temp: &str,
@@ -187,7 +190,7 @@ pub(super) fn make_dir(folder: &FolderHandle, name: &OsStr, mode: Option<u32>) -
     }
 }
 
-/// Removes `name` if it is there: a file, a link, or a folder with all that is in it.
+/// Removes `name` if it exists: a file, a link, or a folder with all its content.
 pub(super) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
@@ -202,7 +205,7 @@ pub(super) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
     unlinkat(folder, name, AtFlags::REMOVEDIR)
 }
 
-/// Removes the folder `name` if it is there and nothing is in it; tells whether it was removed.
+/// Removes the folder `name` if it exists and is empty; returns true if it was removed.
 pub(super) fn remove_empty(folder: &FolderHandle, name: &OsStr) -> Result<bool, Errno> {
     match unlinkat(folder, name, AtFlags::REMOVEDIR) {
         Ok(()) => Ok(true),
@@ -211,7 +214,7 @@ pub(super) fn remove_empty(folder: &FolderHandle, name: &OsStr) -> Result<bool, 
     }
 }
 
-/// Brings the names in `folder` to the disk.
+/// Syncs the names in `folder` to the disk.
 pub(super) fn sync_folder(folder: &FolderHandle) -> Result<(), Errno> {
     match fsync(folder) {
         // Some file systems have nothing to bring.

@@ -1,4 +1,4 @@
-//! The changes that a transaction made, as tools show them and language servers are told of them.
+//! The changes made by a transaction, in the form for tools and language servers.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,7 +38,8 @@ impl FromStr for EditId {
 /// A transaction that happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommittedTransaction {
-    /// Under which it can be undone; `None` where everything was already as planned, so that nothing was touched.
+    /// Under which it can be undone; `None` where everything was already as planned, so that
+    /// nothing was touched.
     pub id: Option<EditId>,
     /// Each file, link and moved folder that is different now, by path.
     pub files: Vec<FileChange>,
@@ -58,12 +59,12 @@ pub(crate) struct FileChange {
     pub operation: FileOperation,
     /// The kind of the entry.
     pub kind: ChangedEntryKind,
-    /// Of its content before; `None` for what was not there, for folders and links, and for a renamed file that is
-    /// larger than the limit of one file.
+    /// The hash of its content before; `None` for a new file, for folders and links, and for a
+    /// renamed file that is larger than the limit of one file.
     pub before_hash: Option<ContentHash>,
     /// Of its content now, likewise.
     pub after_hash: Option<ContentHash>,
-    /// Its text before, without a byte order mark; `None` where it was not there or is not UTF-8 text.
+    /// Its text before, without a byte order mark; `None` if it did not exist or is not UTF-8 text.
     pub before: Option<String>,
     /// Its text now, likewise.
     pub after: Option<String>,
@@ -110,7 +111,7 @@ impl FileOperation {
 pub(crate) enum ChangedEntryKind {
     /// A regular file.
     File,
-    /// A symbolic link itself, not what it leads to.
+    /// A symbolic link itself, not its target.
     Link,
     /// A folder with all that is in it.
     Directory,
@@ -131,7 +132,7 @@ pub(crate) struct HistoryEntry {
     pub(crate) files: Vec<(WorkspacePath, FileOperation)>,
     /// The transactions that this one took back.
     pub undoes: Vec<EditId>,
-    /// The transaction that took this one back, where that has not been taken back itself.
+    /// The transaction that undid this one, unless that has been undone itself.
     pub(crate) undone_by: Option<EditId>,
 }
 

@@ -44,7 +44,7 @@ pub(super) struct Removal {
     pub(crate) contents: Vec<Arc<[u8]>>,
 }
 
-/// Checks `plan` against what is there now.
+/// Checks `plan` against the present state of the disk.
 pub(super) fn check_plan(
     plan: &EditPlan,
     tree: WorkspaceTree,
@@ -271,7 +271,8 @@ impl PlanChecker<'_> {
         Ok((base.object, removal))
     }
 
-    /// A folder that the plan has emptied makes room at once, with what is put aside in it.
+    /// Removes at once a folder that the plan has emptied, with the files moved aside in it, to
+    /// free its name.
     fn remove_emptied(&mut self, place: &Path, base: DiskBase<InodeIdentity>) {
         self.prunes.retain(|prune| prune != place);
         let (path, what) = (place.to_owned(), RemovedItem::Emptied);
@@ -322,7 +323,8 @@ impl PlanChecker<'_> {
         Ok(())
     }
 
-    /// The step that moves what is on the disk; a file that the plan makes is made in its new place at once.
+    /// Plans the step that moves an existing object; a file that the plan creates is created in its
+    /// new place at once.
     fn plan_move(
         &mut self,
         from: &WorkspacePath,

@@ -1,8 +1,8 @@
-//! Control paths: files that decide which programs run or which calls are allowed. One list serves the guard of edits
-//! ([`guard`](super::guard)) and the rules.
+//! Control paths: files that decide which programs run or which calls are allowed. One list serves
+//! the guard of edits ([`guard`](super::guard)) and the rules.
 //!
-//! Paths are compared as the most forgiving file system would: without regard to case, to characters that it ignores, and
-//! to what it cuts off at the end of a name.
+//! Paths are compared like on the most tolerant file system: without regard to case, to ignored
+//! characters, and to endings that it strips from names.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -22,12 +22,12 @@ struct ControlPathKind {
     care: ControlPathPolicy,
     /// The end of a sentence that begins with the path.
     why: &'static str,
-    /// Names, or paths of several names, that count at any depth together with all that lies beneath; `*` at the beginning of a
-    /// name stands for any beginning.
+    /// Names, or paths of several names, that count at any depth together with all that lies
+    /// beneath; `*` at the beginning of a name stands for any beginning.
     paths: &'static [&'static str],
 }
 
-/// All of them. Each kind is preceded by where its paths are documented.
+/// All kinds of control paths. A comment before each kind names the documentation of its paths.
 const KINDS: &[ControlPathKind] = &[
     // https://git-scm.com/docs/gitrepository-layout, https://git-scm.com/docs/git-config#FILES
     ControlPathKind {
@@ -41,8 +41,10 @@ const KINDS: &[ControlPathKind] = &[
         why: "it holds the settings, permissions and state of lsp-tools itself",
         paths: &[".lsp-tools", "lsp-tools.toml"],
     },
-    // https://code.claude.com/docs/en/settings, https://cursor.com/docs, https://developers.openai.com/codex/config-basic,
-    // https://geminicli.com/docs/get-started/configuration, https://docs.github.com/copilot/concepts/agents/about-copilot-cli,
+    // https://code.claude.com/docs/en/settings, https://cursor.com/docs,
+    // https://developers.openai.com/codex/config-basic,
+    // https://geminicli.com/docs/get-started/configuration,
+    // https://docs.github.com/copilot/concepts/agents/about-copilot-cli,
     // https://opencode.ai/docs/config
     ControlPathKind {
         care: ControlPathPolicy::Refused,
@@ -65,7 +67,8 @@ const KINDS: &[ControlPathKind] = &[
         why: "it names programs that agents start",
         paths: &[".mcp.json", ".lsp.json", ".github/lsp.json", ".github/mcp.json"],
     },
-    // https://code.visualstudio.com/docs/editing/workspaces/workspace-trust, https://zed.dev/docs/tasks
+    // https://code.visualstudio.com/docs/editing/workspaces/workspace-trust,
+    // https://zed.dev/docs/tasks
     ControlPathKind {
         care: ControlPathPolicy::Refused,
         why: "it holds settings and tasks by which an editor runs programs",
@@ -80,8 +83,9 @@ const KINDS: &[ControlPathKind] = &[
             "*.code-workspace",
         ],
     },
-    // https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html, https://direnv.net,
-    // https://zsh.sourceforge.io/Doc/Release/Files.html, https://fishshell.com/docs/current/language.html#configuration
+    // https://www.gnu.org/software/bash/manual/html_node/Bash-Startup-Files.html,
+    // https://direnv.net, https://zsh.sourceforge.io/Doc/Release/Files.html,
+    // https://fishshell.com/docs/current/language.html#configuration
     ControlPathKind {
         care: ControlPathPolicy::Refused,
         why: "shells run it when they start or enter the folder",
@@ -115,7 +119,8 @@ const KINDS: &[ControlPathKind] = &[
         paths: &[".ssh"],
     },
     // https://git-scm.com/docs/githooks, https://typicode.github.io/husky, https://pre-commit.com,
-    // https://lefthook.dev/configuration, https://docs.github.com/copilot/concepts/agents/coding-agent/about-hooks
+    // https://lefthook.dev/configuration,
+    // https://docs.github.com/copilot/concepts/agents/coding-agent/about-hooks
     ControlPathKind {
         care: ControlPathPolicy::Asked,
         why: "hooks in it are run by git or by agents",
@@ -136,9 +141,11 @@ const KINDS: &[ControlPathKind] = &[
             ".lefthook",
         ],
     },
-    // https://docs.windsurf.com, https://docs.roocode.com, https://kiro.dev/docs, https://docs.aws.amazon.com/amazonq,
-    // https://www.jetbrains.com/help/junie, https://docs.factory.ai, https://docs.trae.ai, https://qwenlm.github.io/qwen-code-docs,
-    // https://github.com/charmbracelet/crush, https://docs.continue.dev, https://aider.chat/docs/config.html
+    // https://docs.windsurf.com, https://docs.roocode.com, https://kiro.dev/docs,
+    // https://docs.aws.amazon.com/amazonq, https://www.jetbrains.com/help/junie,
+    // https://docs.factory.ai, https://docs.trae.ai, https://qwenlm.github.io/qwen-code-docs,
+    // https://github.com/charmbracelet/crush, https://docs.continue.dev,
+    // https://aider.chat/docs/config.html
     ControlPathKind {
         care: ControlPathPolicy::Asked,
         why: "it governs what an agent may do and which programs it starts",
@@ -161,9 +168,11 @@ const KINDS: &[ControlPathKind] = &[
             ".aider.conf.yml",
         ],
     },
-    // https://www.jetbrains.com/help/idea/project-security.html, https://vimhelp.org/options.txt.html#%27exrc%27,
+    // https://www.jetbrains.com/help/idea/project-security.html,
+    // https://vimhelp.org/options.txt.html#%27exrc%27,
     // https://www.gnu.org/software/emacs/manual/html_node/emacs/Directory-Variables.html,
-    // https://docs.helix-editor.com/languages.html, https://www.sublimetext.com/docs/build_systems.html
+    // https://docs.helix-editor.com/languages.html,
+    // https://www.sublimetext.com/docs/build_systems.html
     ControlPathKind {
         care: ControlPathPolicy::Asked,
         why: "an editor runs programs or code by it",
@@ -193,9 +202,11 @@ const KINDS: &[ControlPathKind] = &[
         why: "a development container runs commands by it, some of them outside of the container",
         paths: &[".devcontainer", ".devcontainer.json"],
     },
-    // https://doc.rust-lang.org/cargo/reference/config.html, https://yarnpkg.com/configuration/yarnrc,
-    // https://docs.npmjs.com/cli/configuring-npm/npmrc, https://pnpm.io/pnpmfile, https://mise.jdx.dev/configuration.html,
-    // https://bazel.build/run/bazelrc, https://sourceware.org/gdb/current/onlinedocs/gdb.html/Auto_002dloading.html
+    // https://doc.rust-lang.org/cargo/reference/config.html,
+    // https://yarnpkg.com/configuration/yarnrc, https://docs.npmjs.com/cli/configuring-npm/npmrc,
+    // https://pnpm.io/pnpmfile, https://mise.jdx.dev/configuration.html,
+    // https://bazel.build/run/bazelrc,
+    // https://sourceware.org/gdb/current/onlinedocs/gdb.html/Auto_002dloading.html
     ControlPathKind {
         care: ControlPathPolicy::Asked,
         why: "it names programs that a build tool or debugger runs",
@@ -217,7 +228,8 @@ const KINDS: &[ControlPathKind] = &[
             ".lldbinit",
         ],
     },
-    // https://docs.python.org/3/library/site.html, https://docs.python.org/3/library/venv.html, https://docs.npmjs.com/cli/v11/configuring-npm/folders
+    // https://docs.python.org/3/library/site.html, https://docs.python.org/3/library/venv.html,
+    // https://docs.npmjs.com/cli/v11/configuring-npm/folders
     ControlPathKind {
         care: ControlPathPolicy::Asked,
         why: "what is put there is run in the place of an installed program, or whenever one starts",
@@ -230,7 +242,8 @@ const KINDS: &[ControlPathKind] = &[
             "usercustomize.py",
         ],
     },
-    // https://specifications.freedesktop.org/autostart-spec, systemd.unit(5), environment.d(5), Xsession(5), tmux(1)
+    // https://specifications.freedesktop.org/autostart-spec, systemd.unit(5), environment.d(5),
+    // Xsession(5), tmux(1)
     ControlPathKind {
         care: ControlPathPolicy::Asked,
         why: "it is run or read when its owner logs in",
@@ -249,12 +262,12 @@ const KINDS: &[ControlPathKind] = &[
     },
 ];
 
-/// How a path is touched.
+/// The extent of an operation at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TouchKind {
     /// The file at it is written, made or removed.
     Content,
-    /// What is at it appears or disappears with all that it holds: a rename.
+    /// The object appears or disappears with all its content: a rename.
     Whole,
 }
 
@@ -293,13 +306,15 @@ fn matches_control_path(control: &str, names: &[String], touch: TouchKind) -> bo
     })
 }
 
-/// `name` as file systems that fold case, ignore invisible characters or cut ends off would compare it.
+/// `name` as file systems that fold case, ignore invisible characters or cut ends off would compare
+/// it.
 fn fold_name(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     // What follows a colon is a stream of the same file on some systems.
     let name = name.split(':').next().unwrap_or_default();
     let visible = name.chars().filter(|character| !is_ignorable(*character));
-    // Upper case first: some letters have their plain sibling only there (ſ, Kelvin's K, dotless ı).
+    // Upper case first: some letters have their plain sibling only there (ſ, Kelvin's K, dotless
+    // ı).
     let folded: String = visible.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
     folded.trim_end_matches(['.', ' ']).to_owned()
 }

@@ -15,7 +15,7 @@ pub(crate) enum EditError {
     /// A file to restore has changed since the transaction.
     #[error("{}; nothing was taken back; change it by hand, or undo the later edit first", ConflictList(.0, "that edit"))]
     UndoConflict(Vec<Conflict>),
-    /// Nothing is there to be changed.
+    /// The path does not exist.
     #[error("there is nothing at `{path}`; give the path of an existing file")]
     NotFound {
         /// The path.
@@ -27,7 +27,7 @@ pub(crate) enum EditError {
         /// The path.
         path: String,
     },
-    /// The path governs what may be done or what runs, and is not changed by tools.
+    /// The path decides permissions or running programs, and is not changed by tools.
     #[error("`{path}` is not edited: {why}; a person can change it in an editor or a shell of their own")]
     Control {
         /// The path as it was given.
@@ -51,7 +51,7 @@ pub(crate) enum EditError {
         /// The path.
         path: String,
     },
-    /// A file is where a folder would have to be.
+    /// A part of the path is a file instead of a folder.
     #[error(
         "a part of the path `{path}` is a file, not a folder; choose another path or move that file away"
     )]
@@ -129,7 +129,7 @@ pub(crate) enum EditError {
         /// The path.
         path: String,
     },
-    /// Something on the way was exchanged while it was looked at or changed.
+    /// A part of the path was exchanged while it was inspected or changed.
     #[error(
         "`{path}` was moved or exchanged by another program at the same moment; nothing was changed; look at what is there now and make the change anew"
     )]
@@ -145,7 +145,8 @@ pub(crate) enum EditError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The journal, in which the way back is kept, cannot be read or written; so nothing is changed.
+    /// The journal, in which the way back is kept, cannot be read or written; so nothing is
+    /// changed.
     #[error(
         "the edit journal cannot be kept: cannot {action} `{file}` in the state folder: {reason}; nothing was changed; LSP_TOOLS_STATE_DIR names another folder for it"
     )]
@@ -163,8 +164,8 @@ pub(crate) enum EditError {
         /// The waiting time.
         seconds: u64,
     },
-    /// A step failed and what had been done could not be taken back at once; the journal still knows how, and tries
-    /// again before the next edit.
+    /// A step failed and the steps before it could not be reversed at once. The journal keeps the
+    /// information, and the reversal is repeated before the next edit.
     #[error(
         "`{path}` cannot be changed ({reason}), and not everything could be put back ({obstacle}); it is tried again before the next edit"
     )]
@@ -234,11 +235,11 @@ pub(crate) enum ConflictFinding {
         /// Its text, without a byte order mark, if it is UTF-8 text.
         text: Option<String>,
     },
-    /// A folder, a link, or a file that changes while it is looked at.
+    /// A folder, a link, or a file that changes during the inspection.
     Other,
 }
 
-/// With what they were as expected after.
+/// The conflicts of a message, with the moment of the expected state.
 struct ConflictList<'a>(&'a [Conflict], &'static str);
 
 /// The maximum number of conflicts in a message.

@@ -59,7 +59,7 @@ impl FolderHandleCache {
         Ok(())
     }
 
-    /// Brings all changed names to the disk.
+    /// Syncs all changed names to the disk.
     pub(super) fn sync_all(&mut self) -> Result<(), (PathBuf, Errno)> {
         for path in std::mem::take(&mut self.unsettled) {
             self.settle_one(&path).map_err(|errno| (path, errno))?;
@@ -72,7 +72,8 @@ impl FolderHandleCache {
             Some(folder) => sync_folder(folder),
             None => match self.tree.open_folder_at(path) {
                 Ok(folder) => sync_folder(&folder),
-                // Taken away by a later step, or by somebody else: there is nothing left to bring to the disk.
+                // Taken away by a later step, or by somebody else: there is nothing left to bring
+                // to the disk.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
                 Err(errno) => Err(errno),
             },

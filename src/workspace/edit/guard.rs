@@ -1,6 +1,8 @@
-//! The guard of edits, which refuses changes of control paths in the tree before and after the plan.
+//! The guard of edits, which refuses changes of control paths in the tree before and after the
+//! plan.
 //!
-//! Every path is judged twice, as it was given and as it really is, so that a link does not hide it.
+//! Every path is judged twice, as it was given and as it really is, so that a link does not hide
+//! it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -24,12 +26,13 @@ const GIT_DIRECTORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "co
 /// The judge of one workspace.
 #[derive(Debug, Clone)]
 pub(super) struct WorkspaceGuard {
-    /// The user's own folders, where they lie inside the workspace, relative to it.
+    /// The user's own folders inside the workspace, relative to it.
     own: Vec<PathBuf>,
 }
 
 impl WorkspaceGuard {
-    /// The judge of `workspace`, in which nothing at or below one of `protected` (absolute) is changed either.
+    /// The judge of `workspace`, in which nothing at or below one of `protected` (absolute) is
+    /// changed either.
     pub(super) fn new(workspace: &Workspace, protected: &[PathBuf]) -> Self {
         let inside = |path: &PathBuf| {
             let canonical = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
@@ -48,7 +51,8 @@ impl WorkspaceGuard {
         self.refusal_reason(path, touch).map_or(Ok(()), |why| Err(control_error(given, why)))
     }
 
-    /// Refuses `path`, without links, if it is, or lies in, a folder that is git's own by what is in it.
+    /// Refuses `path`, without links, if it is, or lies in, a folder that its content identifies as
+    /// git's own.
     pub(super) fn check_place(
         &self,
         tree: &WorkspaceTree,
@@ -71,8 +75,7 @@ impl WorkspaceGuard {
     }
 }
 
-/// Refuses a plan that would leave a folder which is git's own by what is in it, and was not before: by a path that the
-/// plan makes there.
+/// Refuses a plan whose new paths would turn a folder into a git directory.
 pub(super) fn check_outcome(overlay: &mut PlanOverlay) -> Result<(), EditError> {
     let is_made =
         |(place, node): (&PathBuf, &PlanNode)| (!matches!(node, PlanNode::Absent)).then(|| place.clone());

@@ -42,7 +42,7 @@ pub(super) struct SeenFile {
     pub(crate) metadata: FileMetadata,
     /// True if the user may write to it.
     pub(crate) writable: bool,
-    /// `None` where it is larger than it may be.
+    /// `None` if it is larger than the limit.
     pub(crate) content: Option<SeenContent>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn inspect_object(folder: &FolderHandle, name: &OsStr, limit: u64) ->
     })
 }
 
-/// The regular file `name`, read until it kept still; `None` where it has gone.
+/// Reads the regular file `name` until it stays unchanged; `None` if it no longer exists.
 fn inspect_file(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<Option<SeenFile>, Errno> {
     for _ in 0..MAX_SURVEY_READ_ATTEMPTS {
         let fd = match openat(folder, name, READ | OFlags::NOFOLLOW, Mode::empty()) {

@@ -1,8 +1,9 @@
-//! The journal of transactions: one folder per workspace in the user's state folder, one entry per transaction.
+//! The journal of transactions: one folder per workspace in the user's state folder, one entry per
+//! transaction.
 //!
-//! An entry is a folder with the record and the images of what was there before. Its name says how far the transaction is:
-//! `N.begun` until all steps are done, `N.done` until what they left beside the files is tidied up, `N` after that. Each
-//! change of name is one rename, so that an entry is never in between.
+//! An entry is a folder with the record and the old contents. Its name shows the progress of the
+//! transaction: `N.begun` until all steps are done, `N.done` until their temporary files are
+//! removed, `N` after that. Each change of name is one rename, so an entry is never in between.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -41,7 +42,7 @@ pub(super) enum JournalProgress {
     Tidy,
 }
 
-/// An entry that is there.
+/// An existing entry.
 #[derive(Debug, Clone)]
 pub(super) struct JournalEntry {
     pub(crate) id: EditId,
@@ -173,7 +174,7 @@ impl Journal {
         fs::remove_dir_all(&debris).map_err(|error| journal_error("remove", &debris, error))
     }
 
-    /// Keeps an entry that cannot be understood out of the way, for a person to look at.
+    /// Moves an entry that cannot be parsed aside, for a person to inspect.
     pub(super) fn quarantine(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let aside = self.folder.join(format!("{}.{DAMAGED}", entry.id.0));
         fs::rename(&entry.path, &aside).map_err(|error| journal_error("rename", &entry.path, error))
@@ -216,8 +217,8 @@ impl Journal {
         Ok(bytes)
     }
 
-    /// Forgets the oldest entries until what is left is within the limits, and what was left of entries that were being
-    /// written or removed.
+    /// Removes the oldest entries until the rest is within the limits, and the remains of entries
+    /// that were being written or removed.
     pub(super) fn prune(&self, limits: &EditLimits) -> Result<(), EditError> {
         self.remove_debris()?;
         let entries: Vec<JournalEntry> =
@@ -257,7 +258,7 @@ impl JournalEntry {
         Some(Self { id: EditId(number.parse().ok()?), progress, path })
     }
 
-    /// In bytes; what cannot be asked counts nothing.
+    /// The size in bytes; a file whose size is unknown counts as empty.
     fn size_bytes(&self) -> u64 {
         let length = |name| fs::metadata(self.path.join(name)).map_or(0, |metadata| metadata.len());
         length(RECORD) + length(IMAGES)

@@ -1,4 +1,5 @@
-//! Removal of an empty file that a language server made before anybody had accepted its edit, and of the folders that it made for it.
+//! Removal of an empty file that a language server created before its edit was accepted, with the
+//! folders that it created for it.
 
 use rustix::fs::{AtFlags, FileType, statat, unlinkat};
 use rustix::io::Errno;
@@ -14,10 +15,10 @@ impl Workspace {
         upwards.take_while(|path| !self.exists(path)).collect()
     }
 
-    /// Removes of `paths` the regular files and folders in which nothing is.
+    /// Removes the empty regular files and empty folders among `paths`.
     ///
     /// # Errors
-    /// What the system says; what is not there is no error.
+    /// The error of the operating system; a missing path is no error.
     pub(crate) fn remove_empty_entries(&self, paths: &[WorkspacePath]) -> std::io::Result<()> {
         paths.iter().try_for_each(|path| match self.remove_empty_entry(path) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),

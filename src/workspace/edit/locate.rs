@@ -1,8 +1,9 @@
-//! Resolution of a path for editing, name by name from the root's descriptor, so that no link can lead out.
+//! Resolution of a path for editing, name by name from the root's descriptor, so that no link can
+//! lead out.
 //!
-//! Each name is opened beneath the descriptor of the one before it and never followed by the kernel if it is a link;
-//! what a link says is walked in the same way. `..` is never given to the kernel: it goes back to a descriptor that was
-//! passed on the way.
+//! Each name is opened beneath the descriptor of the one before it and never followed by the kernel
+//! if it is a link; the target of a link is walked in the same way. `..` is never passed to the
+//! kernel: it returns to a descriptor that was opened on the way.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -68,8 +69,9 @@ impl WorkspaceTree {
         Self { workspace: workspace.clone(), root: workspace.jail().root_fd() }
     }
 
-    /// `path`, relative to the root, without any link in it (but for the last name, with [`FinalLinkMode::Keep`]); names that do not
-    /// exist are kept as they are. Empty for the root. `EXDEV` where it leads out.
+    /// Resolves `path`, relative to the root, to a path without any link (except for the last name,
+    /// with [`FinalLinkMode::Keep`]). Names that do not exist are kept. Empty for the root. Returns
+    /// `EXDEV` if the path leads out.
     pub(super) fn resolve(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
         let mut walk = PathResolution { tree: self, entered: Vec::new(), ahead: Vec::new(), links: 0 };
         walk.push(path)?;

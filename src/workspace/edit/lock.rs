@@ -13,8 +13,8 @@ use crate::workspace::private;
 /// The time for which a transaction waits for others.
 const EDIT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first and the longest pause before another process's lock is tried again: the system offers no event with a
-/// deadline for it.
+/// The first and the longest pause before another process's lock is tried again: the system offers
+/// no event with a deadline for it.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 

@@ -49,7 +49,7 @@ pub(super) struct DiskBase<T> {
     pub(crate) object: T,
 }
 
-/// All that the plan has looked at or changed so far.
+/// All objects that the plan has inspected or changed so far.
 #[derive(Debug)]
 pub(super) struct PlanOverlay {
     pub(crate) tree: WorkspaceTree,
@@ -140,13 +140,13 @@ impl PlanOverlay {
         self.nodes.insert(place.to_owned(), node);
     }
 
-    /// From here on nothing is at `place` nor below.
+    /// Clears `place` and everything below it in the plan.
     pub(super) fn clear(&mut self, place: &Path) {
         self.nodes.retain(|path, _| !path.starts_with(place));
         self.set_node(place, PlanNode::Absent);
     }
 
-    /// From here on what is at `from`, with all that is below, is at `to`.
+    /// Moves `from`, with everything below it, to `to` in the plan.
     pub(super) fn rename(&mut self, from: &Path, to: &Path) {
         let moved: Vec<PathBuf> = self.nodes.keys().filter(|path| path.starts_with(from)).cloned().collect();
         self.nodes.retain(|path, _| path.starts_with(from) || !path.starts_with(to));
@@ -164,7 +164,7 @@ impl PlanOverlay {
         self.moves.iter().any(|(from, to)| from.starts_with(place) || to.starts_with(place))
     }
 
-    /// Everything that was looked at or changed, by place.
+    /// All objects that were inspected or changed, by place.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&PathBuf, &PlanNode)> {
         self.nodes.iter()
     }

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use super::inspect::FileMetadata;
 use crate::workspace::WorkspacePath;
 
-/// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal digits.
+/// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal
+/// digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct ContentHash([u8; 32]);
@@ -31,8 +32,8 @@ pub(crate) enum PathPrecondition {
     Any,
 }
 
-/// A list of changes that happen together or not at all, in the order they were put in: each operation sees what those
-/// before it did. Nothing is touched before the plan is committed.
+/// A list of changes that happen together or not at all, in the order of their addition: each
+/// operation sees the result of those before it. Nothing is touched before the plan is committed.
 #[derive(Debug, Clone)]
 pub(crate) struct EditPlan {
     pub(super) title: String,
@@ -66,13 +67,13 @@ pub(super) enum PlanOperation {
         path: WorkspacePath,
         mode: Option<u32>,
     },
-    /// Puts a file back where an earlier transaction took it from, with what belonged to it.
+    /// Restores a file that an earlier transaction removed, with its attributes.
     Restore {
         path: WorkspacePath,
         content: Arc<[u8]>,
         metadata: FileMetadata,
     },
-    /// Puts a symbolic link back.
+    /// Restores a symbolic link.
     RestoreLink {
         path: WorkspacePath,
         target: Vec<u8>,
@@ -92,13 +93,14 @@ pub(super) enum ModeChange {
 }
 
 impl EditPlan {
-    /// An empty plan. `title` says in the history what it was, such as the name of the tool.
+    /// Creates an empty plan. `title` names its origin in the history, such as the name of the
+    /// tool.
     pub(crate) fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), group: None, by_owner: false, operations: Vec::new(), undoes: Vec::new() }
     }
 
-    /// Marks the plan as ordered by the owner of the workspace at a shell: it may change control paths, but only by their
-    /// own names, not through a link.
+    /// Marks the plan as ordered by the owner of the workspace at a shell: it may change control
+    /// paths, but only by their own names, not through a link.
     #[must_use]
     pub(crate) fn by_owner(self) -> Self {
         Self { by_owner: true, ..self }
@@ -111,9 +113,11 @@ impl EditPlan {
         self
     }
 
-    /// The file at `path` gets exactly these bytes; missing folders are made. A symbolic link is followed inside the
-    /// workspace, and stays a link. Mode, owner (where the system allows it) and extended attributes of a file that is
-    /// there are kept; a new one gets what the user's umask leaves.
+    /// Writes exactly these bytes to the file at `path`; missing folders are created.
+    ///
+    /// A symbolic link is followed inside the workspace, and stays a link. An existing file keeps
+    /// its mode, owner (if the system allows it) and extended attributes; a new one gets the
+    /// defaults of the user's umask.
     pub(crate) fn write(
         &mut self,
         path: &WorkspacePath,
@@ -137,7 +141,8 @@ impl EditPlan {
         self.push(PlanOperation::Write { path: path.clone(), content, expected, mode })
     }
 
-    /// The file, the symbolic link itself, or the empty folder at `path` goes. [`PathPrecondition::Hash`] is for files only.
+    /// The file, the symbolic link itself, or the empty folder at `path` goes.
+    /// [`PathPrecondition::Hash`] is for files only.
     pub(crate) fn delete(&mut self, path: &WorkspacePath, expected: PathPrecondition) -> &mut Self {
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: false })
     }
@@ -149,8 +154,9 @@ impl EditPlan {
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: true })
     }
 
-    /// The file, the symbolic link itself, or the folder at `from` is at `to` afterwards; missing folders above `to` are
-    /// made. `expected` is of `from`. A file or link at `to` is replaced only with `overwrite`, a folder never.
+    /// The file, the symbolic link itself, or the folder at `from` is at `to` afterwards; missing
+    /// folders above `to` are made. `expected` is of `from`. A file or link at `to` is replaced
+    /// only with `overwrite`, a folder never.
     pub(crate) fn rename(
         &mut self,
         from: &WorkspacePath,
@@ -161,7 +167,7 @@ impl EditPlan {
         self.push(PlanOperation::Rename { from: from.clone(), to: to.clone(), expected, overwrite })
     }
 
-    /// A folder is at `path` afterwards, and those above it; one that is there already is left as it is.
+    /// Creates a folder at `path`, and those above it; an existing one is left as it is.
     pub(crate) fn create_dir(&mut self, path: &WorkspacePath) -> &mut Self {
         self.push(PlanOperation::CreateDir { path: path.clone(), mode: None })
     }
@@ -179,7 +185,8 @@ impl EditPlan {
         })
     }
 
-    /// Every path that is moved, with where it goes, or deleted: a folder among them goes with all that is in it.
+    /// Returns every moved path with its target, and every deleted path; a folder among them
+    /// includes all its content.
     pub(crate) fn moved_and_deleted(&self) -> impl Iterator<Item = (&WorkspacePath, Option<&WorkspacePath>)> {
         self.operations.iter().filter_map(|operation| match operation {
             PlanOperation::Rename { from, to, .. } => Some((from, Some(to))),

@@ -1,4 +1,5 @@
-//! The record of a transaction in the journal: enough to complete it, to roll it back, and to undo it later.
+//! The record of a transaction in the journal: enough to complete it, to roll it back, and to undo
+//! it later.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +13,8 @@ use crate::workspace::inode::InodeIdentity;
 
 pub(super) const TRANSACTION_FORMAT_VERSION: u32 = 1;
 
-/// A transaction. It is carried out in this order: the structure step by step, then the new contents, then the emptied
-/// folders.
+/// A transaction. It is carried out in this order: the structure step by step, then the new
+/// contents, then the emptied folders.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TransactionRecord {
@@ -95,7 +96,7 @@ pub(super) enum RemovedItem {
         metadata: FileMetadata,
     },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
-    /// A folder in which nothing is left but what the same transaction has put aside.
+    /// A folder that contains only files moved aside by the same transaction.
     Emptied,
     /// A folder, itself first, each entry after the folder it lies in.
     Tree(Vec<RemovedTreeEntry>),
@@ -125,7 +126,8 @@ pub(super) enum LeafKind {
 pub(super) struct ContentWrite {
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
-    /// Beside it: the new file until it takes its place, then the old one until the transaction is over.
+    /// Beside it: the new file until it takes its place, then the old one until the transaction is
+    /// over.
     pub(crate) temp: String,
     pub(crate) before: Option<ReplacedFile>,
     pub(crate) after: ContentHash,
@@ -175,12 +177,12 @@ pub(super) fn final_place(structure: &[StructureStep], step: usize, path: &Path)
     place
 }
 
-/// `relative` below `folder`; the folder itself where it is empty.
+/// Joins `relative` to `folder`; returns the folder itself if it is empty.
 pub(super) fn join_relative(folder: &Path, relative: &Path) -> PathBuf {
     if relative.as_os_str().is_empty() { folder.to_owned() } else { folder.join(relative) }
 }
 
-/// `path`, which lies at or below `from`, as it is called when `from` is called `to`; `None` where it lies elsewhere.
+/// Replaces the beginning `from` of `path` by `to`; `None` if `path` is not at or below `from`.
 pub(super) fn rebase_path(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(from).ok()?;
     Some(join_relative(to, rest))

@@ -46,7 +46,7 @@ pub(super) fn refuse_size(path: &WorkspacePath, size: u64, limits: &EditLimits) 
     })
 }
 
-/// An old content is larger than what is kept.
+/// Creates the error for an old content that is larger than the limit of kept contents.
 pub(super) fn too_large(path: &WorkspacePath, seen: &SeenFile, limits: &EditLimits) -> EditError {
     EditError::TooLarge {
         path: path.display(),
@@ -135,7 +135,8 @@ pub(super) fn failed_at(path: String, errno: Errno) -> EditError {
     match errno {
         Errno::ACCESS | Errno::PERM | Errno::ROFS => EditError::Denied { path },
         Errno::NOSPC | Errno::DQUOT => EditError::NoSpace { path },
-        // What was there a step before is not there any more, or is of another kind, and the kernel cannot say for sure what is.
+        // What was there a step before is not there any more, or is of another kind, and the kernel
+        // cannot say for sure what is.
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE | Errno::AGAIN => EditError::Moved { path },
         Errno::EXIST | Errno::ISDIR | Errno::NOTEMPTY => EditError::Moved { path },
         other => EditError::Io { path, source: other.into() },

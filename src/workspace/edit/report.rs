@@ -59,7 +59,7 @@ pub(super) fn summarize_changes(files: &[FileChange]) -> Vec<FileChangeSummary> 
 }
 
 impl FileChangeSummary {
-    /// For those who ask for the history.
+    /// Converts the summary for the history.
     pub(super) fn into_operation(self) -> (WorkspacePath, FileOperation) {
         let operation = match self.operation {
             SummaryOperation::Created => FileOperation::Created,

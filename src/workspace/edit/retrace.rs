@@ -1,4 +1,5 @@
-//! The texts before and after a transaction of the past, as far as the journal and the disk still have them.
+//! The texts before and after a transaction of the past, as far as the journal and the disk still
+//! have them.
 
 use std::path::Path;
 
@@ -25,7 +26,8 @@ pub(crate) struct RetracedChange {
     pub(crate) path: WorkspacePath,
     /// The operation on the file.
     pub(crate) operation: FileOperation,
-    /// Its texts before and after, `None` for a side on which there was no file; or why they are not to be had, in one phrase.
+    /// Its texts before and after, `None` for a side without a file; or the reason why they are not
+    /// available, in one phrase.
     pub(crate) texts: Result<(Option<String>, Option<String>), &'static str>,
 }
 
@@ -82,7 +84,8 @@ impl Retracer<'_> {
         Ok((before, Some(self.after(path, put.after)?)))
     }
 
-    /// The content with this hash: what the next transaction of the file replaced, else what is on disk.
+    /// Returns the content with this hash: the one that the next transaction of the file replaced,
+    /// else the one on disk.
     fn after(&self, path: &Path, hash: ContentHash) -> Result<String, &'static str> {
         for (entry, record) in &self.later {
             let replaced = record.puts.iter().find(|put| put.path == path);

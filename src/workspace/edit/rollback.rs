@@ -1,7 +1,8 @@
 //! Rollback of a transaction that is not complete, after a failed step or the death of its process.
 //!
-//! What has been done is seen from the disk alone: the temporary name of a new content holds the new file before the
-//! exchange and the old one after it; what was removed has its spare name. So it may be started again any number of times.
+//! The disk alone shows which steps were done: the temporary name of a new content holds the new
+//! file before the exchange and the old one after it; a removed object has its spare name. A
+//! rollback can therefore be restarted any number of times.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ use crate::workspace::inode::InodeIdentity;
 /// Gives an old content from the journal.
 pub(super) type OldContent<'a> = &'a dyn Fn(&StoredContentRange) -> Result<Vec<u8>, super::EditError>;
 
-/// Brings everything back to what it was before `record`. What somebody else has changed since is left alone and returned.
+/// Restores the state before `record`. Files that another program has changed since are left alone
+/// and returned.
 pub(super) fn roll_back(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
@@ -75,7 +77,8 @@ impl RollBack<'_> {
         temp: Option<InodeIdentity>,
     ) -> Result<(), Errno> {
         let ours = match temp {
-            // Where the file system cannot rename without replacing, the file has both names for a moment.
+            // Where the file system cannot rename without replacing, the file has both names for a
+            // moment.
             Some(temp) => identity_at(folder, name)? == Some(temp),
             None => content_at(folder, name)? == Some(put.after),
         };
@@ -106,7 +109,8 @@ impl RollBack<'_> {
         atomic::remove(folder, temp.as_ref())
     }
 
-    /// There is no temporary file: nothing has been done yet, or the old file was replaced for lack of an exchange.
+    /// There is no temporary file: nothing has been done yet, or the old file was replaced for lack
+    /// of an exchange.
     fn rewrite(
         &mut self,
         folder: &FolderHandle,
@@ -157,7 +161,8 @@ impl RollBack<'_> {
         self.folders.close_below_place(to)?;
         match atomic::rename((&target, new), (&source, old)) {
             Ok(()) => {}
-            // A thing without a known identity that was not moved yet, or whose old name somebody else has taken.
+            // A thing without a known identity that was not moved yet, or whose old name somebody
+            // else has taken.
             Err(Obstacle::Changed) if identity.is_none() => {}
             Err(Obstacle::Changed) => self.left_alone.push(to.to_owned()),
             Err(Obstacle::System(errno)) => return Err(errno),
@@ -185,7 +190,8 @@ impl RollBack<'_> {
         Ok(())
     }
 
-    /// The folder that `path` lies in; `None` where it is not there (yet, or any more), and nothing can have been done in it.
+    /// Returns the folder of `path`; `None` if it does not exist, so that nothing can have been
+    /// done in it.
     fn folder_of<'p>(&mut self, path: &'p Path) -> Result<Option<(FolderHandle, &'p OsStr)>, Errno> {
         match self.folders.folder_of(path) {
             Ok(found) => Ok(Some(found)),

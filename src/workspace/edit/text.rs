@@ -14,8 +14,9 @@ pub(super) const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 pub(crate) enum LineEnds {
     /// Those that it has.
     AsGiven,
-    /// Those of the file it replaces, if it was given with LF alone, as agents write: a line that was there before keeps its
-    /// own line end, a new one gets the one that the file has most of. A text that contains any CR is taken as given.
+    /// Those of the file it replaces, if it was given with LF alone, as agents write: a line that
+    /// was there before keeps its own line end, a new one gets the one that the file has most of. A
+    /// text that contains any CR is taken as given.
     OfTheFile,
 }
 
@@ -26,8 +27,9 @@ impl TextFile {
         ContentHash::of_text(&self.text, self.bom)
     }
 
-    /// The bytes of this file with the text `new` in place of its own: the byte order mark stays, and line ends become as
-    /// `line_ends` says. Nothing else is changed; a missing final newline of `new` is not added.
+    /// Returns the bytes of this file with the text `new` in place of its own: the byte order mark
+    /// stays, and `line_ends` decides the line ends. Nothing else is changed; a missing final
+    /// newline of `new` is not added.
     pub(crate) fn with_text(&self, new: &str, line_ends: LineEnds) -> Vec<u8> {
         let new = match line_ends {
             LineEnds::OfTheFile if !new.contains('\r') && self.text.contains('\r') => {
@@ -42,7 +44,7 @@ impl TextFile {
     }
 }
 
-/// `new`, whose lines end in LF, with the line ends of `old`.
+/// Returns `new`, whose lines end in LF, with the line ends of `old`.
 fn with_line_ends_of(old: &str, new: &str) -> String {
     let old: Vec<(&str, &str)> = lines(old).collect();
     let usual = most_frequent(&old);
@@ -78,7 +80,7 @@ fn most_frequent<'a>(lines: &[(&'a str, &'a str)]) -> &'a str {
         .unwrap_or("\n")
 }
 
-/// The lines of `text` and what ends each: LF, CRLF, CR, or nothing at the end of the text.
+/// Splits `text` into lines and their ends: LF, CRLF, CR, or nothing at the end of the text.
 fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = text;
     std::iter::from_fn(move || {

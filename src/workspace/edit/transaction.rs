@@ -29,8 +29,8 @@ const TRANSACTIONS_PER_JOURNAL_PRUNE: u64 = 16;
 /// From how many bytes of old contents on a transaction looks by itself.
 const PRUNE_BYTES: u64 = 1024 * 1024;
 
-/// The edits of one workspace: commits plans and takes them back. Cheap to clone. Its methods block: from asynchronous code
-/// they are called on a thread that may.
+/// The edits of one workspace: commits plans and takes them back. Cheap to clone. Its methods
+/// block: from asynchronous code they are called on a thread that may.
 #[derive(Debug, Clone)]
 pub(crate) struct TransactionManager(Arc<TransactionManagerInner>);
 
@@ -46,10 +46,11 @@ struct TransactionManagerInner {
 /// The parameters of a workspace's edits.
 #[derive(Debug, Clone)]
 pub(crate) struct EditOptions {
-    /// The user's state folder; the journal is kept below it. It is made when the first transaction needs it.
+    /// The user's state folder; the journal is kept below it. It is made when the first transaction
+    /// needs it.
     pub state: PathBuf,
-    /// Absolute paths of the user's own that no edit may change, where they lie inside the workspace: folders of settings
-    /// and state. `state` is always one of them.
+    /// Absolute paths of the user's own that no edit may change, if they lie inside the workspace:
+    /// folders of settings and state. `state` is always one of them.
     pub protected: Vec<PathBuf>,
     /// The size limits of edits and of the journal.
     pub limits: EditLimits,
@@ -62,7 +63,8 @@ pub(crate) struct EditLimits {
     pub file_bytes: u64,
     /// The most old content that one transaction replaces or deletes, in bytes.
     pub transaction_bytes: u64,
-    /// The most files that one transaction writes, and the most entries of a folder that it deletes.
+    /// The most files that one transaction writes, and the most entries of a folder that it
+    /// deletes.
     pub transaction_files: usize,
     /// The most files and folders in a folder that is renamed.
     pub moved_entries: usize,
@@ -96,8 +98,8 @@ impl EditOptions {
 }
 
 impl TransactionManager {
-    /// The edits of `workspace`. Nothing is read or made yet; every commit puts in order what a process that died has
-    /// left.
+    /// Creates the manager of `workspace`'s edits. Nothing is read or created yet; every commit
+    /// first recovers the transactions of processes that died.
     pub(crate) fn new(workspace: Workspace, options: EditOptions) -> Self {
         let mut protected = options.protected;
         protected.push(options.state.clone());
@@ -116,8 +118,8 @@ impl TransactionManager {
     /// Carries out `plan`: all of it, or nothing.
     ///
     /// # Errors
-    /// [`EditError::Conflict`] where something is not as expected, with what is there now; otherwise what is in the way.
-    /// Nothing has been changed then, except where [`EditError::Unfinished`] says so.
+    /// [`EditError::Conflict`] if something is not as expected, with the present state; otherwise
+    /// the obstacle. Nothing has been changed then, unless [`EditError::Unfinished`] is returned.
     pub(crate) fn commit(&self, plan: &EditPlan) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         self.0.commit(plan)
@@ -134,10 +136,10 @@ impl TransactionManager {
         Ok(report(&checked).files)
     }
 
-    /// Takes the transaction `id` back, as a transaction of its own in `group`.
+    /// Undoes the transaction `id`, as a transaction of its own in `group`.
     ///
     /// # Errors
-    /// [`EditError::UndoConflict`] where a file has been changed since; it is left as it is, and so is everything else.
+    /// [`EditError::UndoConflict`] if a file has been changed since; nothing is changed then.
     pub(crate) fn undo(&self, id: EditId, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         self.0.undo(&[id], group)
@@ -155,7 +157,8 @@ impl TransactionManager {
         self.0.undo(&[id], group)
     }
 
-    /// Takes back everything of `of` that still stands, in one transaction of the group `group`: all of it, or nothing.
+    /// Takes back everything of `of` that still stands, in one transaction of the group `group`:
+    /// all of it, or nothing.
     ///
     /// # Errors
     /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
@@ -179,10 +182,10 @@ impl TransactionManager {
         self.0.undo(&ids, group)
     }
 
-    /// The transactions that the journal remembers, newest first.
+    /// Returns the transactions of the journal, newest first.
     ///
     /// # Errors
-    /// [`EditError::Journal`] where it cannot be read.
+    /// [`EditError::Journal`] if it cannot be read.
     pub(crate) fn history(&self) -> Result<Vec<HistoryEntry>, EditError> {
         self.0.history()
     }
@@ -196,11 +199,11 @@ impl TransactionManager {
         retrace(&self.0.journal, &self.0.workspace, id)
     }
 
-    /// Brings to their end, or takes back, the transactions of processes that died in the middle. Costs next to nothing
-    /// where there are none.
+    /// Completes or reverses the transactions of processes that died in the middle. The cost is
+    /// negligible if there are none.
     ///
     /// # Errors
-    /// Where something cannot be put in order now; it is tried again the next time.
+    /// A transaction cannot be recovered now; it is tried again the next time.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn recover(&self) -> Result<Vec<RecoveredTransaction>, EditError> {
         if !self.0.journal.exists() {
@@ -252,7 +255,8 @@ impl TransactionManagerInner {
                 return Err(error);
             }
         };
-        // What has happened has happened: what cannot be tidied up now is tried again before the next transaction.
+        // What has happened has happened: what cannot be tidied up now is tried again before the
+        // next transaction.
         if let Err(error) = self.finish_transaction(&mut folders, &record, entry, images.length) {
             tracing::warn!("after the edit {}: {error}", record.id);
         }
@@ -275,7 +279,7 @@ impl TransactionManagerInner {
         Ok(())
     }
 
-    /// Everything back as it was; the error that tells why.
+    /// Restores the state before the transaction; returns the error with the reason.
     fn roll_back_failed(
         &self,
         folders: &mut FolderHandleCache,

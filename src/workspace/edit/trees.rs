@@ -38,7 +38,7 @@ impl From<Errno> for TreeError {
 }
 
 impl StoredContentRanges {
-    /// Keeps `content`, and says where.
+    /// Keeps `content`, and returns its position.
     pub(super) fn store(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> StoredContentRange {
         let image = StoredContentRange { offset: self.length, length: content.len() as u64, hash };
         self.length += image.length;
@@ -47,7 +47,8 @@ impl StoredContentRanges {
     }
 }
 
-/// Everything in `folder`, itself first, each entry after the folder it lies in, with the contents put into `images`.
+/// Lists everything in `folder`, itself first, each entry after its folder, with the contents
+/// stored in `images`.
 pub(super) fn list_tree(
     parent: &FolderHandle,
     name: &OsStr,

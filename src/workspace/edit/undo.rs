@@ -1,4 +1,5 @@
-//! The inverse plan of a transaction. It goes the same way as any other: checked, journaled, all or nothing.
+//! The inverse plan of a transaction. It is executed like any other: checked, journaled, all or
+//! nothing.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use super::record::{
 use super::report::path_of;
 use super::{EditError, EditId, EditPlan, HistoryEntry, PathPrecondition};
 
-/// Adds to `plan` what takes `entry` back.
+/// Adds the inverse of `entry` to `plan`.
 pub(super) fn add_inverse(
     plan: &mut EditPlan,
     journal: &Journal,
@@ -112,7 +113,8 @@ impl InversePlanBuilder<'_> {
     }
 }
 
-/// Fills in which of `entries` (newest first) were taken back, by which that was not taken back itself.
+/// Fills in which of `entries` (newest first) were taken back, by which that was not taken back
+/// itself.
 pub(super) fn mark_undone(entries: &mut [HistoryEntry]) {
     for index in 0..entries.len() {
         // Newer ones come first, so whether this one still counts is already known.

@@ -25,9 +25,10 @@ const MAX_XATTR_BYTES: usize = 64 * 1024;
 enum AttributeRetention {
     /// The user's own, and access control lists: an edit that would lose it does not happen.
     Kept,
-    /// Labels that the system may set by itself and may not let us set: kept where that is allowed.
+    /// Labels that the system may set by itself and may not let us set: kept if that is allowed.
     Tried,
-    /// Vouches for the content (file capabilities, integrity): void when that changes, as after any write.
+    /// Vouches for the content (file capabilities, integrity): void when that changes, as after any
+    /// write.
     Void,
 }
 
@@ -68,7 +69,7 @@ pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
     Ok(attributes)
 }
 
-/// Gives `attributes` to the open file.
+/// Sets `attributes` of the open file.
 pub(super) fn write_all(fd: impl AsFd, attributes: &[Attribute]) -> Result<(), Errno> {
     for attribute in attributes {
         match fsetxattr(&fd, &attribute.name, &attribute.value, XattrFlags::empty()) {

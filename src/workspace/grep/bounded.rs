@@ -1,4 +1,5 @@
-//! The regular-expression engine for one file, which stops at the deadline and refuses lines that it could not finish in time.
+//! The regular-expression engine for one file, which stops at the deadline and refuses lines that
+//! it could not finish in time.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -13,9 +14,9 @@ use crate::workspace::WorkDeadline;
 
 /// A search in one file with a [`LineMatcher`].
 ///
-/// Every call of the engine begins with a look at the deadline. A call over more bytes than
-/// [`LineMatcher::unwatched_bytes`] is first tried on the lazy DFA, which takes linear time or gives
-/// up. If it gives up, only the slow engine is left, and the line is skipped and counted.
+/// Every call of the engine begins with a check of the deadline. A call over more bytes than
+/// [`LineMatcher::unwatched_bytes`] is first tried on the lazy DFA, which takes linear time or
+/// gives up. If it gives up, only the slow engine is left, and the line is skipped and counted.
 #[derive(Debug)]
 pub(in crate::workspace) struct BoundedMatcher<'a> {
     pattern: &'a LineMatcher,
@@ -93,7 +94,8 @@ impl<'a> BoundedMatcher<'a> {
         Ok(is_fast)
     }
 
-    /// The end of the stretch of whole lines from `from` that one call may search: a single line where it is longer.
+    /// Returns the end of the whole lines from `from` that one call may search; a longer line is
+    /// searched alone.
     fn stretch_end(&self, haystack: &[u8], from: usize) -> usize {
         let reach = from.saturating_add(self.pattern.unwatched_bytes());
         if reach >= haystack.len() {

@@ -18,9 +18,11 @@ use crate::workspace::WorkDeadline;
 use crate::workspace::read::decode_utf16;
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};
 
-/// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass through a small buffer.
+/// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass
+/// through a small buffer.
 const MAX_SLURPED_FILE_BYTES: u64 = 1 << 20;
-/// The most memory, in bytes, that one line may take while it is searched, or a file where matches reach over line ends.
+/// The most memory, in bytes, that one line may take while it is searched, or a file where matches
+/// reach over line ends.
 const MAX_GREP_HEAP_BYTES: usize = 64 << 20;
 /// The maximum number of Unicode scalar values shown of a match over several lines.
 const WHOLE_LINES: usize = 4_000;
@@ -30,7 +32,7 @@ const BINARY_HEAD_BYTES: usize = 64 << 10;
 /// The largest file in UTF-16, in bytes, that is decoded; in memory it takes three times as much.
 const MAX_UTF16_FILE_BYTES: u64 = 16 << 20;
 
-/// Searches files one after the other: what one thread needs for it.
+/// A searcher of files, one after the other: the state of one thread.
 pub(super) struct GrepFileSearcher {
     matcher: LineMatcher,
     searcher: Searcher,
@@ -49,7 +51,8 @@ pub(super) struct GrepFileOutcome {
     pub(super) ending: GrepFileEnding,
     /// The number of lines for whose length the pattern is too slow.
     pub(super) skipped_lines: usize,
-    /// The offset of a NUL byte far from the start, behind which nothing was searched though it may match.
+    /// The offset of a NUL byte far from the start, behind which nothing was searched though it may
+    /// match.
     pub(super) cut_at: Option<u64>,
 }
 
@@ -174,14 +177,15 @@ impl GrepFileSearcher {
     }
 }
 
-/// Returns true if `file` begins with the byte order mark of UTF-16. The position in the file stays.
+/// Returns true if `file` begins with the byte order mark of UTF-16. The position in the file
+/// stays.
 fn starts_as_utf16(file: &File) -> bool {
     let mut start = [0; 4];
     file.read_exact_at(&mut start, 0).is_ok() && decode_utf16(&start).is_some()
 }
 
-/// Fills `buffer` with what `file`, which had `size` bytes, holds, and says how much that is; `None` where it has grown
-/// beyond what is read whole.
+/// Fills `buffer` with the content of `file`, which had `size` bytes, and returns its length.
+/// `None` if it has grown beyond the limit.
 fn read_whole(mut file: &File, size: usize, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
     let room = size.max(4096) + 1;
     if buffer.len() < room {
@@ -207,13 +211,14 @@ fn read_whole(mut file: &File, size: usize, buffer: &mut Vec<u8>) -> io::Result<
     }
 }
 
-/// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
+/// Offsets of carriage returns without a line feed after them: line breaks that the searcher does
+/// not count.
 fn lone_returns(content: &[u8]) -> Vec<u64> {
     let is_lone = |at: &usize| content.get(at + 1) != Some(&b'\n');
     memchr::memchr_iter(b'\r', content).filter(is_lone).map(|at| at as u64).collect()
 }
 
-/// Takes what the searcher finds in one file.
+/// The sink of the searcher's matches in one file.
 struct LineMatchSink<'a> {
     engine: &'a BoundedMatcher<'a>,
     wanted: GrepWanted,

@@ -12,20 +12,21 @@ use regex_automata::util::syntax;
 const MAX_COMPILED_PATTERN_BYTES: usize = 16 << 20;
 /// The maximum size of the states that are built during a search, in bytes per thread.
 const MAX_PATTERN_DFA_BYTES: usize = 16 << 20;
-/// The work of one call of the engine, in states of the compiled pattern times bytes searched. Its slowest way takes about ten
-/// nanoseconds for each, so that this is a fraction of a second.
+/// The work of one call of the engine, in states of the compiled pattern times bytes searched. Its
+/// slowest way takes about ten nanoseconds for each, so that this is a fraction of a second.
 const MAX_UNWATCHED_STEPS: usize = 1 << 26;
 
 /// The condition for a matching line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepPattern {
-    /// A regular expression (the syntax of the crate `regex`; no look-around, no back-references), or plain text.
+    /// A regular expression (the syntax of the crate `regex`; no look-around, no back-references),
+    /// or plain text.
     pub text: String,
     /// `text` is plain text.
     pub fixed: bool,
     /// The treatment of upper and lower case.
     pub case: CaseMode,
-    /// Only where no word character stands before or after.
+    /// True to match only whole words.
     pub whole_word: bool,
     /// Matches may reach over line ends; `.` matches a line break only within `(?s:…)`.
     pub multiline: bool,
@@ -39,16 +40,16 @@ pub enum CaseMode {
     /// They differ.
     #[default]
     Sensitive,
-    /// They are the same.
+    /// Case is ignored.
     Insensitive,
-    /// They are the same unless the pattern has an upper-case letter.
+    /// Case is ignored unless the pattern has an upper-case letter.
     Smart,
 }
 
 /// The reasons why a pattern is not usable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// There is nothing to look for.
+    /// The pattern is empty.
     #[error("the pattern is empty; give the text to look for")]
     Empty,
     /// The regular expression is wrong.
@@ -83,11 +84,12 @@ pub enum PatternError {
     },
 }
 
-/// A pattern, compiled. Cheap to clone. A [`BoundedMatcher`](super::BoundedMatcher) searches with it.
+/// A pattern, compiled. Cheap to clone. A [`BoundedMatcher`](super::BoundedMatcher) searches with
+/// it.
 #[derive(Debug, Clone)]
 pub(crate) struct LineMatcher {
     pub(super) regex: RegexMatcher,
-    /// The same pattern for an engine that gives up if it cannot be fast.
+    /// The pattern in the form of an engine that gives up if it cannot be fast.
     pub(super) lazy: Arc<lazy::Regex>,
     pub(super) invert: bool,
 }
@@ -124,14 +126,16 @@ impl LineMatcher {
         Ok(Self { regex, lazy: Arc::new(lazy), invert: pattern.invert })
     }
 
-    /// The number of bytes that the engine may search in one call, however slow the pattern makes it.
+    /// The number of bytes that the engine may search in one call, however slow the pattern makes
+    /// it.
     pub(super) fn unwatched_bytes(&self) -> usize {
         MAX_UNWATCHED_STEPS / self.lazy.forward().get_nfa().states().len().max(1)
     }
 }
 
-/// The engine that tells whether a long line can be searched in linear time. It measures effort, and no match is
-/// taken from it, so the bounds of whole words and a pattern's smart case are left out.
+/// Builds the engine that shows whether a long line can be searched in linear time. It measures
+/// effort, and its matches are not used, so the bounds of whole words and a pattern's smart case
+/// are left out.
 fn lazy_regex(pattern: &GrepPattern) -> Result<lazy::Regex, Box<BuildError>> {
     let text = if pattern.fixed { regex_syntax::escape(&pattern.text) } else { pattern.text.clone() };
     let syntax = syntax::Config::new().utf8(false).multi_line(true).crlf(true);

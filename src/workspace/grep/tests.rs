@@ -45,7 +45,8 @@ fn with(text: &str, change: impl FnOnce(&mut GrepPattern)) -> GrepQuery {
     query
 }
 
-/// `path:line:column text`, 0-based; `-end` behind the line where there are several.
+/// Formats matches as `path:line:column text`, 0-based; `-end` behind the line if there are
+/// several.
 fn found(workspace: &Workspace, query: &GrepQuery) -> Vec<String> {
     let result = workspace.grep(query).unwrap();
     let mut lines = Vec::new();

@@ -149,7 +149,7 @@ fn compare(root: &Path, in_git: bool) {
     one_by_one(&workspace, in_git);
 }
 
-/// The rules of single paths, as they are asked for when files change.
+/// The rules of single paths, as used for changed files.
 fn one_by_one(workspace: &Workspace, in_git: bool) {
     let root = workspace.root();
     let rules = super::super::rules::WatchRules::new(workspace);

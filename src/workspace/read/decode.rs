@@ -76,8 +76,8 @@ fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
     }
 }
 
-/// The text in `bytes` if they begin with the byte order mark of UTF-16; what is no scalar value becomes a replacement
-/// character.
+/// Decodes `bytes` if they begin with the byte order mark of UTF-16; units that are no scalar value
+/// become replacement characters.
 pub(in crate::workspace) fn decode_utf16(bytes: &[u8]) -> Option<String> {
     let unit = match utf16_mark(bytes)? {
         ByteOrder::Little => u16::from_le_bytes,
@@ -105,7 +105,8 @@ fn not_text(bytes: &[u8], path: String) -> ReadError {
     ReadError::Binary { path, offset }
 }
 
-/// 1-based line and column (Unicode scalar values) of what follows `before`, which is valid UTF-8.
+/// Returns the 1-based line and column (Unicode scalar values) of the position behind `before`,
+/// which is valid UTF-8.
 fn place_of(before: &[u8]) -> (u64, u64) {
     let mut line = 1;
     let mut start = 0;

@@ -8,7 +8,8 @@ use crate::workspace::{WorkDeadline, Workspace, WorkspacePath};
 
 /// The number of bytes that are read at once.
 const PAGE_READ_CHUNK_BYTES: usize = 64 * 1024;
-/// Files up to this size, in bytes, are read to their end, so that it is known how many lines they have.
+/// Files up to this size, in bytes, are read to their end, so that it is known how many lines they
+/// have.
 const MAX_COUNTED_FILE_BYTES: u64 = 32 << 20;
 /// The number of bytes behind a cut in which the end of the line is searched for.
 const MAX_LINE_TAIL_BYTES: u64 = 64 << 20;
@@ -24,20 +25,22 @@ pub(crate) struct PageQuery {
     pub(crate) max_bytes: usize,
     /// The maximum number of bytes kept of a longer line.
     pub(crate) longest_line: usize,
-    /// When it ends even so.
+    /// The time at which reading ends in any case.
     pub(crate) deadline: WorkDeadline,
 }
 
 /// Some lines of a file as they were at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilePage {
-    /// The lines with their line breaks as in the file, without a byte order mark; `…` where one was cut.
+    /// The lines with their line breaks as in the file, without a byte order mark; `…` marks each
+    /// cut.
     pub(crate) text: String,
     /// The number of these lines.
     pub(crate) lines: usize,
-    /// There is more of the file behind them.
+    /// True if the file continues behind them.
     pub(crate) has_more: bool,
-    /// The page ended before it had as many lines as were wanted because of its size or the deadline.
+    /// The page ended before it had as many lines as were wanted because of its size or the
+    /// deadline.
     pub(crate) ended_early: bool,
     /// The number of lines of the file; `None` if it was not read to its end. A line break at the
     /// end begins no line.
@@ -57,11 +60,12 @@ pub(crate) struct CutLine {
 }
 
 impl Workspace {
-    /// Some lines of the file at `path`, and its state. Lines end at LF, CRLF or CR, as everywhere.
+    /// Reads some lines of the file at `path`, with its state. Lines end at LF, CRLF or CR, as
+    /// everywhere.
     ///
     /// # Errors
-    /// [`ReadError`]; only what was read is known to be text. [`ReadError::Late`] where the deadline came before the first
-    /// line did.
+    /// [`ReadError`]; only the part that was read is known to be text. [`ReadError::Late`] if the
+    /// deadline passed before the first line was reached.
     pub(crate) fn read_page(
         &self,
         path: &WorkspacePath,
@@ -82,10 +86,11 @@ impl Workspace {
         Err(ReadError::Changing { path: path.display() })
     }
 
-    /// The first bytes of the regular file at `path`, at most `most`, and its stamp: to tell what kind of file it is.
+    /// Reads the first bytes of the regular file at `path`, at most `most`, and its stamp, to
+    /// determine the kind of the file.
     ///
     /// # Errors
-    /// [`ReadError`] where it is missing, leads out, or is no regular file.
+    /// [`ReadError`] if it is missing, leads out, or is no regular file.
     pub(crate) fn read_head(
         &self,
         path: &WorkspacePath,
@@ -101,10 +106,10 @@ impl Workspace {
 }
 
 impl FilePage {
-    /// Some lines of a text that lies in no file as it is; `name` is what errors call it.
+    /// Pages through a text that is no file; `name` is its name in errors.
     ///
     /// # Errors
-    /// None that a text which is UTF-8 could cause.
+    /// None for a text in UTF-8.
     pub(crate) fn of_text(
         text: &str,
         query: &PageQuery,
@@ -156,7 +161,8 @@ impl<'q> Pager<'q> {
         }
     }
 
-    /// Reads until the page is full and nothing more is to be known, or the file or the time is at its end.
+    /// Reads until the page is full and nothing more is to be known, or the file or the time is at
+    /// its end.
     fn read(&mut self, mut file: &File, path: &WorkspacePath) -> Result<(), ReadError> {
         let mut buffer = vec![0; PAGE_READ_CHUNK_BYTES];
         let (mut held, mut offset) = (0, 0_u64);
@@ -254,7 +260,8 @@ impl<'q> Pager<'q> {
             return Err(ReadError::Late { path: name(), line: self.line + 1 });
         }
         if !self.at_end && !self.is_full {
-            // In the middle of a line, at the deadline or behind so much of it that its end was not looked for.
+            // In the middle of a line, at the deadline or behind so much of it that its end was not
+            // looked for.
             (self.has_more, self.ended_early) = (true, true);
             if self.is_wanted() && self.length > 0 {
                 self.end_line(b"");
@@ -272,7 +279,7 @@ impl<'q> Pager<'q> {
     }
 }
 
-/// Takes away a character of which not all bytes are there, and says with `…` that something is missing.
+/// Removes an incomplete character at the end, and marks the cut with `…`.
 fn cut_at_character(text: &mut Vec<u8>) {
     let is_start = |byte: &u8| *byte & 0xC0 != 0x80;
     let tail = text.len().saturating_sub(4);

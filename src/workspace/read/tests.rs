@@ -20,7 +20,8 @@ fn read(workspace: &Workspace, path: &str) -> Result<TextFile, ReadError> {
     workspace.read_text(&workspace.path(Path::new(path)).unwrap())
 }
 
-/// The error of reading `path`, which must come at once, and be the same as that of stamping it.
+/// Returns the error of reading `path`, which must come at once, and be the same as that of
+/// stamping it.
 fn refused(workspace: &Workspace, path: &str) -> String {
     let began = Instant::now();
     let error = read(workspace, path).unwrap_err().to_string();

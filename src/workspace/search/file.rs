@@ -16,7 +16,7 @@ pub(super) enum SearchFileOutcome {
     /// To its end, or to as many hits as were wanted.
     Searched {
         hits: Vec<Hit>,
-        /// Lines were skipped for whose length the pattern is too slow.
+        /// True if lines were skipped because they are too long for the pattern.
         has_gaps: bool,
     },
     /// Up to the deadline.
@@ -97,7 +97,7 @@ impl<'b> SearchLineCursor<'b> {
         Self { bytes, position: Position::new(number, 0), at: 0, start: 0 }
     }
 
-    /// The position of the byte at `offset`, which is not before the last one asked for.
+    /// Returns the position of the byte at `offset`, which is not before the last one.
     fn advance(&mut self, offset: usize) -> Position {
         let mut rest = &self.bytes[self.at.min(offset)..offset];
         while let Some(index) = rest.iter().position(|byte| *byte == b'\r') {
@@ -110,10 +110,10 @@ impl<'b> SearchLineCursor<'b> {
         self.position
     }
 
-    /// The line that the byte offset `at`, the last one asked for, is on; cut around it if it is very long.
+    /// Returns the line of the byte offset `at`, the last one; cut around it if it is very long.
     fn line_excerpt(&self, at: usize) -> String {
-        // A break further away than what is shown changes nothing; looking for it would cost a long line its length
-        // for every hit in it.
+        // A break further away than what is shown changes nothing; looking for it would cost a long
+        // line its length for every hit in it.
         let near = &self.bytes[at..self.bytes.len().min(at + 8 * MAX_EXCERPT_LINE_CHARS)];
         let end = near.iter().position(|byte| *byte == b'\r').map_or(self.bytes.len(), |index| at + index);
         excerpt(&self.bytes[self.start..end], at - self.start, MAX_EXCERPT_LINE_CHARS)

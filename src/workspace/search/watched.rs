@@ -6,13 +6,14 @@ use std::io::{self, Read};
 
 use crate::workspace::WorkDeadline;
 
-/// The file, and what was learnt of it while it was read.
+/// The file, and the facts collected while it was read.
 pub(in crate::workspace) struct SearchedFile<'f> {
     bytes: SearchInput<'f>,
     until: &'f WorkDeadline,
     timed_out: Cell<bool>,
     first_nul: Cell<Option<u64>>,
-    /// Offsets of carriage returns without a line feed after them: line breaks that the searcher does not count.
+    /// Offsets of carriage returns without a line feed after them: line breaks that the searcher
+    /// does not count.
     returns: RefCell<Vec<u64>>,
 }
 

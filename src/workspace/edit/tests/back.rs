@@ -1,4 +1,4 @@
-//! The way back: undo of each kind of change, of groups, of undos, and the conflicts that protect what came after.
+//! Undo of each kind of change, of groups, of undos, and the conflicts that protect later changes.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 
@@ -25,7 +25,7 @@ fn filled() -> Bench {
     bench
 }
 
-/// Does `change`, takes it back, and brings it again: each time the tree is what it was.
+/// Does `change`, undoes it, and redoes it: each time the tree is as before.
 fn there_and_back(name: &str, change: impl Fn(&Bench, &mut crate::workspace::edit::EditPlan)) -> Snapshot {
     let bench = filled();
     let before = bench.snapshot();
@@ -79,7 +79,8 @@ fn undo_restores_every_kind_of_change() {
 #[test]
 fn plan_operations_see_effects_of_earlier_ones() {
     let after = there_and_back("rename and edit", |bench, plan| {
-        // As a server writes a renamed module: edit under the old name, rename the folder, edit under the new one.
+        // As a server writes a renamed module: edit under the old name, rename the folder, edit
+        // under the new one.
         plan.write(&bench.path("d/x"), "first", PathPrecondition::Any);
         plan.rename(&bench.path("d"), &bench.path("lib"), PathPrecondition::Any, false);
         plan.write(&bench.path("lib/e/y"), "second", PathPrecondition::Any);

@@ -1,4 +1,4 @@
-//! A workspace with a journal, and looks at what is in it.
+//! A workspace with a journal, and access to its content.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -23,7 +23,8 @@ impl Bench {
         Self::at(tempfile::tempdir().unwrap())
     }
 
-    /// In memory where the system has a place for that, so that many commits do not wait for a disk.
+    /// Creates the workspace in memory if the system has a place for that, so that many commits do
+    /// not wait for a disk.
     pub(super) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         Self::at(if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap())
@@ -58,7 +59,7 @@ impl Bench {
         EditPlan::new("test")
     }
 
-    /// Writes one file, against what is there now.
+    /// Writes one file, against its present state.
     pub(super) fn write(&self, path: &str, content: &str) -> Result<(), EditError> {
         let mut plan = self.plan();
         plan.write(&self.path(path), content, PathPrecondition::Any);
@@ -107,7 +108,8 @@ pub(super) fn snapshot(root: &Path) -> Snapshot {
     found
 }
 
-/// Runs the ignored test `role` of this very program as a process of its own, on the bench at `outer`.
+/// Runs the ignored test `role` of this very program as a process of its own, on the bench at
+/// `outer`.
 pub(super) fn child(role: &str, outer: &Path, word: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", role, "--ignored", "--nocapture", "--test-threads=1"])

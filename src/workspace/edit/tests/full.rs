@@ -1,4 +1,4 @@
-//! A full disk: the old bytes stay, nothing is left over, and the error says so.
+//! A full disk: the old bytes stay, no temporary file remains, and the error names the cause.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ use super::bench::{Bench, is_root};
 struct Tiny(PathBuf);
 
 impl Tiny {
-    /// `None` where the system does not let us mount one.
+    /// `None` if the system does not let us mount one.
     fn mount(at: &Path) -> Option<Self> {
         std::fs::create_dir_all(at).unwrap();
         let mounted = is_root()

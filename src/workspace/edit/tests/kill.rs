@@ -1,4 +1,5 @@
-//! A process killed in the middle of transactions: every file is old or new at once, and after recovery all of them are.
+//! A process killed in the middle of transactions: every file is old or new at once, and after
+//! recovery all of them are.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -12,7 +13,8 @@ use super::bench::{self, Bench, Dice, Snapshot};
 const FILES: u64 = 4;
 const ROUNDS: u64 = 60;
 
-/// The content of every file in generation `generation`; large enough to be written in several steps.
+/// The content of every file in generation `generation`; large enough to be written in several
+/// steps.
 fn content(generation: u64, file: u64) -> String {
     let head = format!("generation {generation} file {file}\n");
     let tail = format!("end of {generation}\n");
@@ -68,7 +70,7 @@ fn files(snapshot: &Snapshot) -> Vec<(String, String)> {
     snapshot.iter().filter_map(text).collect()
 }
 
-/// Goes from generation to generation, as far as it is told or until it is killed.
+/// Goes from generation to generation, up to the given one or until it is killed.
 #[test]
 #[ignore = "a process of its own for the test below"]
 fn generations() {
@@ -131,8 +133,8 @@ fn is_whole(text: &str) -> bool {
     text == content(generation.parse().unwrap(), file.parse().unwrap())
 }
 
-/// Lets a process go on from `generation` and kills it at some moment after its first commit; the last generation that it
-/// reported, and the moment.
+/// Lets a process go on from `generation` and kills it at some moment after its first commit; the
+/// last generation that it reported, and the moment.
 fn run_and_kill(bench: &Bench, generation: u64, dice: &mut Dice) -> (u64, Duration) {
     let mut child = bench::child(
         "workspace::edit::tests::kill::generations",

@@ -1,5 +1,7 @@
-//! The one edit path, on real file systems: what survives an edit, what is refused, the way back, and what no kill, no full
-//! disk, no other writer and no swapped folder may do.
+//! Tests of the edit path on real file systems.
+//!
+//! They cover the preserved attributes, refusals, undo, and the effects of kills, full disks,
+//! concurrent writers and exchanged folders.
 
 mod back;
 mod bench;

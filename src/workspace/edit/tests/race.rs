@@ -9,7 +9,7 @@ use super::bench::{self, Bench};
 
 const EDITS: usize = 40;
 
-/// Edits its own lines of one file, one commit each; tells how many went in.
+/// Edits its own lines of one file, one commit each; prints the number of successful commits.
 #[test]
 #[ignore = "a process of its own for the tests below"]
 fn writer() {
@@ -38,7 +38,7 @@ fn lines(writers: &[&str]) -> String {
     writers.iter().flat_map(|writer| (0..EDITS).map(move |number| line(writer, number))).collect()
 }
 
-/// Starts a writer each, and gives what they say went in and what did not.
+/// Starts the writers, and returns the numbers of successful and refused commits.
 fn race(bench: &Bench, writers: &[&str]) -> (usize, usize) {
     let children: Vec<_> = writers
         .iter()

@@ -1,4 +1,5 @@
-//! A folder that is swapped for a link that leads out, again and again, while files in it are read and written.
+//! A folder that is swapped for a link that leads out, again and again, while files in it are read
+//! and written.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -24,7 +25,8 @@ impl Drop for Stop<'_> {
     }
 }
 
-/// Exchanges the folder with the link until it is told to stop, each time in one step; how often it did.
+/// Exchanges the folder with the link, each time in one step, until `stop` is set; returns the
+/// number of exchanges.
 fn swap(root: &Path, stop: &AtomicBool) -> u64 {
     let (folder, link) = (root.join("d"), root.join("link"));
     let mut swaps = 0;
