@@ -1,6 +1,8 @@
-//! Questions to a session: synchronized documents, readiness, retries after a change of text, and a deadline.
+//! Questions to a session: synchronized documents, readiness, retries after a change of text, and a
+//! deadline.
 //!
-//! Requests are those of lsp-types. Answers stay JSON, which is read element by element: an odd one costs itself and not the whole answer.
+//! Requests are those of lsp-types. Answers stay JSON, which is read element by element: an odd one
+//! costs itself and not the whole answer.
 
 use std::time::Duration;
 
@@ -19,7 +21,8 @@ use crate::workspace::{ReadError, WorkspacePath};
 
 /// The number of retries of a query whose file changed meanwhile.
 pub(crate) const MAX_MOVING_FILE_RETRIES: usize = 4;
-/// The pause before a server that had nothing to say yet is asked again while it is waited for; it doubles.
+/// The pause before a not yet ready server gets the request again after an empty answer; it doubles
+/// each time.
 const EARLY_RETRY_DELAY: Duration = Duration::from_millis(250);
 /// The longest such pause.
 const MAX_EARLY_RETRY_DELAY: Duration = Duration::from_secs(2);
@@ -36,7 +39,7 @@ pub(crate) enum AskError {
     /// The answer would have been incomplete.
     #[error("it was still at work: {0}")]
     Busy(UnfinishedWork),
-    /// The file went on changing while it was asked about.
+    /// The file kept changing during the request.
     #[error("{path} kept changing while it was asked about; ask again when it is at rest")]
     Moving {
         /// The file.
@@ -51,7 +54,7 @@ impl AskError {
     }
 }
 
-/// An answer, the text it is about, and what the server was still doing.
+/// An answer, with its text and the unfinished work of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionAnswer<T> {
     /// The answer.
@@ -77,9 +80,9 @@ impl<T> SessionAnswer<T> {
 
 /// When a question is put.
 enum RequestTiming {
-    /// Now, with the document as it has just been brought in step.
+    /// Now, with the document just synchronized.
     At((SyncedDocument, Snapshot)),
-    /// After the server was waited for, and what it is still at.
+    /// After the wait for the server, with its unfinished work.
     After(Option<UnfinishedWork>),
 }
 
@@ -89,7 +92,8 @@ impl Session {
         self.unfinished_work().is_some_and(|busy| scope == DependencyScope::Project || !busy.files_are_right)
     }
 
-    /// Waits until answers of `scope` are whole, at most until `deadline`; returns what is still going on.
+    /// Waits until answers of `scope` are complete, at most until `deadline`; returns the
+    /// unfinished work.
     pub(crate) async fn wait_ready(
         &self,
         scope: DependencyScope,
@@ -114,8 +118,8 @@ impl Session {
         }
     }
 
-    /// Asks about `path`, in step with the disk, and again when the file changed meanwhile or the server says that its content was
-    /// modified.
+    /// Sends a request about `path`, synchronized with the disk. Repeats it if the file changed
+    /// meanwhile or the server reports that its content was modified.
     pub(crate) async fn ask<V: Serialize>(
         &self,
         path: &WorkspacePath,
@@ -123,7 +127,8 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let _in_use = self.mark_in_use();
-        // The first document makes servers load the project, so it is opened before readiness is looked at.
+        // The first document makes servers load the project, so it is opened before readiness is
+        // looked at.
         let opened = self.sync_with_disk(path, deadline).await?;
         if self.unfinished_work().is_none() {
             return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
@@ -159,12 +164,13 @@ impl Session {
             self.is_current(&early.snapshot)
                 && is_less_informative(late, |late| is_empty(&late.value) && late.unfinished_work.is_some())
         };
-        // Three futures in one, for the first moments of a server; on the heap, they burden no other question.
+        // Three futures in one, for the first moments of a server; on the heap, they burden no
+        // other question.
         Box::pin(self.ask_early_or_when_ready(request.scope, until, early, late, is_better)).await
     }
 
-    /// Waits until answers of `scope` are whole, at most until `until`, and then asks `late`. Where the time was up, the answer of
-    /// `early` is taken if it `is_better`, or comes first.
+    /// Waits until answers of `scope` are complete, at most until `until`, and then asks `late`. If
+    /// the time is up, the answer of `early` is used if it `is_better`, or comes first.
     async fn ask_early_or_when_ready<T, L: Future<Output = Result<T, AskError>>>(
         &self,
         scope: DependencyScope,
@@ -186,7 +192,8 @@ impl Session {
                 let late = late(Some(working)).await;
                 if is_better(&known, &late) { Ok(known) } else { late }
             }
-            // The early question goes on beside the late one, since it may be the one that is answered in time.
+            // The early question goes on beside the late one, since it may be the one that is
+            // answered in time.
             (Some(working), None) => tokio::select! {
                 late = late(Some(working)) => late,
                 known = early => Ok(known),
@@ -194,7 +201,8 @@ impl Session {
         }
     }
 
-    /// Asks, beginning at `from`, until there is an answer that says something about the present text.
+    /// Repeats the request, from `from` on, until there is a non-empty answer about the present
+    /// text.
     async fn ask_repeatedly<V: Serialize>(
         &self,
         path: &WorkspacePath,
@@ -237,7 +245,8 @@ impl Session {
         }
     }
 
-    /// Puts the question, and again where its answer is not about the present text or was given amid work that has ended.
+    /// Sends the request, and repeats it if the answer is not about the present text or was given
+    /// during work that has ended.
     async fn ask_until_current<V: Serialize>(
         &self,
         path: &WorkspacePath,
@@ -279,7 +288,8 @@ impl Session {
                 }
                 Ok(_) => tries += 1,
                 Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
-                    // The server has just seen a change and names no moment at which it is done with it.
+                    // The server has just seen a change and names no moment at which it is done
+                    // with it.
                     tokio::time::sleep(pause).await;
                     pause = (pause * 2).min(Duration::from_millis(200));
                 }
@@ -300,7 +310,7 @@ impl Session {
         self.connection.start(request.method, &params)
     }
 
-    /// Asks what concerns no document.
+    /// Sends a request that concerns no document.
     pub(crate) async fn ask_workspace(
         &self,
         request: WorkspaceRequest<'_, impl Serialize>,
@@ -352,7 +362,7 @@ impl Session {
         self.ask_early_or_when_ready(DependencyScope::Project, until, early, late, is_better).await
     }
 
-    /// Puts a question that concerns no document to a server that is still at `working`.
+    /// Sends a request that concerns no document to a server that is still `working`.
     async fn send_workspace_request(
         &self,
         request: &WorkspaceRequest<'_, impl Serialize>,
@@ -395,8 +405,9 @@ impl Session {
             .await
     }
 
-    /// Looks, when an answer has come, for work that began after the question was weighed: it is on the wire before the
-    /// answer. Once, such work is waited for; true when it has ended and the answer can be had whole.
+    /// Checks, after a response, for work that began after the readiness check: its start is sent
+    /// before the response. Such work is awaited once. Returns true if it has ended and a complete
+    /// answer is possible.
     async fn must_ask_again(
         &self,
         scope: DependencyScope,
@@ -451,8 +462,8 @@ pub(super) fn is_empty(answer: &Value) -> bool {
     }
 }
 
-/// Until when a server is waited for, and from when on it is asked meanwhile: a question keeps some servers from reading on, so
-/// they have half of the time to themselves.
+/// Until when a server is waited for, and from when on it is asked meanwhile: a question keeps some
+/// servers from reading on, so they have half of the time to themselves.
 fn readiness_deadlines(deadline: Instant) -> (Instant, Instant) {
     let (now, until) = (Instant::now(), readiness_deadline(deadline));
     (until, now + until.saturating_duration_since(now) / 2)

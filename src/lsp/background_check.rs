@@ -1,7 +1,9 @@
-//! The background check of a server: a checker of the whole project, whose findings it pushes beside its answers.
+//! The background check of a server: a checker of the whole project, whose findings it pushes
+//! beside its answers.
 //!
-//! rust-analyzer runs `cargo check` like that, over what is on disk. Such a server says "nothing wrong" of a text that its checker has
-//! not seen yet. So a check is started for each state of the project about which somebody asks, and its end is waited for.
+//! rust-analyzer runs `cargo check` like that, on the files on disk. Such a server reports no
+//! findings for a text that its checker has not read yet. So a check is started for each state of
+//! the project about which a question arrives, and its end is awaited.
 
 use std::time::Duration;
 
@@ -38,15 +40,17 @@ pub(super) enum CheckDemand {
 pub(super) enum CheckFindings {
     /// The server runs no such check.
     None,
-    /// Those of what is on disk now.
+    /// The findings are those of the present state of the disk.
     Current,
-    /// Those of an earlier state, or a part; says why, to somebody who wanted them all.
+    /// The findings are those of an earlier state, or a part; with the reason, if the caller wanted
+    /// them all.
     Outdated(Option<String>),
 }
 
 impl Session {
-    /// Has the background check of what is on disk run to its end, as long as `deadline` leaves time for a question; false where it has
-    /// not. Others can ask the server meanwhile. `path` is of any of its files.
+    /// Runs the background check of the present state of the disk to its end, as long as `deadline`
+    /// leaves time for a question. Returns false if it did not end. Others can ask the server
+    /// meanwhile. `path` is any of its files.
     pub(crate) async fn run_background_check(
         &self,
         path: &WorkspacePath,
@@ -136,7 +140,7 @@ impl Session {
         Ok(CheckFindings::Outdated((demand == CheckDemand::Awaited).then_some(why)))
     }
 
-    /// The rule, where the settings do not turn the check off.
+    /// Returns the rule, if the settings do not turn the check off.
     fn background_check_rule(&self) -> Option<&BackgroundCheckRule> {
         let rule = self.state.spec.diagnostics.background_check.as_ref()?;
         (!self.background_check_is_off()).then_some(rule)
@@ -153,7 +157,7 @@ impl Session {
         reasons.iter().flatten().any(|reason| reason == why)
     }
 
-    /// Starts it, unless somebody else has, or the server is silent until the deadline.
+    /// Starts the check, unless another caller has, or the server is silent until the deadline.
     async fn start_background_check(
         &self,
         rule: &BackgroundCheckRule,

@@ -13,7 +13,8 @@ use crate::rpc::{PendingRequest, RequestError};
 const MAX_LIST_ANSWER_VALUES: usize = 1 << 20;
 /// The maximum number of values of other answers, which are useful only if they are whole.
 const MAX_WHOLE_ANSWER_VALUES: usize = 4 << 20;
-/// The methods whose answers are lists from which what comes late can be left out. Of an edit, nothing can.
+/// The methods whose answers are lists that may be shortened at the end. An edit must never be
+/// shortened.
 const LISTS: [&str; 16] = [
     "callHierarchy/incomingCalls",
     "callHierarchy/outgoingCalls",
@@ -45,8 +46,8 @@ pub(super) struct BoundedAnswer {
 /// The size in bytes from which an answer is decoded on a thread of its own.
 const LARGE_ANSWER_BYTES: usize = 256 << 10;
 
-/// The answer to a request, with a limit on how much of it becomes values. A large one is read on a thread that is left behind at the
-/// deadline.
+/// Awaits the response to a request, with a limit on the number of decoded values. A large response
+/// is decoded on a thread that is abandoned at the deadline.
 pub(super) async fn bounded_answer(
     mut pending: PendingRequest<'_>,
     deadline: Instant,
@@ -68,10 +69,10 @@ pub(super) async fn bounded_answer(
     }
 }
 
-/// The answer to `method`, or the parameters of such a notification.
+/// Decodes the response to `method`, or the params of such a notification.
 ///
 /// # Errors
-/// Where it is no JSON, or too long for something that is needed whole.
+/// The text is no JSON, or too long for a value that is needed whole.
 pub(super) fn read(method: &str, json: &str) -> Result<BoundedAnswer, String> {
     let is_list = LISTS.contains(&method);
     let most = if is_list { MAX_LIST_ANSWER_VALUES } else { MAX_WHOLE_ANSWER_VALUES };

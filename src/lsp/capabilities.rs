@@ -9,7 +9,7 @@ use super::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::config::spec;
 use crate::text::{Encoding, build_glob_set, read_glob};
 
-/// Our side of LSP 3.17 *ClientCapabilities*: what this client really does.
+/// Our side of LSP 3.17 *ClientCapabilities*: the features that this client really supports.
 pub(super) fn client_capabilities() -> Value {
     let dynamic = json!({ "dynamicRegistration": true });
     let linked = json!({ "dynamicRegistration": true, "linkSupport": true });
@@ -274,7 +274,7 @@ struct CapabilityRegistration {
 /// One glob of `workspace/didChangeWatchedFiles`.
 #[derive(Debug)]
 struct WatchedFilesGlob {
-    /// For a relative pattern: what it is relative to.
+    /// The base of a relative pattern.
     base: Option<std::path::PathBuf>,
     glob: GlobSet,
     /// Bits of LSP 3.17 *WatchKind*: 1 create, 2 change, 4 delete.
@@ -289,8 +289,8 @@ impl Registrations {
             let options = entry["registerOptions"].clone();
             let watchers =
                 options["watchers"].as_array().into_iter().flatten().filter_map(parse_watcher).collect();
-            // Ids should be unique (LSP 3.17, Register Capability), and pyrefly uses one for several sets of watchers: it wants
-            // all of them, until it unregisters the id.
+            // Ids should be unique (LSP 3.17, Register Capability), and pyrefly uses one for
+            // several sets of watchers: it wants all of them, until it unregisters the id.
             let entry =
                 CapabilityRegistration { id: id.to_owned(), method: method.to_owned(), options, watchers };
             let is_known = |known: &CapabilityRegistration| {
@@ -302,7 +302,8 @@ impl Registrations {
         }
     }
 
-    /// Takes the params of `client/unregisterCapability` (the specification spells the member `unregisterations`).
+    /// Takes the params of `client/unregisterCapability` (the specification spells the member
+    /// `unregisterations`).
     pub(crate) fn unregister(&mut self, params: &Value) {
         let lists = [&params["unregisterations"], &params["unregistrations"]];
         for entry in lists.into_iter().filter_map(Value::as_array).flatten() {

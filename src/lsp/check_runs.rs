@@ -1,4 +1,5 @@
-//! The runs of a server's background check: which state of the project each is about, and how far it is.
+//! The runs of a server's background check: which state of the project each is about, and how far
+//! it is.
 
 use std::time::Duration;
 
@@ -24,7 +25,7 @@ pub(super) struct ProjectState {
     reloads: u64,
 }
 
-/// The runs of the background check, as far as the server has told of them.
+/// The runs of the background check, as far as the server has reported them.
 #[derive(Debug, Default)]
 pub(super) struct BackgroundCheckRuns {
     texts: u64,
@@ -39,11 +40,11 @@ pub(super) struct BackgroundCheckRuns {
     asked: Option<AskedCheck>,
     /// The state of which all findings have been pushed.
     done: Option<ProjectState>,
-    /// The state for which no check has begun though one was asked for.
+    /// The state for which no check has begun although one was requested.
     refused: Option<ProjectState>,
 }
 
-/// The check that was asked for last.
+/// The last requested check.
 #[derive(Debug, Clone, Copy)]
 struct AskedCheck {
     of: ProjectState,
@@ -57,7 +58,7 @@ struct AskedCheck {
 pub(super) enum CheckStage {
     /// The server reads the project anew, which ends the checks that go on.
     Reloading,
-    /// No caller has asked for it.
+    /// No caller has requested it.
     Unasked,
     /// The check was requested at this time, and has not begun.
     Asked(Instant),
@@ -84,7 +85,8 @@ impl BackgroundCheckRuns {
         self.texts += 1;
     }
 
-    /// Takes the params of `experimental/serverStatus`: a server that reads the project anew cancels its checks and starts others.
+    /// Takes the params of `experimental/serverStatus`: a server that reads the project anew
+    /// cancels its checks and starts others.
     pub(super) fn on_server_status(&mut self, params: &Value) {
         let Some(quiescent) = params["quiescent"].as_bool() else { return };
         let was = self.quiescent.replace(quiescent);
@@ -142,7 +144,8 @@ impl BackgroundCheckRuns {
         }
     }
 
-    /// Notes that a check of the present state is asked for; false where somebody else has asked meanwhile.
+    /// Records a request for a check of the present state. Returns false if another caller was
+    /// first.
     pub(super) fn ask(&mut self, disk: u64) -> bool {
         let is_due = matches!(self.stage(disk), CheckStage::Unasked);
         if is_due {
@@ -152,14 +155,14 @@ impl BackgroundCheckRuns {
         is_due
     }
 
-    /// Notes that all findings have come of the check that has ended, unless another is due by now.
+    /// Records that all findings of the ended check have arrived, unless another check is due.
     pub(super) fn finish(&mut self, disk: u64) {
         if matches!(self.stage(disk), CheckStage::Ended) {
             self.done = Some(self.project_state(disk));
         }
     }
 
-    /// Notes that the check which was asked for has not begun, where `timeout` is over since.
+    /// Records that the requested check has not begun, if `timeout` has passed since.
     pub(super) fn refuse_after(&mut self, timeout: Duration, disk: u64) {
         if let CheckStage::Asked(at) = self.stage(disk)
             && at.elapsed() >= timeout

@@ -1,7 +1,7 @@
 //! Objections of a server to the project's configuration, which a command line would refuse.
 //!
-//! Objections are messages, findings in a configuration file that is not open, and a configuration file that extends a missing
-//! one. The server goes on with defaults, so its answers are partial.
+//! Objections are messages, findings in a configuration file that is not open, and a configuration
+//! file that extends a missing one. The server goes on with defaults, so its answers are partial.
 
 use std::path::Path;
 use std::time::Duration;
@@ -21,7 +21,8 @@ const MAX_COMPLAINT_CHARS: usize = 400;
 const CONFIGURATION_FINDINGS_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Session {
-    /// The reason why answers about `path` are partial: the server does not accept the configuration of its project.
+    /// The reason why answers about `path` are partial: the server does not accept the
+    /// configuration of its project.
     pub(super) fn configuration_complaint(&self, path: &WorkspacePath) -> Option<String> {
         let said = self.state.complaint().map(|said| match self.last_logged_error() {
             // "Please refer to the logs for more details."
@@ -38,7 +39,8 @@ impl Session {
         Some(format!("{} does not accept the project's configuration: {said}", self.server()))
     }
 
-    /// Waits for the findings in the configuration of `path`, for a server that publishes them after its first answer.
+    /// Waits for the findings in the configuration of `path`, for a server that publishes them
+    /// after its first answer.
     pub(crate) async fn await_configuration_findings(&self, path: &WorkspacePath, deadline: Instant) {
         let names = &self.state.spec.configuration_findings;
         if names.is_empty() {
@@ -59,7 +61,8 @@ impl Session {
         }
     }
 
-    /// Forgets the state of configuration files that changed: the server publishes its findings again.
+    /// Forgets the state of configuration files that changed: the server publishes its findings
+    /// again.
     pub(super) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         self.missing_extended_files.lock().clear();
         let names = &self.state.spec.configuration_findings;
@@ -70,7 +73,8 @@ impl Session {
         }
     }
 
-    /// Returns true if a changed file may have removed the reason of a message, which the server does not take back.
+    /// Returns true if a changed file may have removed the reason of a message, which the server
+    /// does not take back.
     pub(super) fn may_have_settled_complaint(&self, changes: &ChangeBatch) -> bool {
         let is_configuration =
             |path: &WorkspacePath| self.state.spec.is_configuration_file(&path.name_lossy());
@@ -78,7 +82,7 @@ impl Session {
             && (changes.overflowed || changes.changes.iter().any(|(path, _)| is_configuration(path)))
     }
 
-    /// The last error in what it writes to its log.
+    /// Returns the last error that the server wrote to its log.
     fn last_logged_error(&self) -> Option<String> {
         let lines = self.stderr_tail();
         let begins = lines.iter().rposition(|line| line.contains("ERROR") || line.contains("error:"))?;
@@ -91,7 +95,8 @@ impl Session {
         Some(error.to_owned())
     }
 
-    /// The first error that it has published for a configuration file above `path` which is not open.
+    /// The first error that it has published for a configuration file above `path` which is not
+    /// open.
     fn configuration_finding(&self, path: &WorkspacePath) -> Option<String> {
         let errors = self.state.configuration_errors();
         if errors.is_empty() {
@@ -104,7 +109,8 @@ impl Session {
         })
     }
 
-    /// A file that the configuration of `path` extends, and that is not there; looked up once for each folder, until files change.
+    /// Returns a missing file that the configuration of `path` extends; searched once for each
+    /// folder, until files change.
     fn missing_extended_file(&self, path: &WorkspacePath) -> Option<String> {
         if self.state.spec.extends.is_empty() {
             return None;

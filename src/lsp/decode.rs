@@ -1,4 +1,5 @@
-//! Decoding of a server's JSON to the types of `model`, element by element. One odd element never costs the others.
+//! Decoding of a server's JSON to the types of `model`, element by element. One odd element never
+//! costs the others.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -48,8 +49,8 @@ const ANSWER_DECODE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 /// The most places that explain one diagnostic; each may be in another file, which is read.
 const MAX_RELATED_LOCATIONS: usize = 32;
 
-/// Converts a server's positions, for which it needs the texts they are in: the document asked about as it was sent,
-/// other open documents as the server has them, everything else from disk.
+/// A decoder of a server's positions, for which it needs their texts: the queried document as it
+/// was sent, other open documents as the server has them, everything else from disk.
 pub(super) struct PositionDecoder<'a> {
     session: &'a Session,
     own: FileRef,
@@ -67,7 +68,7 @@ impl<'a> PositionDecoder<'a> {
         Self::for_file(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
     }
 
-    /// For an answer about `own`, whose text is `text`.
+    /// Creates the decoder of an answer about `own`, whose text is `text`.
     pub(super) fn for_file(session: &'a Session, own: FileRef, text: Buffer) -> Self {
         let buffers = HashMap::from([(own.clone(), Some(text))]);
         Self { session, own, buffers, dropped: 0, left_out: 0, until: None }
@@ -91,7 +92,7 @@ impl<'a> PositionDecoder<'a> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// `value`, which was made of what `asked` holds, as the answer.
+    /// Wraps `value`, which was decoded from `asked`, as the answer.
     pub(super) fn into_answer<T>(self, value: T, asked: SessionAnswer<Value>) -> SessionAnswer<T> {
         let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = asked;
         SessionAnswer {
@@ -103,7 +104,7 @@ impl<'a> PositionDecoder<'a> {
         }
     }
 
-    /// The text of `file`, where it can be read.
+    /// Returns the text of `file`, if it can be read.
     pub(super) fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
         let session = self.session;
         let load = || match file {
@@ -120,7 +121,7 @@ impl<'a> PositionDecoder<'a> {
         self.buffers.entry(file.clone()).or_insert_with(load).as_ref()
     }
 
-    /// A range of `file`. Where its text cannot be read, code units are taken for characters.
+    /// Decodes a range of `file`. If its text cannot be read, code units count as characters.
     pub(super) fn range_in(&mut self, file: &FileRef, value: &Value) -> Option<Range> {
         let encoding = self.session.capabilities.encoding;
         let EncodedRange { start, end } = encoded_range(value, encoding)?;
@@ -130,7 +131,7 @@ impl<'a> PositionDecoder<'a> {
         })
     }
 
-    /// A range of the document asked about.
+    /// Decodes a range of the queried document.
     pub(super) fn range(&mut self, value: &Value) -> Option<Range> {
         let own = self.own.clone();
         self.range_in(&own, value)
@@ -173,7 +174,7 @@ impl<'a> PositionDecoder<'a> {
         found
     }
 
-    /// LSP 3.17 *Hover*; `None` where it says nothing.
+    /// Decodes LSP 3.17 *Hover*; `None` if it is empty.
     pub(super) fn hover(&mut self, value: &Value) -> Option<Hover> {
         let Some(contents) = markup(&value["contents"]) else {
             self.dropped +=
@@ -185,7 +186,7 @@ impl<'a> PositionDecoder<'a> {
         (!contents.trim().is_empty()).then_some(Hover { contents, range })
     }
 
-    /// LSP 3.17 *Diagnostic* of the document asked about.
+    /// Decodes LSP 3.17 *Diagnostic* of the queried document.
     pub(super) fn diagnostic(&mut self, value: &Value) -> Option<Diagnostic> {
         let source = value["source"].as_str().map(str::to_owned);
         let range = match &source {
@@ -210,7 +211,8 @@ impl<'a> PositionDecoder<'a> {
                 Some(2) => Severity::Warning,
                 Some(3) => Severity::Information,
                 Some(4) => Severity::Hint,
-                // Without one the client decides (LSP 3.17, *Diagnostic*): better too loud than unheard.
+                // Without one the client decides (LSP 3.17, *Diagnostic*): better too loud than
+                // unheard.
                 _ => Severity::Error,
             },
             code: match &value["code"] {
@@ -229,7 +231,8 @@ impl<'a> PositionDecoder<'a> {
         })
     }
 
-    /// A range whose start counts bytes; its end is brought behind the identifier that begins there.
+    /// Decodes a range whose start counts bytes; its end is moved behind the identifier that begins
+    /// there.
     fn byte_range(&mut self, value: &Value) -> Option<Range> {
         let own = self.own.clone();
         let start = encoded_position(&value["start"], Encoding::Utf8)?;
@@ -244,8 +247,8 @@ impl<'a> PositionDecoder<'a> {
         })
     }
 
-    /// LSP 3.17 *DocumentSymbol* tree or flat *SymbolInformation*, which is made a tree by what encloses what; in the file's order, which
-    /// not every server keeps.
+    /// Decodes an LSP 3.17 *DocumentSymbol* tree, or flat *SymbolInformation*, which becomes a tree
+    /// by containment. The order is the file's, which not every server keeps.
     pub(super) fn symbols(&mut self, value: &Value) -> Vec<Symbol> {
         let mut flat = Vec::new();
         let mut tree = Vec::new();
@@ -300,7 +303,8 @@ impl<'a> PositionDecoder<'a> {
         })
     }
 
-    /// Flat symbols tell only the whole of a thing; its name is looked for where it begins.
+    /// Finds the name at the start of a symbol: flat symbols have only the range of the whole
+    /// definition.
     fn name_within(&mut self, name: &str, range: Range) -> Range {
         let own = self.own.clone();
         let Some(buffer) = self.buffer(&own) else { return range };
@@ -312,7 +316,8 @@ impl<'a> PositionDecoder<'a> {
     }
 }
 
-/// Puts symbols that lie inside others below them; those that lie too deep, beside the last that do not.
+/// Nests symbols inside the symbols that contain them. Those that lie too deep become siblings of
+/// the last allowed level.
 fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
     flat.sort_by_key(|symbol| (symbol.range.start, std::cmp::Reverse(symbol.range.end)));
     let mut roots: Vec<Symbol> = Vec::new();
@@ -367,7 +372,8 @@ pub(crate) fn encoded_position(value: &Value, encoding: Encoding) -> Option<Enco
     Some(EncodedPosition { line: number(&value["line"])?, unit: number(&value["character"])?, encoding })
 }
 
-/// LSP 3.17 *MarkupContent*, the deprecated *MarkedString*, plain text, or arrays of these, as Markdown.
+/// LSP 3.17 *MarkupContent*, the deprecated *MarkedString*, plain text, or arrays of these, as
+/// Markdown.
 pub(crate) fn markup(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

@@ -1,5 +1,5 @@
-//! The synchronization of a server's documents. Each is compared before use with the disk or, where a caller's view hides that, with
-//! its unsaved text.
+//! The synchronization of a server's documents. Each is compared before use with the disk or, if a
+//! caller's view hides that, with its unsaved text.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,10 +30,11 @@ use crate::workspace::{ReadError, WorkspacePath};
 const MAX_INLINE_READ_BYTES: u64 = 256 * 1024;
 
 impl Session {
-    /// Brings the server's text of `path` in step with the disk, or with the unsaved text that hides it: opens the document,
-    /// or sends what changed.
+    /// Synchronizes the server's text of `path` with the disk, or with the unsaved text that hides
+    /// it: opens the document, or sends the change.
     ///
-    /// What is sent while the returned value is held reaches the server before any later change of the document.
+    /// Messages sent while the returned value is held reach the server before any later change of
+    /// the document.
     pub(crate) async fn sync(&self, path: &WorkspacePath) -> Result<(SyncedDocument, Snapshot), ReadError> {
         let mut slot = self.documents.lock(path).await;
         let unsaved = self.unsaved.lock().unsaved(path).cloned();
@@ -74,8 +75,9 @@ impl Session {
         }
     }
 
-    /// Opens the document with an unsaved text, or sends what that changes. The document keeps the text's own rope: the next one, an edited
-    /// clone of it, is compared without looking at what both share.
+    /// Opens the document with an unsaved text, or sends the change to it. The document keeps the
+    /// text's own rope: the next one, an edited clone of it, is compared without reading the shared
+    /// part.
     fn show_unsaved(&self, path: &WorkspacePath, slot: &mut Option<SessionDocument>, unsaved: &UnsavedText) {
         let source = DocumentSource::Unsaved(unsaved.id);
         match slot.as_mut() {
@@ -90,7 +92,7 @@ impl Session {
         }
     }
 
-    /// Brings several documents in step.
+    /// Synchronizes several documents.
     pub(super) async fn sync_all(&self, paths: &[&WorkspacePath]) {
         for path in paths {
             if let Err(error) = self.sync(path).await.map(drop) {
@@ -276,13 +278,15 @@ impl Session {
         let mut ages = Vec::new();
         for path in paths {
             let slot = self.documents.slot(&path);
-            // One that is kept, or locked, is in use right now: beside the map's handle and this one there is another.
+            // One that is kept, or locked, is in use right now: beside the map's handle and this
+            // one there is another.
             if Arc::strong_count(&slot) > 2 {
                 continue;
             }
             if let Ok(document) = slot.try_lock()
                 && let Some(document) = document.as_ref()
-                // Closed, the file would be what is on disk to the server, and the caller whose text it is sees another.
+                // Closed, the file would be what is on disk to the server, and the caller whose
+                // text it is sees another.
                 && !matches!(document.source, DocumentSource::Unsaved(_))
             {
                 ages.push((document.last_used, path));

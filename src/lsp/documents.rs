@@ -47,9 +47,9 @@ pub(crate) struct SessionDocument {
 /// The source of a text, with the means to check that it is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DocumentSource {
-    /// Read from disk, when the file looked like this.
+    /// Read from disk, with this stamp of the file.
     Disk(FileStamp),
-    /// From disk as well, but the stamp cannot tell a later change of the same size.
+    /// Read from disk as well, but the stamp cannot show a later change of the same size.
     Racy(FileStamp),
     /// From a caller, by its [`UnsavedText`](super::view::UnsavedText) id.
     Unsaved(u64),
@@ -134,7 +134,7 @@ impl SessionDocuments {
         self.slot(path)
     }
 
-    /// The place of the document of `path`, which is made where there is none.
+    /// Returns the slot of the document of `path`, which is created if there is none.
     pub(super) fn slot(&self, path: &WorkspacePath) -> Arc<Mutex<Option<SessionDocument>>> {
         match self.open.get(path) {
             Some(slot) => slot.clone(),
@@ -182,7 +182,8 @@ impl SessionDocuments {
     }
 }
 
-/// A document that is in step with the disk and stays so while this is held: nothing is sent for it by others.
+/// A document that is in step with the disk and stays so while this is held: nothing is sent for it
+/// by others.
 pub(crate) struct SyncedDocument(pub(super) OwnedMutexGuard<Option<SessionDocument>>);
 
 impl SyncedDocument {

@@ -10,7 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::text::hex;
 use crate::workspace::{Workspace, private};
 
-/// The file `name` with `text`, in a folder of its own below `folder`; it is written if it is not there yet.
+/// The file `name` with `text`, in a folder of its own below `folder`; it is written if it is not
+/// there yet.
 ///
 /// # Errors
 /// When it cannot be written.

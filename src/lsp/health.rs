@@ -68,7 +68,7 @@ pub async fn prerequisite_findings(
     findings
 }
 
-/// Returns true if the program does what the catalogue says that it must.
+/// Returns true if the program passes the checks of its catalogue entry.
 pub(crate) async fn is_working(
     spawner: &Spawner,
     workspace: &Workspace,
@@ -94,8 +94,8 @@ pub(crate) async fn probe_failure(
     None
 }
 
-/// Of what a program said when it failed, the line that tells why: the first that speaks of an error, else the last. Behind it
-/// often come a trace of calls and advice.
+/// Returns the most informative line of a failed program's output: the first error, else the last
+/// line. A stack trace and advice often follow the error.
 pub(crate) fn most_informative_line(said: &[String]) -> &str {
     let lower = |line: &&String| line.to_lowercase();
     let first = said.iter().find(|line| is_error_line(line));
@@ -137,7 +137,8 @@ async fn missing_prerequisite(
             ));
         };
         let find = "import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)";
-        // Isolated: neither the working directory nor PYTHONPATH makes a module importable that the server will not see.
+        // Isolated: neither the working directory nor PYTHONPATH makes a module importable that the
+        // server will not see.
         if let Some(trouble) =
             run_failure(spawner, spawn(path, located, &python, &["-I", "-c", find, module])).await
         {

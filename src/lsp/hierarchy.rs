@@ -32,7 +32,7 @@ pub(crate) enum HierarchyDirection {
     Subtypes,
 }
 
-/// More nodes than this are never asked for.
+/// The maximum number of nodes that are requested.
 const MAX_HIERARCHY_NODES: usize = 500;
 /// The most places of calls between one pair of functions.
 const MAX_HIERARCHY_CALL_SITES: usize = 100;
@@ -65,7 +65,7 @@ impl HierarchyDirection {
     }
 }
 
-/// A walk through a hierarchy: what was seen, and how much may still be asked.
+/// A walk through a hierarchy: the visited nodes, and the remaining limits.
 struct HierarchyWalk<'a> {
     session: &'a Session,
     hierarchy: HierarchyDirection,
@@ -77,7 +77,7 @@ struct HierarchyWalk<'a> {
 }
 
 impl Session {
-    /// The hierarchy of what stands at `position`, `depth` levels deep (at least one).
+    /// Returns the hierarchy of the symbol at `position`, `depth` levels deep (at least one).
     pub(crate) async fn hierarchy(
         &self,
         hierarchy: HierarchyDirection,

@@ -5,14 +5,15 @@ use super::shortfall::Shortfall;
 use crate::workspace::WorkspacePath;
 
 impl Session {
-    /// Assumes what it leaves undone because the project is not trusted, until that was looked at in the turn that is returned.
+    /// Assumes the omissions of an untrusted start until they are examined, in the turn that is
+    /// returned.
     pub(super) fn assume_shortfall(&self, shortfall: Shortfall) -> u64 {
         let mut known = self.shortfall.lock();
         *known = (known.0 + 1, shortfall);
         known.0
     }
 
-    /// Notes what was found in a turn, unless another has begun since: files have changed under it.
+    /// Records the result of a turn, unless another has begun since, because files have changed.
     pub(super) fn set_shortfall(&self, turn: u64, shortfall: Shortfall) {
         let mut known = self.shortfall.lock();
         if known.0 == turn {
@@ -40,8 +41,9 @@ impl Session {
         Some(format!("{} could not read the project: {why}", self.server()))
     }
 
-    /// The reason why its answers about `path` may be incomplete though it has come to rest: the project pins another version, is
-    /// not trusted or not set up, or the server reports a fault of its own.
+    /// The reason why its answers about `path` may be incomplete although it is idle: the project
+    /// pins another version, is not trusted or not set up, or the server reports a fault of its
+    /// own.
     pub(crate) fn shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
         self.shortfall(path).answers.or_else(|| self.health())
     }

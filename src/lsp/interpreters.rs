@@ -23,7 +23,7 @@ const LOGIN_SHELL_TIMEOUT: Duration = Duration::from_secs(5);
 /// The most bytes of a script that are read for its first line.
 const MAX_FIRST_LINE_BYTES: u64 = 256;
 
-/// The PATH of the login shell; asked for once in the life of this process.
+/// The PATH of the login shell; read once in the life of this process.
 static LOGIN_SHELL_PATH: OnceCell<Option<OsString>> = OnceCell::const_new();
 
 /// The folders of programs that the installation at `prefix` recorded and that `path` lacks.

@@ -1,4 +1,5 @@
-//! The location of a server's program: configured path, the project's environment, PATH, the private prefix.
+//! The location of a server's program: configured path, the project's environment, PATH, the
+//! private prefix.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -87,8 +88,8 @@ pub(crate) struct ProgramSearchPlaces<'a> {
 }
 
 impl<'a> ProgramSearchPlaces<'a> {
-    /// With `path`, the user's PATH. Each of its folders was compared with the workspace, so one value should serve for all
-    /// programs that are looked for.
+    /// Creates the places with `path`, the user's PATH. Each of its folders was compared with the
+    /// workspace, so one value should serve for all programs.
     pub(crate) fn new(
         workspace: &'a Workspace,
         root: &'a WorkspacePath,
@@ -132,7 +133,7 @@ pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
     program_folders(&prefix(data, server))
 }
 
-/// The folders below `prefix` that hold programs; those that are there.
+/// Returns the existing folders below `prefix` that hold programs.
 pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     // Most servers are not there, and all are looked for.
     if !prefix.is_dir() {
@@ -151,7 +152,7 @@ pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
     folders.iter().map(|folder| prefix.join(folder)).filter(|folder| folder.is_dir()).collect()
 }
 
-/// Looks for the program of `server`, and for programs that it needs.
+/// Finds the program of `server`, and the programs that it needs.
 pub(crate) fn locate(
     key: &str,
     server: &ServerSpec,
@@ -169,7 +170,8 @@ pub(crate) fn locate(
     Ok(located)
 }
 
-/// `versioned`: the installation of the version that the project pins, where there is one.
+/// Finds the program; `versioned` is the installation of the version that the project pins, if
+/// there is one.
 fn locate_program(
     versioned: Option<&str>,
     key: &str,
@@ -251,7 +253,7 @@ fn same_file(one: &Path, other: &Path) -> bool {
     InodeIdentity::at(one).is_some_and(|one| Some(one) == InodeIdentity::at(other))
 }
 
-/// The folders that may hold the programs behind a proxy.
+/// Returns the folders that may hold the programs behind a proxy.
 fn proxy_folders(proxy: &ToolchainProxy) -> Vec<PathBuf> {
     let named = std::env::var_os(&proxy.variable).map(PathBuf::from).filter(|folder| folder.is_absolute());
     let own = || etcetera::home_dir().ok().map(|home| home.join(&proxy.folder));
@@ -265,13 +267,13 @@ fn proxy_folders(proxy: &ToolchainProxy) -> Vec<PathBuf> {
     folders
 }
 
-/// The folders that lie directly in `folder`; none where it cannot be read.
+/// Returns the folders directly in `folder`; empty if it cannot be read.
 pub(crate) fn inner_folders(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.is_dir()).collect()
 }
 
-/// A program that settings name by its path, from the workspace's root where it is relative.
+/// Finds a program that settings name by its path, relative to the workspace's root.
 fn locate_configured(
     program: String,
     ours: Vec<PathBuf>,
@@ -291,13 +293,14 @@ fn locate_configured(
     Ok(LocatedProgram { program: path, origin, path_folders: ours, fallback_folders, pin })
 }
 
-/// The folders in which programs of servers are looked for, those of the private prefix aside.
+/// Returns the folders that are searched for programs of servers, without those of the private
+/// prefix.
 pub(crate) fn search_folders(places: &ProgramSearchPlaces<'_>) -> Vec<PathBuf> {
     project_folders(places).into_iter().chain(places.path.folders().cloned()).collect()
 }
 
-/// The program of `server` that the project brings, in its own environment or where settings say, whether it may be run or
-/// not.
+/// Returns the program of `server` that the project brings, in its own environment or at the path
+/// in settings, whether it may run or not.
 pub(crate) fn project_program(
     workspace: &Workspace,
     root: &WorkspacePath,
@@ -418,7 +421,8 @@ mod tests {
         std::fs::create_dir(temp.path().join("p")).unwrap();
         program(&bin.join("the-proxy"));
         std::os::unix::fs::symlink("the-proxy", bin.join("the-server")).unwrap();
-        // The tests' own home has no such folder, so the proxy's is told by a variable that is always set.
+        // The tests' own home has no such folder, so the proxy's is told by a variable that is
+        // always set.
         let words =
             "program = 'the-proxy', variable = 'CARGO_MANIFEST_DIR', folder = 'none', behind = '*/bin'";
         let proxied: ServerSpec = toml::from_str(&format!(

@@ -1,14 +1,27 @@
 //! Language servers: started on demand, synchronized with the disk, asked with deadlines.
 //!
-//! What lives here: [`session`] (one initialized server over a [`Peer`](crate::rpc::Peer)), [`ask`]
-//! (questions to it), `documents` (what it has open), `document_sync` (in step with the disk), [`user_messages`] (who hears what it says by itself), [`readiness`] and [`diagnostics`] (how far its answers can be relied
-//! on), [`operations`] and [`hierarchy`] (what it can be asked), [`relay`] (an editor's own questions, passed through), and the [`manager`] over all of them, which shares the machine with those of other processes by [`machine`]. [`judge`] knows the versions that projects pin, [`locate`] finds
-//! servers, [`interpreters`] the programs that run them, [`server_choice`] says which of a language's run, [`python`] finds environments, `node_guard` keeps Node.js from loading a project's code, [`install`] puts them into a private prefix, [`health`] tells whether one that was found is whole. May use:
-//! `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP crate: answers are in the words of [`model`].
+//! Contents:
 //!
-//! How data passes: a tool asks the manager for a session and the session for an answer. The session compares the file
-//! with the disk, sends what changed and the question in one breath, and decodes the answer with the very text it was
-//! asked about.
+//! - [`session`]: one initialized server over a [`Peer`](crate::rpc::Peer).
+//! - [`ask`]: requests to it; [`operations`] and [`hierarchy`]: the kinds of requests.
+//! - `documents`: its open documents; `document_sync`: their synchronization with the disk.
+//! - [`user_messages`]: its messages to the user.
+//! - [`readiness`] and [`diagnostics`]: the completeness of its answers.
+//! - [`relay`]: an editor's own requests, passed through.
+//! - [`manager`]: all sessions of a workspace; it shares the machine with other processes by
+//!   [`machine`].
+//! - [`locate`], [`interpreters`], [`server_choice`]: the search for servers and the programs that
+//!   run them, and the choice among a language's servers.
+//! - [`python`], [`judge`]: environments, and the versions that projects pin.
+//! - `node_guard`: keeps Node.js from loading a project's code.
+//! - [`install`], [`health`]: installation into a private prefix, and checks of found servers.
+//!
+//! May use: `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP
+//! crate: answers are in the terms of [`model`].
+//!
+//! Data flow: a tool asks the manager for a session and the session for an answer. The session
+//! compares the file with the disk, sends the change and the request together, and decodes the
+//! answer with the very text it was asked about.
 
 pub(crate) mod ask;
 mod background_check;

@@ -27,7 +27,7 @@ pub struct Location {
     /// The range in the file (of the name itself, not of the whole definition).
     pub range: Range,
     /// The source line at the start of `range`, or an excerpt of it
-    /// ([`line_excerpt`](crate::text::line_excerpt)); absent where the file cannot be read as text.
+    /// ([`line_excerpt`](crate::text::line_excerpt)); absent if the file cannot be read as text.
     pub(crate) text: Option<String>,
 }
 
@@ -91,7 +91,8 @@ pub(crate) struct Hover {
 pub(crate) struct SymbolKind(pub u8);
 
 impl SymbolKind {
-    /// A block that adds members to a type named elsewhere (Rust's `impl`), which rust-analyzer calls an object.
+    /// A block that adds members to a type named elsewhere (Rust's `impl`), which rust-analyzer
+    /// calls an object.
     pub(crate) const EXTENSION: Self = Self(19);
 
     const NAMES: [&'static str; 26] = [
@@ -155,14 +156,14 @@ impl Serialize for SymbolKind {
 /// JSON, of which most parsers accept 128.
 pub(crate) const MAX_SYMBOL_DEPTH: usize = 50;
 
-/// A symbol of one document, with what lies inside it.
+/// A symbol of one document, with the symbols inside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Symbol {
     /// Its name.
     pub(crate) name: String,
     /// The kind of the symbol.
     pub(crate) kind: SymbolKind,
-    /// More, as the server puts it (a signature).
+    /// Further details from the server (a signature).
     pub(crate) detail: Option<String>,
     /// The whole of it.
     pub(crate) range: Range,
@@ -192,14 +193,14 @@ pub(crate) struct HierarchyNode {
     pub(crate) name: String,
     /// The kind of the symbol.
     pub(crate) kind: SymbolKind,
-    /// More, as the server puts it.
+    /// Further details from the server.
     pub(crate) detail: Option<String>,
     /// The location of its name.
     pub(crate) location: Location,
     /// The ranges of the calls: in this node's file for callers, in the parent's for callees; empty
     /// for types.
     pub(crate) sites: Vec<Range>,
-    /// The next level; empty where it was not asked for or there is none.
+    /// The next level; empty if it was not requested or does not exist.
     pub(crate) children: Vec<HierarchyNode>,
     /// The next level was cut: already shown above, too deep, or out of time.
     pub(crate) cut: bool,
@@ -227,7 +228,7 @@ pub(crate) struct Completion {
     pub(crate) label: String,
     /// The name of its LSP 3.17 *CompletionItemKind*, in lower case.
     pub(crate) kind: Option<&'static str>,
-    /// More, as the server puts it (a type).
+    /// Further details from the server (a type).
     pub(crate) detail: Option<String>,
     /// Markdown.
     pub(crate) documentation: Option<String>,

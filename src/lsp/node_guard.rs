@@ -10,14 +10,15 @@ use super::generated_file;
 
 /// The module, but for the folders that it is about.
 const MODULE: &str = include_str!("node_guard.cjs");
-/// The line that gives way to them.
+/// The placeholder line for the folders.
 const FOLDERS: &str = "/* FOLDERS */\n";
 
-/// The value of `NODE_OPTIONS` with which Node.js loads no code from below `closed`, apart from what lies below `open`; `given` is
-/// its value until now. The module that sees to it is put into `cache`.
+/// Returns the value of `NODE_OPTIONS` with which Node.js loads no code from below `closed`, apart
+/// from that below `open`; `given` is its present value. The module that enforces this is written
+/// to `cache`.
 ///
 /// # Errors
-/// When that cannot be written.
+/// The module cannot be written.
 pub(super) fn node_options(
     cache: &Path,
     closed: &Path,

@@ -1,4 +1,5 @@
-//! The requests that a session answers, in the types of `model`. Positions go in and come out as [`Position`]s.
+//! The requests that a session answers, in the types of `model`. Positions go in and come out as
+//! [`Position`]s.
 
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ use super::snippet;
 use crate::text::{Encoding, Position};
 use crate::workspace::WorkspacePath;
 
-/// The most overloads of one call that are read; the one that the server takes for the call is always among them.
+/// The maximum number of overloads of one call that are read; the active one is always among them.
 const MAX_SIGNATURES: usize = 100;
 /// The most parameters of one signature that are read.
 const MAX_SIGNATURE_PARAMETERS: usize = 256;
@@ -78,8 +79,8 @@ impl Navigation {
 }
 
 impl Session {
-    /// Asks about a file; an empty answer while the server is at work is asked for again when it is at rest, since
-    /// many servers answer "nothing" about what they have not read yet.
+    /// Sends a request about a file. An empty answer of a busy server is requested again when it is
+    /// idle, since many servers answer "nothing" about files that they have not read yet.
     pub(super) async fn ask_with_retry<V: Serialize>(
         &self,
         path: &WorkspacePath,
@@ -180,7 +181,8 @@ impl Session {
         Ok(texts.into_answer(value, asked))
     }
 
-    /// `workspace/symbol`; also says what the server was still doing, and how many symbols were left out.
+    /// Requests `workspace/symbol`; also returns the unfinished work of the server, and the number
+    /// of symbols left out.
     pub(crate) async fn workspace_symbols(
         &self,
         query: &str,
@@ -236,8 +238,8 @@ impl Session {
         Ok(SessionAnswer { left_out, ..asked.map(|_| value) })
     }
 
-    /// `textDocument/completion`, the first `most` in the server's order of preference; also whether the server left some out, and
-    /// how many there are.
+    /// `textDocument/completion`, the first `most` in the server's order of preference; also
+    /// whether the server left some out, and how many there are.
     pub(crate) async fn completions(
         &self,
         path: &WorkspacePath,

@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 const MAX_PACKAGE_DEPTH: usize = 3;
 /// The most folders that are read.
 const MAX_PACKAGE_FOLDERS: usize = 200;
-/// Folders that hold what is fetched and built, beside the hidden ones.
+/// Folders of fetched and built files, beside the hidden ones.
 const UNLIKELY_PACKAGES: [&str; 6] = ["node_modules", "target", "dist", "build", "vendor", "venv"];
 
-/// The workspace and the folders near its top, where the packages of a project of projects lie.
+/// Returns the workspace and the folders near its top that contain packages of a project of
+/// projects.
 pub(super) fn package_folders(root: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut next = VecDeque::from([(root.to_owned(), 0)]);

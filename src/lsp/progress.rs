@@ -17,7 +17,7 @@ pub enum ProgressEvent {
         /// The server's key.
         server: String,
     },
-    /// A server tells of work in progress.
+    /// A server reports work in progress.
     ServerProgress {
         /// The server's key.
         server: String,
@@ -56,7 +56,7 @@ pub enum ProgressEvent {
     },
 }
 
-/// Everyone who watches the servers of a workspace. Cheap to clone.
+/// All watchers of a workspace's servers. Cheap to clone.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Watchers {
     senders: Arc<Mutex<Vec<UnboundedSender<ProgressEvent>>>>,
@@ -64,7 +64,7 @@ pub(crate) struct Watchers {
     pub(crate) people: UserMessageListeners,
 }
 
-/// While it lives, its watcher is told. Cheap to clone.
+/// Keeps its watcher subscribed while it lives. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct ProgressWatchGuard(#[allow(dead_code)] /* dropped, not read */ Arc<ProgressWatch>);
 
@@ -75,13 +75,13 @@ struct ProgressWatch {
 }
 
 impl Watchers {
-    /// From now on `sender` is told, until what is returned is dropped.
+    /// Subscribes `sender` until the returned value is dropped.
     pub(crate) fn watch(&self, sender: UnboundedSender<ProgressEvent>) -> ProgressWatchGuard {
         self.senders.lock().push(sender.clone());
         ProgressWatchGuard(Arc::new(ProgressWatch { watchers: self.clone(), sender }))
     }
 
-    /// Tells everyone who watches. Those who are gone are forgotten.
+    /// Notifies all watchers. Closed ones are removed.
     pub(crate) fn notify(&self, event: &ProgressEvent) {
         let mut senders = self.senders.lock();
         senders.retain(|sender| sender.send(event.clone()).is_ok());

@@ -1,4 +1,5 @@
-//! The part of a project that a server covers: its roots, the files that it knows, and those that concern it.
+//! The part of a project that a server covers: its roots, the files that it knows, and those that
+//! concern it.
 
 use lsp_types::notification::DidChangeWorkspaceFolders;
 use lsp_types::{DidChangeWorkspaceFoldersParams, WorkspaceFoldersChangeEvent};

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::config::spec::ReadinessRule;
 use crate::text::{truncate_chars, truncate_with_note};
 
-/// The longest description of a server's work that is shown, in characters: servers name whole paths and crates.
+/// The longest description of a server's work that is shown, in characters: servers name whole
+/// paths and crates.
 const MAX_WORK_PROGRESS_CHARS: usize = 160;
 /// The most of such a text that is kept, in bytes.
 const MAX_STATUS_TEXT_BYTES: usize = 1_000;
@@ -18,7 +19,7 @@ const MAX_STATUS_TEXT_BYTES: usize = 1_000;
 #[derive(Debug)]
 pub(crate) struct Readiness {
     active: ActiveWork,
-    /// When its answers were last whole; its start, where they never were.
+    /// The time when its answers were last complete; its start, if they never were.
     since: Instant,
     /// A progress that the rule names has begun and ended.
     named_ended: bool,
@@ -81,7 +82,7 @@ pub(super) enum ProgressStep {
 }
 
 impl ActiveWork {
-    /// Takes the params of `$/progress`; `None` where they speak of no work that has begun.
+    /// Takes the params of `$/progress`; `None` if they belong to no work that has begun.
     pub(super) fn on_progress(&mut self, params: &Value) -> Option<ProgressStep> {
         let token = progress_token(params);
         let value = &params["value"];
@@ -194,7 +195,7 @@ impl Readiness {
         }
     }
 
-    /// Something is about to be heard: where the answers were whole until now, the time counts from here.
+    /// Records a coming message: if the answers were complete until now, the time counts from here.
     fn mark_event(&mut self, rule: &ReadinessRule) {
         if self.level(rule) == ReadinessLevel::Yes {
             self.since = Instant::now();
@@ -292,7 +293,8 @@ impl Readiness {
         waited.zip(grace_ms).is_some_and(|(waited, grace)| waited >= Duration::from_millis(grace))
     }
 
-    /// When the state may change without any word of the server: the end of the grace period.
+    /// Returns the time when the state may change without any message of the server: the end of the
+    /// grace period.
     pub(crate) fn next_change(&self, rule: &ReadinessRule) -> Option<Instant> {
         if let Some(settling) = self.settling.filter(|until| Instant::now() < *until) {
             return Some(settling);

@@ -20,12 +20,13 @@ use super::uri;
 use crate::rpc::RequestError;
 use crate::workspace::{ChangeBatch, ChangeKind, ReadError, WorkspacePath};
 
-/// The longest that one question waits for a reload; the server answers it after that all the same.
+/// The maximum time that one question waits for a reload; the server answers it after that all the
+/// same.
 const RELOAD_WAIT_TIMEOUT: Duration = Duration::from_secs(20);
 
 impl Session {
-    /// Tells the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it asked to hear of them, and
-    /// brings its open documents in step.
+    /// Notifies the server of changes on disk (LSP 3.17, *DidChangeWatchedFiles*) as far as it
+    /// registered for them, and synchronizes its open documents.
     pub(crate) async fn files_changed(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         let before = self.state.epoch();
         self.forget_configuration_state(changes);
@@ -84,7 +85,8 @@ impl Session {
         changes.overflowed || changes.changes.iter().any(missed)
     }
 
-    /// Notes that of these files the server was shown other texts: one that is not on disk is a new file to it, or one that went.
+    /// Records that the server was shown other texts of these files: one that is not on disk is
+    /// like a new file to it, or a deleted one.
     pub(super) fn note_shown<'a>(&self, mut paths: impl Iterator<Item = &'a WorkspacePath>) {
         if paths.any(|path| !self.workspace.exists(path)) {
             self.reload_soon();
@@ -100,7 +102,7 @@ impl Session {
         }
     }
 
-    /// Has the server look at the disk where that is due.
+    /// Makes the server examine the disk if that is due.
     pub(super) async fn reload_if_due(&self, deadline: Instant) {
         let rule = &self.state.spec.reload;
         let Some(method) = &rule.method else { return };
@@ -132,7 +134,7 @@ impl Session {
         }
     }
 
-    /// Brings `path` in step with the disk, and what the server knows of other files with it.
+    /// Synchronizes `path` with the disk, and the server's knowledge of other files with it.
     pub(super) async fn sync_with_disk(
         &self,
         path: &WorkspacePath,

@@ -1,4 +1,5 @@
-//! Typed requests and notifications to language servers, in which a method and its params belong together.
+//! Typed requests and notifications to language servers, in which a method and its params belong
+//! together.
 
 use std::marker::PhantomData;
 
@@ -12,7 +13,8 @@ use super::documents::Snapshot;
 use crate::rpc::Peer;
 use crate::text::{EncodedPosition, Encoding, Position, Range};
 
-/// The request `R` with JSON for params and result: for params that hand back what a server said, which must be as it said it.
+/// The request `R` with JSON for params and result, for params that return a server's own data,
+/// which must be unchanged.
 #[derive(Debug)]
 pub(crate) struct Untyped<R>(PhantomData<R>);
 
@@ -25,7 +27,7 @@ impl<R: Request> Request for Untyped<R> {
 /// The part of the project that an answer depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DependencyScope {
-    /// The file and what it imports: asked as soon as the server can answer at all.
+    /// The file and its imports: the request is sent as soon as the server can answer at all.
     File,
     /// The whole project: asked when the index is at rest, as far as the deadline allows.
     Project,
@@ -68,7 +70,7 @@ impl<V: Serialize> WorkspaceRequest<'static, V> {
     }
 }
 
-/// Tells a server `N`.
+/// Sends a server the notification `N`.
 pub(crate) fn notify_server<N: Notification>(connection: &Peer, params: &N::Params) {
     connection.notify(N::METHOD, params);
 }

@@ -1,6 +1,6 @@
 //! The names of semantic token types and modifiers (LSP 3.17, *Semantic Tokens*).
 
-/// The types of tokens that editors are told of (LSP 3.17, *SemanticTokenTypes*).
+/// The types of tokens that are announced to editors (LSP 3.17, *SemanticTokenTypes*).
 pub(crate) const TOKEN_TYPES: [&str; 23] = [
     "namespace",
     "type",

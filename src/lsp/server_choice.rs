@@ -1,5 +1,6 @@
-//! The choice of a language's servers among those that exist. An installed one comes before one that is not, and of the
-//! installed ones what the project configures, then what the catalogue ranks best. Looks at files only; starts nothing.
+//! The choice of a language's servers among those that exist. An installed one comes before one
+//! that is not. Among the installed ones, those that the project configures come first, then those
+//! that the catalogue ranks best. Reads files only; starts nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -15,7 +16,7 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct ServerChoice<'a> {
     catalogue: &'a Catalogue,
     places: ProgramSearchPlaces<'a>,
-    /// The servers among the alternatives that are there, and whether they may start.
+    /// The servers among the alternatives that exist, and whether they may start.
     installed: BTreeMap<&'a str, bool>,
     /// The folders that packages of the workspace may be in, its root first; empty if no present
     /// server needs a marker.
@@ -23,8 +24,8 @@ pub(crate) struct ServerChoice<'a> {
 }
 
 impl<'a> ServerChoice<'a> {
-    /// Looks at what is there of the servers of `catalogue` for the workspace of `places`; `trusted` tells whether servers may
-    /// start that run code of the project.
+    /// Finds the present servers of `catalogue` for the workspace of `places`. `trusted` is true if
+    /// servers that run code of the project may start.
     pub(crate) fn new(catalogue: &'a Catalogue, places: ProgramSearchPlaces<'a>, trusted: bool) -> Self {
         let open = catalogue.languages.values().filter(|language| is_open(language));
         // Several languages share a server, which is looked for once.
@@ -45,13 +46,14 @@ impl<'a> ServerChoice<'a> {
         Self { catalogue, places, installed, packages }
     }
 
-    /// The keys of the servers that run for each language of which what is installed decides.
+    /// Returns the keys of the servers that run for each language that is open to the installed
+    /// ones.
     pub(crate) fn chosen_servers(&self) -> BTreeMap<String, Vec<String>> {
         let open = self.catalogue.languages.iter().filter(|(_, language)| is_open(language));
         open.map(|(key, language)| (key.clone(), self.servers_of(language))).collect()
     }
 
-    /// The files and folders whose change can lead to another choice; they need not be there.
+    /// Returns the files and folders whose change can lead to another choice; they need not exist.
     pub(crate) fn watched_paths(
         catalogue: &Catalogue,
         places: &ProgramSearchPlaces<'_>,
@@ -91,8 +93,8 @@ impl<'a> ServerChoice<'a> {
             .filter(|(key, _)| self.installed.contains_key(key))
             .partition(|(_, server)| server.features.navigation);
         let mut servers = language.servers.clone();
-        // Of several that are configured, and of several that are not, the first is the best. One that waits for trust says so
-        // where there is no other.
+        // Of several that are configured, and of several that are not, the first is the best. One
+        // that waits for trust says so where there is no other.
         let waits = |key: &str| self.installed.get(key) != Some(&true);
         let best = navigating.into_iter().min_by_key(|(key, server)| {
             (waits(key), !self.works_with_pinned(server), !self.is_configured(server))
@@ -113,7 +115,8 @@ impl<'a> ServerChoice<'a> {
         server.configured_by.iter().any(|sign| sign.is_in(self.places.workspace, &root))
     }
 
-    /// Returns true if a server works with the pinned version of the compiler or checker that it runs.
+    /// Returns true if a server works with the pinned version of the compiler or checker that it
+    /// runs.
     fn works_with_pinned(&self, server: &ServerSpec) -> bool {
         let pin = self.places.pin_lookup(server);
         let pinned = pin.as_ref().and_then(|pin| pin.pinned.as_ref());

@@ -1,7 +1,10 @@
-//! The handler of a language server's requests and notifications, which updates the session's `SessionState`. Requests go by
-//! async-lsp's router, whose methods are those of lsp-types. Their params stay JSON: servers send what the types do not allow
-//! (a `scopeUri` that is no URI, registrations with more members), and one odd element must not cost the others. What servers
-//! tell goes past the router: any notification can be the sign of the catalogue that a server is ready, and those of
+//! The handler of a language server's requests and notifications, which updates the session's
+//! `SessionState`.
+//!
+//! Requests go through async-lsp's router, whose methods are those of lsp-types. Their params stay
+//! JSON: servers send values that the types do not allow (a `scopeUri` that is no URI,
+//! registrations with more members), and one odd element must not cost the others. Notifications
+//! bypass the router: any of them can be the catalogue's sign that a server is ready, and those of
 //! diagnostics are read with a limit.
 
 use std::future::ready;
@@ -22,14 +25,14 @@ use super::request::Untyped;
 use super::state::SessionState;
 use crate::rpc::{PeerHandler, PeerResponse, RequestRefusal};
 
-/// Answers what a language server asks, and hears what it tells.
+/// Answers a language server's requests, and handles its notifications.
 pub(super) struct ServerHandler {
     state: Arc<SessionState>,
     router: Router<Arc<SessionState>>,
 }
 
 impl ServerHandler {
-    /// For the server whose state this is.
+    /// Creates the handler for the server with this state.
     pub(super) fn new(state: Arc<SessionState>) -> Self {
         Self { router: router(state.clone()), state }
     }

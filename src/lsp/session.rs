@@ -1,7 +1,7 @@
 //! One initialized server for one root: its start, its state, its notifications, and its end.
 //!
-//! It holds the data of all that is done with it, and imports only that: `ask`, `document_sync`, `view_switch`, `reload` and others import
-//! this file, and add their methods.
+//! It holds the data of all that is done with it, and imports only that: `ask`, `document_sync`,
+//! `view_switch`, `reload` and others import this file, and add their methods.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -91,7 +91,7 @@ pub(crate) struct Session {
     in_use: AtomicUsize,
     /// The report of the crash of the session that this one replaces.
     previous_exit: OnceLock<String>,
-    /// An answer has said so.
+    /// True if an answer has reported the restart.
     restart_told: AtomicBool,
     pub(super) latencies: Mutex<super::latency::Latencies>,
     /// Held while a server that checks only one document at a time does so.
@@ -101,15 +101,15 @@ pub(crate) struct Session {
     /// The view whose texts the server has: locked for reading by a question, for writing by a
     /// change of the view.
     pub(super) view: tokio::sync::RwLock<ShownView>,
-    /// The same view, for the synchronization of documents.
+    /// A copy of that view, for the synchronization of documents.
     pub(super) unsaved: Mutex<View>,
     /// The documents outside the workspace that editors have asked about; locked by a question.
     pub(super) outside: tokio::sync::Mutex<OpenOutsideDocuments>,
-    /// Changes of other files that it has not looked at yet.
+    /// Changes of other files that it has not examined yet.
     pub(super) unseen_changes: UnseenChanges,
     /// The switches of the session between callers with texts of their own.
     pub(super) contention: Mutex<ViewContention>,
-    /// Counted up each time that it is to be looked at anew.
+    /// The shortfall, with a number that is counted up each time that it is to be examined anew.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// The compiler, checker or linter that it runs.
     pub(super) judge: OnceLock<SessionJudge>,
@@ -136,8 +136,9 @@ impl Drop for InUse<'_> {
 }
 
 impl Session {
-    /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*). When that fails, or is not
-    /// done by `deadline` or before `stopping` is cancelled, the process is gone when this returns.
+    /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*). When
+    /// that fails, or is not done by `deadline` or before `stopping` is cancelled, the process is
+    /// gone when this returns.
     pub(crate) async fn start(
         setup: SessionSetup,
         state: Arc<SessionState>,
@@ -213,7 +214,8 @@ impl Session {
         self.capabilities.version.as_deref()
     }
 
-    /// The compiler, checker or linter that it runs, with its version ("typescript 5.9.3"), where that is known.
+    /// Returns the compiler, checker or linter that it runs, with its version ("typescript 5.9.3"),
+    /// if that is known.
     pub(crate) fn judge(&self) -> Option<&str> {
         self.judge.get()?.name.as_deref()
     }
@@ -310,7 +312,7 @@ impl Session {
         describe_end(reason.as_deref(), exit.as_ref(), &self.process.stderr_tail())
     }
 
-    /// Notes that it was started in the place of a session that ended as `obituary` says.
+    /// Records that it replaces a session that ended as described by `exit_report`.
     pub(super) fn set_previous_exit(&self, exit_report: String) {
         // A session is started once, and so takes the place of at most one other.
         let _first = self.previous_exit.set(exit_report);
@@ -398,7 +400,8 @@ impl Session {
         self.capabilities.encoding
     }
 
-    /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is gone.
+    /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is
+    /// gone.
     pub(crate) async fn stop(&self) {
         self.stop_within(SERVER_SHUTDOWN_TIMEOUT).await;
     }
@@ -424,7 +427,8 @@ impl Session {
                         tracing::debug!(server = self.server(), "no clean shutdown: {error}");
                     }
                     notify_server::<ExitNotification>(&self.connection, &());
-                    // Some servers stay until their standard input closes; the others are gone before.
+                    // Some servers stay until their standard input closes; the others are gone
+                    // before.
                     let _left = tokio::time::timeout(SERVER_EXIT_GRACE_PERIOD, self.process.wait()).await;
                 }
             }
@@ -463,7 +467,8 @@ pub(crate) struct StartFailure {
 }
 
 async fn start_failure(process: ServerProcess, connection: Peer, error: &RequestError) -> StartFailure {
-    // A server that dies at once closes its pipe a moment before its status and its last words are there.
+    // A server that dies at once closes its pipe a moment before its status and its last words are
+    // there.
     let exit = match error {
         RequestError::Closed { .. } => {
             tokio::time::timeout(SERVER_EXIT_GRACE_PERIOD, process.wait()).await.ok()
@@ -481,7 +486,8 @@ async fn start_failure(process: ServerProcess, connection: Peer, error: &Request
 
 fn describe_end(reason: Option<&str>, exit: Option<&Exit>, stderr: &[String]) -> String {
     let mut text = match (exit, reason) {
-        // The end of its output is how its own end looks from here; any other reason is why we ended it.
+        // The end of its output is how its own end looks from here; any other reason is why we
+        // ended it.
         (Some(exit), None | Some(OUTPUT_CLOSED)) => format!("it ended with {exit}"),
         (_, Some(reason)) => reason.to_owned(),
         (None, None) => "it ended".to_owned(),

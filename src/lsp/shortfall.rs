@@ -1,4 +1,5 @@
-//! The part of its answers and diagnostics that a server leaves out, since the project is not trusted or not set up.
+//! The part of its answers and diagnostics that a server leaves out, since the project is not
+//! trusted or not set up.
 
 /// The omissions of a server because the project is not trusted, or not set up, in sentences
 /// without their full stop.

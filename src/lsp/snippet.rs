@@ -1,5 +1,5 @@
-//! Snippets (LSP 3.17, *Snippet Syntax*) as plain text, for clients without tab stops. Some servers complete only where
-//! snippets are taken.
+//! Snippets (LSP 3.17, *Snippet Syntax*) as plain text, for clients without tab stops. Some servers
+//! complete only where snippets are taken.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 const INSERT_TEXT_FORMAT_PLAIN: u64 = 1;
 const INSERT_TEXT_FORMAT_SNIPPET: u64 = 2;
 
-/// Placeholders in placeholders are read to this depth; what lies deeper is left out.
+/// The maximum depth of placeholders in placeholders; deeper ones are left out.
 const MAX_PLACEHOLDER_DEPTH: usize = 20;
 
-/// The text that `snippet` inserts where nothing is filled in: placeholders are their defaults, choices their first, variables and
-/// bare tab stops nothing.
+/// Returns the text that `snippet` inserts if nothing is filled in: placeholders become their
+/// defaults, choices their first option, variables and bare tab stops nothing.
 pub(crate) fn plain_text(snippet: &str) -> String {
     let mut text = String::with_capacity(snippet.len());
     read(&mut snippet.chars().peekable(), None, 0, &mut text);
@@ -63,7 +63,7 @@ fn read(source: &mut SnippetChars<'_>, end: Option<char>, depth: usize, text: &m
     }
 }
 
-/// Reads what follows a `$`.
+/// Reads the part behind a `$`.
 fn tab_stop(source: &mut SnippetChars<'_>, depth: usize, text: &mut String) {
     if source.next_if_eq(&'{').is_none() {
         if word(source).is_empty() {
@@ -102,7 +102,8 @@ fn choice(source: &mut SnippetChars<'_>, text: &mut String) {
     }
 }
 
-/// Reads up to the brace that ends a tab stop: what is nested too deep, and how a variable is transformed that has no value here.
+/// Skips to the brace that ends a tab stop: too deeply nested content, and transformations of
+/// variables that have no value here.
 fn skip(source: &mut SnippetChars<'_>) {
     let mut open = 1;
     while let Some(next) = source.next() {

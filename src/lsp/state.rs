@@ -1,5 +1,5 @@
-//! The state of a session beside its documents. The connection's task writes it as messages of the server arrive; waiting tasks
-//! read it.
+//! The state of a session beside its documents. The connection's task writes it as messages of the
+//! server arrive; waiting tasks read it.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ const MAX_KEPT_SERVER_MESSAGES: usize = 8;
 /// LSP 3.17, `DiagnosticSeverity`.
 const ERROR: u64 = 1;
 
-/// Everything the server said of one document's diagnostics.
+/// All reports of the server on one document's diagnostics.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Pushes {
     /// The number of `textDocument/publishDiagnostics` for the document.
@@ -59,7 +59,7 @@ pub(crate) struct SessionState {
     workspace: Workspace,
     settings: Value,
     inner: Mutex<SessionStateInner>,
-    /// Rung at every word of the server that someone may wait for.
+    /// Signalled at every message of the server that a caller may wait for.
     changes: watch::Sender<u64>,
     progress: Watchers,
 }
@@ -79,7 +79,8 @@ struct SessionStateInner {
     stopping: bool,
     /// Edits that the server asks for while a command of ours runs there; `None` while none does.
     collected: Option<Vec<Value>>,
-    /// Counts what makes earlier diagnostics doubtful: other files' changes, the server's own refresh requests.
+    /// A count of the events that invalidate earlier diagnostics: other files' changes, the
+    /// server's own refresh requests.
     epoch: u64,
     /// The number of refresh requests for diagnostics.
     refreshes: u64,
@@ -104,22 +105,23 @@ impl SessionState {
         self.changes.send_modify(|rings| *rings = rings.wrapping_add(1));
     }
 
-    /// Something that wakes at every word of the server; look at the state after subscribing, then wait.
+    /// Returns a receiver that wakes at every message of the server. Subscribe first, then read the
+    /// state, then wait.
     pub(crate) fn listen(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    /// Looks at what was registered.
+    /// Reads the registrations.
     pub(crate) fn with_registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
         look(&self.inner.lock().registrations)
     }
 
-    /// Looks at (or notes something in) the readiness.
+    /// Reads or updates the readiness.
     pub(crate) fn with_readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
         look(&mut self.inner.lock().readiness)
     }
 
-    /// Looks at (or notes something in) the runs of the background check.
+    /// Reads or updates the runs of the background check.
     pub(super) fn with_background_check<T>(&self, look: impl FnOnce(&mut BackgroundCheckRuns) -> T) -> T {
         look(&mut self.inner.lock().background_check)
     }
@@ -153,7 +155,8 @@ impl SessionState {
         pushes.count = pushes.count.max(1);
     }
 
-    /// Forgets what was pushed for a document that is closed. What a background check found is not pushed again when it is opened.
+    /// Removes the pushes for a closed document. Findings of a background check stay, because they
+    /// are not pushed again when it is opened.
     pub(crate) fn forget_pushes(&self, path: &WorkspacePath) {
         if self.spec.diagnostics.background_check.is_none() {
             let mut inner = self.inner.lock();
@@ -162,7 +165,7 @@ impl SessionState {
         }
     }
 
-    /// Counts what makes earlier diagnostics doubtful.
+    /// Returns the count of the events that invalidate earlier diagnostics.
     pub(crate) fn epoch(&self) -> u64 {
         self.inner.lock().epoch
     }
@@ -179,7 +182,7 @@ impl SessionState {
         self.inner.lock().refreshes
     }
 
-    /// The workspace folders the server was told of.
+    /// Returns the workspace folders that the server has.
     pub(crate) fn folders(&self) -> Vec<WorkspacePath> {
         self.inner.lock().folders.clone()
     }
@@ -194,7 +197,8 @@ impl SessionState {
         new
     }
 
-    /// From now on the server's requests are answered with null: errors make some servers abort their shutdown.
+    /// From now on the server's requests are answered with null: errors make some servers abort
+    /// their shutdown.
     pub(crate) fn stop(&self) {
         self.inner.lock().stopping = true;
     }
@@ -379,7 +383,8 @@ impl SessionState {
         }
     }
 
-    /// The settings of each item of a `workspace/configuration`; `None` where there are no items.
+    /// Returns the settings of each item of a `workspace/configuration`; `None` if there are no
+    /// items.
     pub(crate) fn workspace_configuration(&self, params: &Value) -> Option<Value> {
         let items = params["items"].as_array()?;
         Some(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
@@ -403,7 +408,7 @@ impl SessionState {
         self.advance_epoch();
     }
 
-    /// `window/showMessageRequest`: what the person before an editor chose.
+    /// Handles `window/showMessageRequest`: returns the choice of an editor's user.
     pub(crate) fn ask_user(&self, params: Value) -> impl Future<Output = Value> + Send + use<> {
         self.progress.people.ask(&self.server, params)
     }
@@ -426,7 +431,7 @@ impl SessionState {
 pub(crate) struct EditCollectionGuard<'a>(&'a SessionState);
 
 impl EditCollectionGuard<'_> {
-    /// The edits it asked for so far.
+    /// Takes the edits that it has requested so far.
     pub(crate) fn take_edits(&self) -> Vec<Value> {
         self.0.inner.lock().collected.as_mut().map(std::mem::take).unwrap_or_default()
     }

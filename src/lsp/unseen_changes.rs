@@ -1,4 +1,4 @@
-//! The count of changes on disk, and of those that a server has looked at.
+//! The count of changes on disk, and of those that a server has examined.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -14,10 +14,11 @@ use crate::workspace::{Workspace, normalise};
 
 /// The `file:` URI of an absolute path.
 ///
-/// `[` and `]` are percent-encoded, which RFC 3986 demands and strict servers check; names that are not UTF-8 keep
-/// their bytes, percent-encoded.
+/// `[` and `]` are percent-encoded, which RFC 3986 demands and strict servers check; names that are
+/// not UTF-8 keep their bytes, percent-encoded.
 pub(crate) fn from_path(path: &Path) -> Url {
-    // Only a relative path is refused, and none is passed; a URI that names nothing is the safe answer.
+    // Only a relative path is refused, and none is passed; a URI that names nothing is the safe
+    // answer.
     let mut url = Url::from_file_path(path).unwrap_or_else(|()| NOWHERE.clone());
     if url.path().contains(['[', ']']) {
         let strict = url.path().replace('[', "%5B").replace(']', "%5D");
@@ -28,7 +29,8 @@ pub(crate) fn from_path(path: &Path) -> Url {
 
 static NOWHERE: LazyLock<Url> = LazyLock::new(|| Url::parse("file:///").expect("this is a URL"));
 
-/// The absolute path that a `file:` URI names, however the server escaped it, without `..`; `None` for other schemes and hosts.
+/// The absolute path that a `file:` URI names, however the server escaped it, without `..`; `None`
+/// for other schemes and hosts.
 pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
     let path = (url.scheme() == "file").then(|| url.to_file_path().ok()).flatten()?;
@@ -47,7 +49,8 @@ pub(crate) fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
     }
 }
 
-/// The file that is there, where a server took the escaped bytes of a name that is not UTF-8 for its characters.
+/// Returns the existing file for a path in which a server has read the escaped bytes of a non-UTF-8
+/// name as characters.
 fn undo_double_escape(path: PathBuf) -> PathBuf {
     let bytes = path.as_os_str().as_encoded_bytes();
     if !bytes.contains(&b'%') {

@@ -6,7 +6,8 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-/// Words that wait for an editor that does not read; it misses what comes beyond.
+/// The maximum number of queued messages for an editor that does not read; further ones are
+/// dropped.
 const MAX_QUEUED_USER_MESSAGES: usize = 256;
 
 /// A message of a server.
@@ -32,7 +33,7 @@ pub(crate) enum ServerUserMessage {
     },
 }
 
-/// Everyone who hears the servers of a workspace. Cheap to clone: all clones are the same.
+/// All listeners of a workspace's servers. Cheap to clone: all clones are the same.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct UserMessageListeners(Arc<Mutex<Vec<mpsc::Sender<ServerUserMessage>>>>);
 
@@ -44,7 +45,7 @@ impl UserMessageListeners {
         receiver
     }
 
-    /// Tells everyone.
+    /// Sends a message to all listeners.
     pub(super) fn broadcast(&self, server: &str, method: &'static str, params: &Value) {
         let mut all = self.0.lock();
         all.retain(|one| {

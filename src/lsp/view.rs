@@ -1,6 +1,7 @@
 //! Views: the disk, with a caller's unsaved texts over it (a trial edit, an editor's buffer).
 //!
-//! How callers with different views share a server is described in [`view_switch`](super::view_switch).
+//! How callers with different views share a server is described in
+//! [`view_switch`](super::view_switch).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -19,11 +20,12 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 #[derive(Debug, Clone)]
 pub(crate) struct UnsavedText {
     forms: Arc<TextForms>,
-    /// Tells it from every other, also from one with the same text.
+    /// The id that distinguishes it from every other, also from one with the same text.
     pub(super) id: u64,
 }
 
-/// A text in one form or both: an editor's keystroke changes a rope, and its large text in one piece is made where it is read.
+/// A text in one form or both: an editor's keystroke changes a rope, and the text in one piece is
+/// made when it is read.
 #[derive(Debug, Default)]
 struct TextForms {
     text: OnceLock<Arc<str>>,
@@ -31,12 +33,12 @@ struct TextForms {
 }
 
 impl UnsavedText {
-    /// `text`, told apart from every other.
+    /// Creates an unsaved text with a new id.
     pub(crate) fn new(text: Arc<str>) -> Self {
         Self::of_forms(TextForms { text: text.into(), ..TextForms::default() })
     }
 
-    /// The text of `buffer`, told apart from every other.
+    /// Creates an unsaved text of `buffer` with a new id.
     pub(crate) fn of_buffer(buffer: Buffer) -> Self {
         Self::of_forms(TextForms { buffer: buffer.into(), ..TextForms::default() })
     }
@@ -77,12 +79,12 @@ impl UnsavedText {
     }
 }
 
-/// Someone who sees other texts than the disk's for longer than one question.
+/// A caller that keeps texts over the disk for longer than one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ViewHolder(u64);
 
 impl ViewHolder {
-    /// A new one, told apart from every other.
+    /// Creates a holder with a new id.
     pub(crate) fn new() -> Self {
         Self(NEXT.fetch_add(1, Ordering::Relaxed))
     }
@@ -141,7 +143,7 @@ impl View {
         self.holder.filter(|_| !self.is_disk())
     }
 
-    /// This view over `below`: where both hide a file, this one's text counts.
+    /// Puts this view over `below`: if both hide a file, this one's text counts.
     pub(crate) fn layered_on(&self, below: &Self) -> Self {
         if below.is_disk() {
             return Self { holder: self.holder.or(below.holder), ..self.clone() };
@@ -150,7 +152,7 @@ impl View {
         Self { holder: self.holder.or(below.holder), ..below.with_unsaved(own) }
     }
 
-    /// The part of this view of which `keep` says so.
+    /// Returns the part of this view that `keep` selects.
     pub(crate) fn filtered(&self, keep: impl Fn(&WorkspacePath, &UnsavedText) -> bool) -> Self {
         if self.texts.iter().all(|(path, unsaved)| keep(path, unsaved)) {
             return self.clone();
@@ -160,7 +162,7 @@ impl View {
         Self { texts: Arc::new(kept), holder: self.holder }
     }
 
-    /// The text that hides what is on disk at `path`.
+    /// Returns the text that hides the disk at `path`.
     pub(crate) fn unsaved(&self, path: &WorkspacePath) -> Option<&UnsavedText> {
         self.texts.get(path)
     }
@@ -205,7 +207,8 @@ impl ShownView {
         self.stale_paths.is_empty() && self.view.shows_same(view)
     }
 
-    /// Begins to show `wanted`: what differs is stale until [`finish_switch`](Self::finish_switch).
+    /// Begins to show `wanted`: the files that differ are stale until
+    /// [`finish_switch`](Self::finish_switch).
     pub(super) fn begin_switch(&mut self, wanted: &View) {
         self.stale_paths.append(&mut self.view.difference(wanted));
         self.view = wanted.clone();
@@ -236,7 +239,7 @@ pub(super) struct ViewContention {
 }
 
 impl ViewContention {
-    /// Notes who holds the server now.
+    /// Records the present holder of the server.
     pub(super) fn record_holder(&mut self, view: &View, now: Instant) {
         let Some(holder) = view.holder() else { return };
         let rivals = |(last, held): &(ViewHolder, View)| {

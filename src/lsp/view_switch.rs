@@ -17,13 +17,14 @@ use crate::rpc::RequestError;
 use crate::text::Buffer;
 use crate::workspace::WorkspacePath;
 
-/// While it lives, the server has what one view shows. Callers must not enter a session twice at once.
+/// Keeps one view at the server while it lives. Callers must not enter a session twice at once.
 #[derive(Debug)]
 pub(crate) struct ViewGuard<'a>(#[allow(dead_code)] /* held, not read */ RwLockReadGuard<'a, ShownView>);
 
 impl Session {
-    /// Lets the server have what `view` shows; waits, at most until `deadline`, for callers with other views. Of the view
-    /// only what concerns this server counts: callers who differ in nothing else do not wait for each other.
+    /// Switches the server to `view`; waits, at most until `deadline`, for callers with other
+    /// views. Only the part of the view that concerns this server counts: callers that differ in
+    /// nothing else do not wait for each other.
     pub(crate) async fn enter_view(&self, view: &View, deadline: Instant) -> Result<ViewGuard<'_>, AskError> {
         let began = Instant::now();
         let view = &view.filtered(|path, unsaved| self.concerns_text(path, unsaved.first_line().as_deref()));
@@ -63,7 +64,7 @@ impl Session {
         unsaved.unsaved(path).map(|unsaved| unsaved.buffer().clone())
     }
 
-    /// Sends what differs between two views.
+    /// Sends the differences between two views.
     async fn switch_view(&self, shown: &mut ShownView, wanted: &View) {
         shown.begin_switch(wanted);
         self.contention.lock().record_holder(wanted, Instant::now());

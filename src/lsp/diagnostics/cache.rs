@@ -12,16 +12,17 @@ pub(in crate::lsp) struct DiagnosticsCache {
     /// The state of the disk that they are about.
     of: u64,
     found: FoundByPath,
-    /// The state before that, and what was found in it.
+    /// The previous state, with its findings.
     earlier: (u64, FoundByPath),
-    /// The files whose change led to the last state that was noted.
+    /// The files whose change led to the last recorded state.
     changed: (u64, Vec<WorkspacePath>),
 }
 
 type FoundByPath = HashMap<WorkspacePath, (FileStamp, ServerFileDiagnostics)>;
 
 impl DiagnosticsCache {
-    /// The findings in `path`, where they are about the state `disk`, and how the file looked.
+    /// Returns the findings in `path`, if they are about the state `disk`, with the stamp of the
+    /// file.
     pub(super) fn get(&self, path: &WorkspacePath, disk: u64) -> Option<&(FileStamp, ServerFileDiagnostics)> {
         self.found.get(path).filter(|_| self.of == disk)
     }
@@ -50,8 +51,9 @@ impl DiagnosticsCache {
         self.changed = (disk, changed);
     }
 
-    /// Keeps the findings about the state before an edit for the state `disk` after it. The edit is all that lies between the two,
-    /// and does not concern the files whose findings `stay` chooses.
+    /// Carries the findings about the state before an edit over to the state `disk` after it. The
+    /// edit is the only change between the two, and does not concern the files whose findings
+    /// `stay` selects.
     pub(super) fn carry_over(
         &mut self,
         disk: u64,
@@ -71,7 +73,7 @@ impl DiagnosticsCache {
         }
     }
 
-    /// All findings, where they are about the state `disk`.
+    /// Returns all findings, if they are about the state `disk`.
     pub(super) fn iter(&self, disk: u64) -> impl Iterator<Item = (&WorkspacePath, &ServerFileDiagnostics)> {
         let current = self.found.iter().filter(move |_| self.of == disk);
         current.map(|(path, (_, fresh))| (path, fresh))

@@ -1,7 +1,7 @@
 //! Findings of a server that are not shown.
 //!
-//! Two kinds: findings by which it says that one of its checkers has failed, and findings that the
-//! catalogue leaves out.
+//! There are two kinds: findings by which it reports that one of its checkers has failed, and
+//! findings that the catalogue leaves out.
 
 use std::sync::Arc;
 
@@ -40,7 +40,8 @@ impl Session {
         !raw.items.iter().all(|item| self.is_about_text(item))
     }
 
-    /// Leaves out of `raw` what says only that a checker has failed; what that would have found is missing then.
+    /// Removes the findings that only report the failure of a checker; that checker's findings are
+    /// missing then.
     pub(super) fn without_failed_checks(&self, mut raw: RawDiagnostics) -> RawDiagnostics {
         let failure = raw.items.iter().find(|item| !self.is_about_text(item));
         let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };

@@ -23,13 +23,14 @@ pub(crate) struct ServerFileDiagnostics {
     pub(crate) background: BackgroundFindings,
 }
 
-/// The part that a background check has in the findings of a file: the findings, or how many of them, counted from the last.
+/// The part that a background check has in the findings of a file: the findings, or how many of
+/// them, counted from the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum BackgroundFindings<T = Vec<Diagnostic>> {
     /// The server runs none.
     #[default]
     None,
-    /// The check has not ended. Those that it has told of are here; others are missing.
+    /// The check has not ended. Its findings so far are here; others are missing.
     Missing(T),
     /// All that it finds.
     Whole(T),
@@ -48,15 +49,15 @@ impl<T> BackgroundFindings<T> {
 /// The completeness of findings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DiagnosticsCompleteness {
-    /// They are all there is to say about this text.
+    /// The findings for this text are complete.
     Complete,
-    /// More may come; says why.
+    /// More may come; with the reason.
     Partial(String),
-    /// Nothing came in time; says what was waited for. Not to be read as clean.
+    /// No findings came in time; with the reason. Not to be read as clean.
     NoData(String),
 }
 
-/// Findings as they came, with what is known of them.
+/// Findings in the server's form, with their completeness.
 pub(in crate::lsp) struct RawDiagnostics {
     pub(in crate::lsp) items: Arc<Vec<Value>>,
     pub(in crate::lsp) snapshot: Snapshot,
@@ -66,7 +67,7 @@ pub(in crate::lsp) struct RawDiagnostics {
 }
 
 impl RawDiagnostics {
-    /// None, and what is known of that.
+    /// Creates an empty list of findings with its completeness.
     pub(super) fn without_findings(snapshot: Snapshot, known: DiagnosticsCompleteness) -> Self {
         let background = BackgroundFindings::None;
         Self { items: Arc::default(), snapshot, known, notes: Vec::new(), background }

@@ -1,4 +1,4 @@
-//! The findings that a server has told already, without asking it.
+//! The findings that a server has reported already, without a new request.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::lsp::model::Severity;
 use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
-/// The first findings of a file, the worst of them first, are told in full.
+/// The number of findings of a file that are reported in full, the worst first.
 const MAX_KNOWN_FINDINGS: usize = 8;
 /// The maximum length of a known message.
 const MAX_KNOWN_MESSAGE_CHARS: usize = 300;

@@ -1,8 +1,9 @@
-//! Diagnostics of exactly the text that is on disk now, or an explicit statement that there are none yet.
+//! Diagnostics of exactly the text that is on disk now, or an explicit statement that there are
+//! none yet.
 //!
-//! Three ways lead there, chosen by what the server offers and by the catalogue's rule: asking ([`pull`]), hearing
-//! ([`push`]), and asking tsserver through a command ([`tsserver`]). None of them ever takes findings that may belong to
-//! an older text.
+//! There are three ways, chosen by the server's capabilities and the catalogue's rule: pulls
+//! ([`pull`]), pushes ([`push`]), and requests to tsserver through a command ([`tsserver`]). None
+//! of them ever accepts findings that may belong to an older text.
 
 pub(super) mod cache;
 mod failed_check;
@@ -51,8 +52,9 @@ impl Session {
         (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
     }
 
-    /// Keeps what was found before an edit of files for which `is_edited` holds, in the files for which `stays` does: the edit does not
-    /// concern them. Nothing is kept where other files have changed as well.
+    /// Keeps the findings from before an edit of files for which `is_edited` holds, in the files
+    /// for which `stays` does: the edit does not concern them. Nothing is kept if other files have
+    /// changed as well.
     pub(crate) fn carry_over_diagnostics(
         &self,
         is_edited: impl Fn(&WorkspacePath) -> bool,
@@ -61,7 +63,7 @@ impl Session {
         self.diagnostics_cache.lock().carry_over(self.disk_revision(), is_edited, stays);
     }
 
-    /// Keeps whole findings about what is on disk, and was since `disk`.
+    /// Keeps complete findings about the text on disk, if the disk is unchanged since `disk`.
     fn cache_diagnostics(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics, disk: u64) {
         // Others find more in the background without any change.
         let rule = &self.state.spec.diagnostics;
@@ -123,7 +125,8 @@ impl Session {
         rule.map(|rule| format!("{}: {}", self.server(), rule.reason))
     }
 
-    /// The findings as LSP 3.17 *Diagnostic*s, to be handed back to the server with a question about them.
+    /// The findings as LSP 3.17 *Diagnostic*s, to be handed back to the server with a question
+    /// about them.
     pub(super) async fn raw_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -170,7 +173,8 @@ impl Session {
         Ok(CollectedDiagnostics::Raw(raw))
     }
 
-    /// Pulls where the server offers it, also when it offers it only while we wait; listens otherwise.
+    /// Pulls if the server offers it, even if it registers that only during the wait; otherwise
+    /// awaits pushes.
     async fn push_or_pull(
         &self,
         path: &WorkspacePath,
@@ -189,7 +193,8 @@ impl Session {
         }
     }
 
-    /// Waits until the server registers pull diagnostics for `path`; false at the deadline or its end.
+    /// Waits until the server registers pull diagnostics for `path`; false at the deadline or its
+    /// end.
     async fn wait_for_offer(&self, path: &WorkspacePath, language_id: &str, deadline: Instant) -> bool {
         let mut bell = self.state.listen();
         loop {
@@ -223,7 +228,7 @@ impl Session {
         ServerFileDiagnostics { items, known: raw.known, text: raw.snapshot.buffer, notes, background }
     }
 
-    /// Waits for the index to come to rest; says what is still going on at the deadline.
+    /// Waits for the end of indexing; returns the work that is unfinished at the deadline.
     async fn wait_for_idle(&self, deadline: Instant) -> Option<UnfinishedWork> {
         self.wait_ready(DependencyScope::Project, deadline).await
     }

@@ -18,7 +18,8 @@ use crate::workspace::WorkspacePath;
 pub(super) const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
-    /// Asks for the diagnostics of `path`. A server that registers pulling only after it has started is waited for.
+    /// Asks for the diagnostics of `path`. A server that registers pulling only after it has
+    /// started is waited for.
     pub(super) async fn pull_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -38,7 +39,8 @@ impl Session {
         }
         let mut asked = self.pull_once(path, &snapshot, deadline).await?;
         if asked.unfinished_work.is_some() {
-            // Findings given while the project is being read are often wrong; the ones given afterwards are not.
+            // Findings given while the project is being read are often wrong; the ones given
+            // afterwards are not.
             let still = self.wait_for_idle(deadline).await;
             if still.is_none() {
                 asked = self.pull_once(path, &snapshot, deadline).await?;
@@ -81,7 +83,8 @@ impl Session {
         let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
-            // By its type, members that are not there would be `null`, which the specification does not allow.
+            // By its type, members that are not there would be `null`, which the specification does
+            // not allow.
             let params = |snapshot: &Snapshot, _| match &identifier {
                 Some(identifier) => {
                     json!({ "textDocument": snapshot.identifier(), "identifier": identifier })

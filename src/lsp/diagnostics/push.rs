@@ -1,8 +1,10 @@
 //! Pushed diagnostics: `textDocument/publishDiagnostics`, accepted only for the current text.
 //!
-//! The *barrier* is a request sent right behind the text (`documentSymbol`, else `hover`): its answer, even an error, shows that the server
-//! has read everything before it. *Silence* is a time without pushes: twice the longest delay measured for the server (`quiet-ms`), 500 ms
-//! where none is given, 1 s for a server that was not measured. `PushWaitState::decide` takes the first row that fits:
+//! The *barrier* is a request sent right behind the text (`documentSymbol`, else `hover`): its
+//! response, even an error, shows that the server has read everything before it. *Silence* is a
+//! time without pushes: twice the longest delay measured for the server (`quiet-ms`), 500 ms if
+//! none is given, 1 s for a server that was not measured. `PushWaitState::decide` takes the first
+//! row that fits:
 //!
 //! | the last push | and | then |
 //! |---|---|---|
@@ -13,7 +15,8 @@
 //! | is of an older text | the server sends nothing when nothing changed (`silent-when-same`) | take it after the barrier and the sign of being done, else after barrier and silence |
 //! | none, or of an older text | | wait; at the deadline: `no_data` |
 //!
-//! An answer taken after silence says so; for a server that was not measured it is `partial`.
+//! An answer accepted after silence states this; for a server that was not measured it is
+//! `partial`.
 
 use std::time::Duration;
 
@@ -34,12 +37,12 @@ use crate::lsp::state::Pushes;
 use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::WorkspacePath;
 
-/// The silence after which a server of unknown habits is taken to have said all.
+/// The silence after which an unmeasured server counts as done.
 const UNMEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(1_000);
-/// The silence after which one of known habits is, where no figure is given.
+/// The silence after which a measured server counts as done, if no figure is given.
 const MEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(500);
 
-/// The silence after a right push of a server that should have said that it is done, and never has.
+/// The silence after a correct push of a server whose idle sign is expected and never came.
 const UNSIGNALED_PUSH_QUIET_WINDOW: Duration = Duration::from_secs(3);
 
 /// The number of times that a text is sent again to a server whose checker has failed on it.
@@ -50,15 +53,16 @@ struct PushWaitState<'a> {
     rule: &'a DiagnosticsRule,
     snapshot: &'a Snapshot,
     pushes: &'a Pushes,
-    /// The request sent right behind the text was answered: the server has read the text.
+    /// True if the request sent right behind the text was answered: the server has read the text.
     barrier: bool,
     /// The time since the last push or barrier response.
     quiet: Duration,
-    /// The server said that it is done with the document since the text was sent.
+    /// True if the server has sent its idle sign for the document since the text was sent.
     idle: bool,
     /// True if the server has claimed a version that was never sent.
     claims_unsent_version: bool,
-    /// A request sent when it had said that it was done was answered: what it had put off by then is done as well.
+    /// True if a request sent after the idle sign was answered: the work postponed by then is done
+    /// as well.
     confirmed: bool,
 }
 
@@ -74,7 +78,7 @@ enum PushDecision {
     Confirm,
     /// Not yet; look again after this much silence, if nothing comes.
     Wait(Option<Duration>),
-    /// Somebody sent a newer text: start over with it.
+    /// Another caller sent a newer text: start over with it.
     Overtaken,
 }
 
@@ -99,7 +103,8 @@ impl PushWaitState<'_> {
             }
             None if pushed => self.decide_by_quiet(),
             Some(version) if version == self.snapshot.version => self.decide_by_quiet(),
-            // Nothing for this text: the last findings still hold where the server keeps quiet about no news.
+            // Nothing for this text: the last findings still hold where the server keeps quiet
+            // about no news.
             _ if self.rule.silent_when_same && self.pushes.count > 0 && !self.snapshot.forced => {
                 if self.barrier && self.idle { PushDecision::Take } else { self.decide_by_quiet() }
             }
@@ -107,10 +112,12 @@ impl PushWaitState<'_> {
         }
     }
 
-    /// A server that says when it is done with a document may push for one version more than once: clangd first checks
-    /// with the headers as it knew them, then with those the text includes now. Between the two it says for some moments
-    /// that it is done. The second is certain to have been put off once it has begun to read the headers, and it comes
-    /// before any request that is sent after that.
+    /// Decides for a server with an idle sign, which may push for one version more than once.
+    ///
+    /// clangd first checks with the headers as it knew them, then with those that the text includes
+    /// now, and sends the idle sign for some moments in between. The second check has certainly
+    /// been postponed once it has begun to read the headers, and its push comes before the response
+    /// to any later request.
     fn decide_by_idle_sign(&self) -> PushDecision {
         let Some(sign) = &self.rule.idle else { return PushDecision::Take };
         let worked = sign.work.is_none() || self.pushes.worked > self.snapshot.worked_before;
@@ -132,7 +139,7 @@ impl PushWaitState<'_> {
         }
     }
 
-    /// The first, empty push of a server that opens with one that says nothing.
+    /// Returns true for the first, empty push of a server whose first push has no meaning.
     fn is_noise(&self) -> bool {
         self.rule.first_empty_is_noise
             && self.snapshot.version == 1
@@ -158,7 +165,7 @@ fn is_measured(rule: &DiagnosticsRule) -> bool {
     rule.source != DiagnosticsSource::Auto
 }
 
-/// The silence after which a server is taken to have said all.
+/// Returns the silence after which a server counts as done.
 fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
     let unmeasured =
         if is_measured(rule) { MEASURED_PUSH_QUIET_WINDOW } else { UNMEASURED_PUSH_QUIET_WINDOW };
@@ -167,7 +174,8 @@ fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
 }
 
 impl Session {
-    /// Waits for a push that is for the text on disk. A checker that has failed on the text is given it again.
+    /// Waits for a push that is for the text on disk. A checker that has failed on the text is
+    /// given it again.
     pub(in crate::lsp) async fn pushed_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -189,7 +197,7 @@ impl Session {
         Ok(self.without_failed_checks(raw))
     }
 
-    /// Waits for a push that is for the text on disk, which is sent first where `resend` says so.
+    /// Waits for a push for the text on disk. With `resend`, the text is sent again first.
     async fn push_for_text(
         &self,
         path: &WorkspacePath,
@@ -225,7 +233,7 @@ impl Session {
         }
     }
 
-    /// Listens until the push for `snapshot` has come; `None` where the text was overtaken by a newer one.
+    /// Waits for the push for `snapshot`; `None` if a newer text has overtaken it.
     async fn listen_for_push(
         &self,
         path: &WorkspacePath,
@@ -311,7 +319,7 @@ impl Session {
         RawDiagnostics::without_findings(snapshot, known)
     }
 
-    /// Findings for our text; waits for the end of indexing, which may bring others.
+    /// Accepts the findings for our text; waits for the end of indexing, which may bring others.
     async fn accept_push(
         &self,
         snapshot: Snapshot,
@@ -352,7 +360,8 @@ impl Session {
         RawDiagnostics { items, snapshot, known, notes, background: BackgroundFindings::None }
     }
 
-    /// Waits for a push beyond the first `count` for `path`, as long as a server that has something to say is silent.
+    /// Waits for a push beyond the first `count` for `path`, for at most the time for which a
+    /// server with findings is silent.
     async fn wait_for_another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
         let until = deadline.min(Instant::now() + required_quiet_time(&self.state.spec.diagnostics));
         let mut bell = self.state.listen();
@@ -365,7 +374,8 @@ impl Session {
         }
     }
 
-    /// Asks something and waits for the answer, which comes after everything that the server has said before; false at the deadline.
+    /// Sends a request and waits for its response, which comes after all earlier messages of the
+    /// server; false at the deadline.
     pub(in crate::lsp) async fn pass_barrier(
         &self,
         snapshot: &Snapshot,
@@ -379,7 +389,7 @@ impl Session {
         }
     }
 
-    /// A request whose answer shows that the server has read everything sent before it.
+    /// Sends a request whose response shows that the server has read everything before it.
     fn start_barrier(&self, snapshot: &Snapshot) -> Result<PendingRequest<'_>, RequestError> {
         let text_document = snapshot.identifier();
         if self.capabilities.announces(DocumentSymbolRequest::METHOD) {
@@ -395,12 +405,12 @@ impl Session {
     }
 }
 
-/// Waits for the answer of a barrier. An error is an answer too: it stands behind our text.
+/// Waits for the response of a barrier. An error counts as well: it comes after our text.
 async fn wait_for_barrier(barrier: PendingRequest<'_>, deadline: Instant) {
     let _answered = barrier.answer::<Value>(deadline).await;
 }
 
-/// Waits for what is there to be waited for; for ever where nothing is.
+/// Waits for the future, if there is one; otherwise without end.
 async fn wait_for(future: &mut Option<BoxFuture<'_, ()>>) {
     match future {
         Some(future) => future.await,

@@ -118,7 +118,7 @@ fn with_idle_sign(work: Option<&str>) -> DiagnosticsRule {
     DiagnosticsRule { idle: Some(idle), ..rule(DiagnosticsSource::VersionedPush) }
 }
 
-/// The decision when what was asked after the sign was answered.
+/// Returns the decision when the request after the sign was answered.
 fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes) -> PushDecision {
     let quiet = Duration::ZERO;
     PushWaitState {

@@ -1,5 +1,5 @@
-//! Diagnostics of tsserver, by its own synchronous requests. typescript-language-server and vtsls push without version, but
-//! forward these requests, whose answers are for the text it has.
+//! Diagnostics of tsserver, by its own synchronous requests. typescript-language-server and vtsls
+//! push without version, but forward these requests, whose answers are for the text they have.
 
 use std::path::Path;
 
@@ -91,7 +91,8 @@ impl Session {
         self.ask(path, &command, deadline).await
     }
 
-    /// The first error in the configuration file of `file`, at which `tsc` would end with a failure.
+    /// The first error in the configuration file of `file`, at which `tsc` would end with a
+    /// failure.
     async fn refused_configuration(
         &self,
         path: &WorkspacePath,

@@ -35,7 +35,8 @@ pub(crate) struct OfferedAction {
 }
 
 impl OfferedAction {
-    /// Puts `value` at `pointer` (RFC 6901) of the first argument of its command; tells whether there is one.
+    /// Sets `pointer` (RFC 6901) of the first argument of its command to `value`; returns true if
+    /// there is such an argument.
     pub(super) fn set_argument(&mut self, pointer: &str, value: &str) -> bool {
         let first = self.raw.pointer_mut("/command/arguments/0");
         first.is_some_and(|first| put(first, pointer, value))

@@ -1,4 +1,5 @@
-//! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: updates of imports when a file moves.
+//! LSP 3.17 *WillRenameFiles Request*, *DidRenameFiles Notification*: updates of imports when a
+//! file moves.
 
 use lsp_types::notification::{DidRenameFiles, Notification};
 use lsp_types::request::{Request, WillRenameFiles};
@@ -38,7 +39,7 @@ impl Session {
         self.proposal_from_edit(&edit).await
     }
 
-    /// Tells the server that files were moved.
+    /// Notifies the server that files were moved.
     pub(crate) fn did_rename(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
         let any = |(from, _): &(WorkspacePath, WorkspacePath)| {
             self.capabilities.covers_file_operation("didRename", &self.workspace.absolute(from))

@@ -65,7 +65,8 @@ impl Session {
     }
 }
 
-/// LSP 3.17 *FormattingOptions*, as the text itself is written; most servers follow their own configuration first.
+/// LSP 3.17 *FormattingOptions*, as the text itself is written; most servers follow their own
+/// configuration first.
 fn formatting_options(buffer: &Buffer) -> FormattingOptions {
     let (mut tabs, mut spaces, mut width) = (0_u32, 0_u32, u32::MAX);
     for number in 0..buffer.line_count().min(2_000) {

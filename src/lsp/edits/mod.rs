@@ -30,7 +30,7 @@ pub(crate) enum ProposalError {
     /// The server did not answer.
     #[error(transparent)]
     Ask(#[from] AskError),
-    /// The server says that it cannot be done, in its words.
+    /// The server refuses, with its message.
     #[error("{server} refuses: {message}")]
     Refused {
         /// The server's key.
@@ -46,7 +46,7 @@ pub(crate) enum ProposalError {
         /// The unfinished work of the server.
         work: readiness::UnfinishedWork,
     },
-    /// The edit was computed for another text than the one that is there.
+    /// The edit was computed for another text than the present one.
     #[error("{path} changed while {server} computed the edit; nothing was changed, ask again")]
     Stale {
         /// The server's key.

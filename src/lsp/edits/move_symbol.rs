@@ -1,4 +1,5 @@
-//! A symbol moved to another file, with its imports, where a server offers that as a code action.
+//! The move of a symbol to another file, with its imports, if a server offers that as a code
+//! action.
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -57,7 +58,7 @@ impl Session {
     }
 }
 
-/// Puts `value` at `pointer` of `arguments`; the objects on the way are made.
+/// Sets `pointer` of `arguments` to `value`; the objects on the way are created.
 pub(super) fn put(arguments: &mut Value, pointer: &str, value: &str) -> bool {
     let mut at = arguments;
     for key in pointer.split('/').skip(1) {

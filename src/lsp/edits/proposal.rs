@@ -16,13 +16,13 @@ use crate::workspace::{ReadError, WorkspacePath};
 /// One file of a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProposedFile {
-    /// The file; where it is renamed, its new name.
+    /// The file; its new name if it is renamed.
     pub(crate) path: WorkspacePath,
-    /// Its name before, where it is renamed.
+    /// Its former name, if it is renamed.
     pub(crate) renamed_from: Option<WorkspacePath>,
-    /// The text that the edit was computed for; `None` where there was no file.
+    /// The text that the edit was computed for; `None` if there was no file.
     pub(crate) before: Option<String>,
-    /// The text it becomes; `None` where it is deleted.
+    /// The new text; `None` if the file is deleted.
     pub(crate) after: Option<String>,
 }
 
@@ -50,7 +50,8 @@ struct Draft {
     edited: usize,
 }
 
-/// The most of [`Draft::edited`]: an answer that edits one large file again and again would keep us busy without end.
+/// The most of [`Draft::edited`]: an answer that edits one large file again and again would keep us
+/// busy without end.
 const MAX_DRAFT_EDITED_BYTES: usize = 256 << 20;
 
 #[derive(Clone)]

@@ -32,12 +32,12 @@ pub(super) enum TextEditError {
     },
 }
 
-/// The most text that one answer inserts into one file. A rename inserts names; what is formatted as a whole is source code, of
-/// which no file is so large.
+/// The maximum size of the text that one answer inserts into one file. A rename inserts names, a
+/// format source code, and no source file is that large.
 const MAX_INSERTED_TEXT_BYTES: usize = 16 << 20;
 
-/// The text after `edits`, whose positions all count in the text before them. Line ends of the new parts become those of
-/// the text where it has only one kind.
+/// Returns the text after `edits`, whose positions all count in the text before them. Line ends of
+/// the new parts become those of the text if it has only one kind.
 pub(super) fn apply(buffer: &Buffer, edits: &[Value], encoding: Encoding) -> Result<String, TextEditError> {
     let bytes = edits.iter().filter_map(|edit| edit["newText"].as_str()).map(str::len).sum();
     if bytes > MAX_INSERTED_TEXT_BYTES {

@@ -1,9 +1,10 @@
-//! Debian packages without the system's package manager. They are fetched from the suite that is named, checked against the
-//! keyring of the system's own archive, and unpacked into the private prefix. Nothing is installed, no script of a package
-//! runs.
+//! Debian packages without the system's package manager. They are fetched from the named suite,
+//! checked against the keyring of the system's own archive, and unpacked into the private prefix.
+//! Nothing is installed, no script of a package runs.
 //!
-//! `apt-get` works with lists and a cache of its own there, so that the system's stay as they are and no rights are needed.
-//! What a package depends on is not fetched: recipes name packages that run by themselves.
+//! `apt-get` works with lists and a cache of its own there, so that the system's stay unchanged and
+//! no privileges are needed. Dependencies of a package are not fetched: recipes name packages that
+//! run by themselves.
 
 use std::fs;
 use std::io;
@@ -13,12 +14,13 @@ use super::step::{InstallStep, PrerequisiteTool, StepProgram, step};
 
 /// The archive of Debian's packages, regardless of the machine's own sources.
 const ARCHIVE: &str = "http://deb.debian.org/debian";
-/// The keys that Debian signs its suites with; the package `debian-archive-keyring` brings them.
+/// The keys that Debian signs its suites with, from the package `debian-archive-keyring`.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// The folder of `apt-get`'s files, below the folder of the installation.
 const OWN: &str = "apt";
 
-/// A package and its suite; `None` for what is not both, in the letters that Debian allows for them.
+/// Parses a package and its suite; `None` if one is missing or has characters that Debian does not
+/// allow.
 pub(crate) fn parse_package(package: &str) -> Option<(&str, &str)> {
     let plain = |word: &str| {
         let first = word.chars().next().is_some_and(|first| first.is_ascii_alphanumeric());
@@ -27,7 +29,7 @@ pub(crate) fn parse_package(package: &str) -> Option<(&str, &str)> {
     package.split_once('/').filter(|(name, suite)| plain(name) && plain(suite))
 }
 
-/// Writes what the steps read.
+/// Writes the configuration that the steps read.
 pub(crate) fn prepare(packages: &[String], folder: &Path) -> io::Result<()> {
     let own = folder.join(OWN);
     for inner in ["lists/partial", "archives/partial"] {

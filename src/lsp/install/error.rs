@@ -10,7 +10,7 @@ use crate::text::truncate_chars;
 /// The most characters of a program's output that the message of a known failure has.
 const MAX_CAUSE_CHARS: usize = 160;
 
-/// A server was not installed. What was installed before is still in use.
+/// The reasons why a server was not installed. The earlier installation is still in use.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// The server has no recipes.
@@ -54,7 +54,7 @@ pub enum InstallError {
         command: String,
         /// The exit of the command.
         exit: Exit,
-        /// The last lines it said.
+        /// The last lines of its output.
         output: Vec<String>,
     },
     /// A command failed for a reason that is known.
@@ -64,7 +64,7 @@ pub enum InstallError {
         command: String,
         /// The cause.
         cause: &'static str,
-        /// The line of its output that tells of it.
+        /// The line of its output that shows the cause.
         said: String,
         /// The remedy.
         remedy: &'static str,
@@ -82,7 +82,7 @@ pub enum InstallError {
         package: String,
         /// The registry that served it ("PyPI").
         registry: &'static str,
-        /// The hash of what came.
+        /// The hash of the received file.
         got: String,
         /// The hash, or the number of hashes, that the lock has for it.
         expected: String,
@@ -94,10 +94,10 @@ pub enum InstallError {
         command: String,
         /// The time limit of an installation.
         minutes: u64,
-        /// The last lines it said.
+        /// The last lines of its output.
         output: Vec<String>,
     },
-    /// Another process installs it and does not come to an end.
+    /// Another process installs the server and does not finish.
     #[error("another process has been installing {server} all the time; end it, or try again later")]
     Busy {
         /// The server's key.
@@ -108,12 +108,12 @@ pub enum InstallError {
     NoProgram {
         /// The server's key.
         server: String,
-        /// The program that was looked for.
+        /// The missing program.
         program: String,
         /// The installed packages.
         packages: Vec<String>,
     },
-    /// The program is there, and does not work.
+    /// The program exists, and does not work.
     #[error("{program} does not work: {trouble}")]
     Broken {
         /// The program.
@@ -145,7 +145,8 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    /// In one line: of what a command said, the first line that tells of an error, else the last.
+    /// Returns the error in one line: of a command's output, the first error line, else the last
+    /// line.
     pub(super) fn line(&self) -> String {
         match self {
             Self::Failed { command, exit, output } => {
@@ -155,7 +156,7 @@ impl InstallError {
         }
     }
 
-    /// Returns true if `line` tells of another try that failed for the same known cause.
+    /// Returns true if `line` reports another attempt that failed for the same known cause.
     pub(super) fn is_cause_of(&self, line: &str) -> bool {
         matches!(self, Self::Known { cause, remedy, .. } if line.contains(cause) && line.ends_with(remedy))
     }

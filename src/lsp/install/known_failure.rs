@@ -74,7 +74,7 @@ const KNOWN: &[KnownFailure] = &[
 ];
 
 impl KnownFailure {
-    /// The failure that one line of a program's output tells of.
+    /// Returns the failure that one line of a program's output shows.
     pub(super) fn in_line(line: &str) -> Option<&'static Self> {
         KNOWN.iter().find(|known| known.signs.iter().all(|sign| line.contains(sign)))
     }

@@ -18,7 +18,7 @@ use crate::text::hex;
 
 /// For each file its path and its text, each ended by NUL; `build.rs` packs them.
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/locks.gz"));
-/// The line of a lock for pip that says what it is for.
+/// The line of a lock for pip that names its packages.
 const PACKAGES: &str = "# packages: ";
 const REQUIREMENTS: &str = "requirements.txt";
 const MANIFEST: &str = "package.json";
@@ -49,7 +49,7 @@ struct NodeMachine {
     libc: Option<&'static str>,
 }
 
-/// `package-lock.json`, as far as it is looked at.
+/// The parts of `package-lock.json` that are read.
 #[derive(Debug, Deserialize)]
 struct PackageLock {
     packages: BTreeMap<String, LockedPackage>,
@@ -67,7 +67,7 @@ struct LockedPackage {
     libc: MachineWords,
 }
 
-/// For which machines a package is: any where nothing is said, all but one where that has a "!" before it.
+/// The machines of a package: any if the list is empty, all but one if that has a "!" before it.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum MachineWords {
@@ -75,12 +75,13 @@ enum MachineWords {
     Many(Vec<String>),
 }
 
-/// `package.json`, as far as it is looked at.
+/// The parts of `package.json` that are read.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LockedManifest {
     dependencies: BTreeMap<String, String>,
-    /// Builds for machines that the registry did not have when the lock was made, by the package that they belong to.
+    /// Builds for machines that the registry did not have when the lock was made, by the package
+    /// that they belong to.
     #[serde(default)]
     not_in_lock: BTreeMap<String, Vec<String>>,
 }
@@ -135,7 +136,7 @@ impl RecipeLocks {
         self.npm.is_some()
     }
 
-    /// The file that tells pip.
+    /// The requirements file for pip.
     pub(crate) fn requirements(folder: &Path) -> PathBuf {
         folder.join(REQUIREMENTS)
     }
@@ -153,7 +154,7 @@ impl RecipeLocks {
         Some(format!("{}@{}", name_in(found.0), found.1.version))
     }
 
-    /// Tells these locks from others; `None` where nothing is locked.
+    /// Returns a hash that identifies these locks; `None` if nothing is locked.
     pub(crate) fn digest(&self) -> Option<String> {
         let npm = self.npm.iter().flat_map(|npm| [&npm.manifest, &npm.lock]);
         let mut texts = self.pip.iter().chain(npm).peekable();
@@ -162,7 +163,7 @@ impl RecipeLocks {
         Some(hex(&hash.finalize()))
     }
 
-    /// Writes what the package managers read below `folder`, npm's into `npm`.
+    /// Writes the files that the package managers read below `folder`, npm's into `npm`.
     pub(crate) fn write(&self, folder: &Path, npm: &Path) -> io::Result<()> {
         if let Some(text) = &self.pip {
             fs::write(Self::requirements(folder), text)?;
@@ -287,7 +288,8 @@ fn libc() -> &'static str {
     if !glibc && loads("/lib", "ld-musl-") { "musl" } else { "glibc" }
 }
 
-/// Every lock, by its path in the repository. What is compiled in can be read, or no test passes.
+/// Unpacks every lock, by its path in the repository. The compiled-in data is always valid, or no
+/// test passes.
 fn unpack_locks() -> BTreeMap<PathBuf, String> {
     let mut text = String::new();
     if let Err(error) = GzDecoder::new(PACKED).read_to_string(&mut text) {

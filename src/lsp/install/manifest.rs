@@ -15,12 +15,12 @@ use crate::workspace::private;
 
 const NAME: &str = "manifest.json";
 
-/// Written when everything else of an installation is there.
+/// The manifest, written when everything else of an installation is in place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::lsp) struct InstallationManifest {
     /// The packages that it was made of, with the pinned versions.
     pub(crate) recipe: Recipe,
-    /// Tells the locks that it was made by from others.
+    /// The hash of the locks that it was made by.
     #[serde(default)]
     pub(crate) locks: Option<String>,
     /// The programs that it needs beside itself, with their paths when it was installed.
@@ -40,8 +40,8 @@ impl InstallationManifest {
         Self { recipe, locks, programs: BTreeMap::new(), installer, finished }
     }
 
-    /// That of `folder`; `None` when the installation there is not whole, or was made by a version whose manifest reads
-    /// otherwise.
+    /// Reads the manifest of `folder`; `None` if the installation there is incomplete, or was made
+    /// by a version with another form of manifest.
     pub(in crate::lsp) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
     }

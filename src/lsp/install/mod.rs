@@ -1,15 +1,20 @@
-//! Installation of servers into a private prefix in the user's data folder; nothing of the system is touched.
+//! Installation of servers into a private prefix in the user's data folder; nothing of the system
+//! is touched.
 //!
-//! What lives here: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those of Debian's
-//! packages), `locks` (what those of pip and npm depend on, with hashes), `report` (what a package manager says of what it fetched),
-//! `known_failure` (causes and remedies of their failures),
-//! `prefix` (the folder they fill and how it is put to use), `manifest` (the mark that it is whole), and the [`Installer`] over them. May use: `config`, [`process`](crate::process), [`locate`](super::locate), [`health`].
+//! Contents: [`recipes`] (a server's packages as commands of the package managers), [`deb`] (those
+//! of Debian's packages), `locks` (the dependencies of pip and npm packages, with hashes), `report`
+//! (the reports of package managers on fetched files), `known_failure` (causes and remedies of
+//! their failures), `prefix` (the installation's folder and its activation), `manifest` (the mark
+//! of a complete installation), and the [`Installer`] over them. May use: `config`,
+//! [`process`](crate::process), [`locate`](super::locate), [`health`].
 //!
-//! How data passes: of the catalogue's recipes the first that works is taken. It becomes steps; each runs under a supervisor in a
-//! new folder; when all are done and the server's program is there, the manifest is written and the `current` link is switched.
-//! Interrupted at any moment, the installation before it stays in use.
+//! Data flow: the first of the catalogue's recipes that works is used. It becomes steps; each runs
+//! under a supervisor in a new folder. When all are done and the server's program exists, the
+//! manifest is written and the `current` link is switched. If interrupted at any moment, the
+//! earlier installation stays in use.
 //!
-//! One recipe reaches outside the prefix: a component of the user's Rust toolchain is added to that, as `rustup` does.
+//! One recipe reaches outside the prefix: a component of the user's Rust toolchain is added to
+//! that, as `rustup` does.
 
 pub(crate) mod deb;
 mod error;
@@ -74,22 +79,23 @@ pub struct InstalledServer {
 /// The progress of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstallProgress<'a> {
-    /// Another process installs the same server; it is waited for.
+    /// Another process installs the same server; its end is awaited.
     Waiting,
     /// This command begins ("npm install pyright@1.1.414").
     Step(&'a str),
-    /// The command said this line; control characters are escaped.
+    /// The command printed this line; control characters are escaped.
     Line(&'a str),
     /// One way to install it failed, for this reason in one line; the next is tried.
     InVain(&'a str),
-    /// This is to be known of what is installed ("a==1 is not locked: …").
+    /// A note on the installation ("a==1 is not locked: …").
     Note(&'a str),
 }
 
 impl Installer {
-    /// An installer into `<data>/servers`.
+    /// Creates an installer into `<data>/servers`.
     ///
-    /// Package managers are looked for on PATH, outside `workspace`: a repository must not choose what is run.
+    /// Package managers are searched for on PATH, outside `workspace`: a repository must not choose
+    /// the programs that run.
     pub fn new(data: PathBuf, workspace: &Workspace) -> Self {
         Self { data, spawner: Spawner::new(None), path: ProgramPath::of_user(workspace) }
     }
@@ -106,9 +112,9 @@ impl Installer {
         Self { path: ProgramPath::new(workspace, path), ..self }
     }
 
-    /// Installs `server` unless it is there already, made of the same packages: in the first of the catalogue's ways that
-    /// works. Dropping the future ends what runs; what was installed before stays in use until all is done. Must be called
-    /// within a tokio runtime.
+    /// Installs `server` unless it exists already, made of the same packages, by the first of the
+    /// catalogue's ways that works. Dropping the future ends the running commands; the earlier
+    /// installation stays in use until all is done. Must be called within a tokio runtime.
     pub async fn install(
         &self,
         key: &str,
@@ -171,7 +177,8 @@ impl Installer {
         }
     }
 
-    /// Fills a new folder as `recipes` say and puts it to use; the server's program, and what is to be known of it.
+    /// Fills a new folder according to `recipes` and activates it. Returns the server's program,
+    /// and notes on the installation.
     async fn install_into_prefix(
         &self,
         job: &InstallJob<'_>,
@@ -281,8 +288,8 @@ impl Installer {
         (!works || !enough).then_some(needs)
     }
 
-    /// Unlike a server, a package manager gets all variables: its registry's credentials are among them, and it was the
-    /// user who asked for it.
+    /// Returns all variables. Unlike a server, a package manager gets them: its registry's
+    /// credentials are among them, and the user has started it.
     fn environment(&self) -> BTreeMap<OsString, OsString> {
         let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
         env.insert("NO_COLOR".into(), "1".into());
@@ -314,7 +321,8 @@ impl Installer {
         folder: &Path,
         tell: impl FnMut(&str),
     ) -> Result<(), InstallError> {
-        // What an earlier step brought comes first: the server's own Go builds it, not one that is too old.
+        // What an earlier step brought comes first: the server's own Go builds it, not one that is
+        // too old.
         let made = program_folders(folder);
         let program = match &step.program {
             StepProgram::Made(path) => path.clone(),
@@ -322,7 +330,8 @@ impl Installer {
         };
         let mut env = self.environment();
         env.extend([self.path.clone().after(made).variable()]);
-        // What is unpacked and built in the folder for everybody's temporary files, others may change meanwhile.
+        // What is unpacked and built in the folder for everybody's temporary files, others may
+        // change meanwhile.
         let temporary = folder.join(TEMPORARY);
         private::make_folder(&temporary).map_err(InstallError::file("make", &temporary))?;
         env.insert("TMPDIR".into(), temporary.into());
@@ -405,7 +414,7 @@ fn manual_install_error(key: &str, server: &ServerSpec) -> InstallError {
     InstallError::Manual { server: key.to_owned(), manual }
 }
 
-/// Removes what the steps have left in their folder for temporary files.
+/// Removes the temporary files of the steps in their folder.
 fn remove_temporary(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder.join(TEMPORARY)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -415,7 +424,8 @@ fn remove_temporary(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Programs of gems look for their gems where Ruby has them; a script in front of each tells where these are.
+/// Wraps programs of gems, which search for their gems in Ruby's own folders: a script in front of
+/// each sets the right folder.
 fn wrap_gems(folder: &Path) -> io::Result<()> {
     let stubs = folder.join("stubs");
     if !stubs.is_dir() {

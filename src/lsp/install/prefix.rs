@@ -1,7 +1,8 @@
 //! The folder of one server's installations: `<data>/servers/<key>/{current -> NAME, NAME, …}`.
 //!
-//! An installation is made in a folder of its own, under a name never used before: programs of an interrupted one may go
-//! on writing for a moment after their parent was killed. `current` is switched to it when it is whole.
+//! An installation is made in a folder of its own, under a name never used before: programs of an
+//! interrupted one may go on writing for a moment after their parent was killed. `current` is
+//! switched to it when it is whole.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, TryLockError};
@@ -31,8 +32,8 @@ pub(super) struct InstallPrefix {
 }
 
 impl InstallPrefix {
-    /// Opens the folder for `key`, waiting until no other process installs the same server. `waiting` is called once
-    /// when there is one.
+    /// Opens the folder for `key`, after no other process installs the same server. `waiting` is
+    /// called once if one does.
     pub(super) async fn open(
         data: &Path,
         key: &str,
@@ -63,13 +64,15 @@ impl InstallPrefix {
         }
     }
 
-    /// The path of what is in use, as servers are found: through the symbolic link.
+    /// Returns the path of the installation in use, as servers are found: through the symbolic
+    /// link.
     pub(super) fn current(&self) -> PathBuf {
         self.folder.join("current")
     }
 
-    /// The program of the installation in use, when that was made of `recipes`, by the same locks, and still works: an environment's
-    /// interpreter disappears when the system's is upgraded.
+    /// Returns the program of the installation in use, if that was made of `recipes`, by the same
+    /// locks, and still works: an environment's interpreter disappears when the system's is
+    /// upgraded.
     pub(super) fn working_program(&self, recipes: &CheckedRecipe, program: &str) -> Option<PathBuf> {
         let current = self.current();
         let same = InstallationManifest::read(&current).is_some_and(|manifest| {
@@ -91,7 +94,7 @@ impl InstallPrefix {
         manifest.write(&current).map_err(InstallError::file("write the manifest of", &current))
     }
 
-    /// Removes all but the installation in use: what was interrupted, and what was in use before it.
+    /// Removes all but the installation in use: interrupted ones, and the one before it.
     pub(super) async fn clean(&self) -> Result<(), InstallError> {
         let in_use = fs::read_link(self.current()).ok();
         let entries = fs::read_dir(&self.folder).map_err(InstallError::file("read", &self.folder))?;
@@ -118,12 +121,13 @@ impl InstallPrefix {
         let folder = self.folder.join(name);
         let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(InstallError::file("make", &folder))?;
-        // `npm ci` takes a prefix below a symbolic link for another package than the lock's, and refuses.
+        // `npm ci` takes a prefix below a symbolic link for another package than the lock's, and
+        // refuses.
         fs::canonicalize(&folder).map_err(InstallError::file("find", &folder))
     }
 
-    /// Marks `folder` as whole and puts it to use. What was in use stays until the next installation, for servers that
-    /// still run from it.
+    /// Marks `folder` as complete and activates it. The earlier installation stays until the next
+    /// one, for servers that still run from it.
     pub(super) fn activate(
         &self,
         folder: &Path,

@@ -14,7 +14,8 @@ use crate::config::spec::{Recipe, RequiredProgram};
 /// The folder of npm's packages.
 const NPM: &str = "npm";
 
-/// The packages of one way to install a server, checked: a package manager takes none of them for an option.
+/// The packages of one way to install a server, checked: a package manager takes none of them for
+/// an option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckedRecipe {
     recipe: Recipe,
@@ -22,8 +23,9 @@ pub(crate) struct CheckedRecipe {
 }
 
 impl CheckedRecipe {
-    /// The recipe of a server, checked. Errors: [`InstallError::Recipe`] for a package that a package manager would take
-    /// for an option, or that lacks the version, or Debian's suite, where the command needs it apart.
+    /// Checks the recipe of a server. Errors: [`InstallError::Recipe`] for a package that a package
+    /// manager would read as an option, or that lacks the version, or Debian's suite, if the
+    /// command needs it separately.
     pub(crate) fn new(server: &str, recipe: Recipe) -> Result<Self, InstallError> {
         let wrong = |package: &&String| package.starts_with('-') || package.trim().is_empty();
         let unversioned =
@@ -62,7 +64,7 @@ impl CheckedRecipe {
         &self.locks
     }
 
-    /// Writes the locks where the steps read them.
+    /// Writes the locks to the places that the steps read.
     pub(crate) fn prepare(&self, folder: &Path) -> io::Result<()> {
         deb::prepare(&self.recipe.deb, folder)?;
         self.locks.write(folder, &folder.join(NPM))
@@ -79,7 +81,7 @@ impl CheckedRecipe {
         !self.recipe.pip.is_empty()
     }
 
-    /// The programs that run what the package managers install.
+    /// The interpreters of the programs that the package managers install.
     pub(crate) fn interpreters(&self) -> Vec<&'static str> {
         let Recipe { rustup, npm, cargo, go, gem, dotnet, .. } = &self.recipe;
         let runs = [
@@ -147,7 +149,7 @@ fn component(names: &[String]) -> InstallStep {
     step(StepProgram::Tool(PrerequisiteTool::Rustup), words, &["component", "add"]).args(names)
 }
 
-/// Says where the program of a component is.
+/// Creates the step that prints the path of a component's program.
 pub(super) fn which_component(program: &str) -> InstallStep {
     step(StepProgram::Tool(PrerequisiteTool::Rustup), format!("rustup which {program}"), &["which", program])
 }
@@ -169,7 +171,8 @@ fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [In
     [make.env("PYTHONHOME", ""), fill.env("PIP_USER", "0")]
 }
 
-/// Without install scripts: they run code of every package below, and no server of the catalogue needs them.
+/// Without install scripts: they run code of every package below, and no server of the catalogue
+/// needs them.
 fn npm(packages: &[String], locked: bool, folder: &Path) -> InstallStep {
     let packages_words = packages.join(" ");
     let quiet = ["--location=project", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
@@ -196,7 +199,8 @@ fn cargo(packages: &[String], features: &[String], root: &Path) -> InstallStep {
     if !features.is_empty() {
         step = step.arg("--features").arg(features.join(","));
     }
-    // As cheap as a build can be whose program is still fast: no optimisation across crates, no debug information.
+    // As cheap as a build can be whose program is still fast: no optimisation across crates, no
+    // debug information.
     let cheap = [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")];
     let step = step.arg("--").args(packages);
     cheap

@@ -27,7 +27,7 @@ pub(super) struct FetchReport {
     npm: Option<NpmMismatch>,
 }
 
-/// Of the first package whose hash differs.
+/// The hash mismatch of the first package that has one.
 #[derive(Debug, Default)]
 struct PipMismatch {
     package: Option<String>,
@@ -81,7 +81,8 @@ impl FetchReport {
         InstallError::Failed { command, exit, output: lines }
     }
 
-    /// That something else came than `locks` name; `None` where nothing of that kind was said.
+    /// Returns the error if other content than that of `locks` was fetched; `None` if no mismatch
+    /// was reported.
     pub(super) fn mismatch(&self, server: &str, locks: &RecipeLocks) -> Option<InstallError> {
         let (registry, package, got, expected) = if let Some(pip) = &self.pip {
             let expected = match &pip.expected[..] {

@@ -20,7 +20,7 @@ pub(crate) struct InstallStep {
 /// The program of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StepProgram {
-    /// A tool looked for on PATH.
+    /// A tool on PATH.
     Tool(PrerequisiteTool),
     /// Something that an earlier step made.
     Made(PathBuf),

@@ -1,11 +1,14 @@
-//! The version of a compiler, checker or linter that a project pins, and the version that a server runs.
+//! The version of a compiler, checker or linter that a project pins, and the version that a server
+//! runs.
 //!
-//! What lives here: [`pinned_version`] (from installed packages, lock files and ranges; [`npm`] and [`pypi`] read those of each
-//! ecosystem), [`VersionRequirement`] (what admits a version) and [`judging_version`] (the package that a program belongs
-//! to). May use: `config`, `workspace`, [`python`](super::python). Reads files; runs nothing.
+//! Contents: [`pinned_version`] (from installed packages, lock files and ranges; [`npm`] and
+//! [`pypi`] read those of each ecosystem), [`VersionRequirement`] (the admitted versions) and
+//! [`judging_version`] (the package that a program belongs to). May use: `config`, `workspace`,
+//! [`python`](super::python). Reads files; runs nothing.
 //!
-//! How data passes: the `judge` table of a server and a folder come in; a [`PinLookup`] goes out, with the files that decided it, so
-//! that a server can be started again when one of them changes.
+//! Data flow: the input is the `judge` table of a server and a folder; the result is a
+//! [`PinLookup`] with the files that determined it, so that a server can be restarted when one of
+//! them changes.
 
 mod npm;
 mod pypi;
@@ -27,7 +30,7 @@ const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 /// Larger lock files are not read.
 const MAX_LOCK_BYTES: u64 = 32 << 20;
 
-/// A version that a project pins, and the file that says so.
+/// A version that a project pins, and the file that pins it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PinnedVersion {
     /// The package.
@@ -41,9 +44,9 @@ pub(crate) struct PinnedVersion {
 /// The result of a search for a pinned version.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PinLookup {
-    /// The version; `None` where the project pins none.
+    /// The version; `None` if the project pins none.
     pub(crate) pinned: Option<PinnedVersion>,
-    /// The files, there or not, whose change may lead to another version.
+    /// The files, existing or not, whose change may lead to another version.
     pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
@@ -61,7 +64,8 @@ struct ManifestReader<'a> {
 }
 
 impl ManifestReader<'_> {
-    /// The text of `name` in `folder`; `None` where it is not there. Errors: why it cannot be read.
+    /// Reads `name` in `folder`; `None` if it does not exist. Errors: the reason why it cannot be
+    /// read.
     fn text(&mut self, folder: &WorkspacePath, name: &str, limit: u64) -> Option<Result<String, String>> {
         let path = folder.join(name).ok()?;
         let absolute = self.workspace.absolute(&path);
@@ -76,8 +80,8 @@ impl ManifestReader<'_> {
     }
 }
 
-/// The version of the package of `rule` that the project at `root` pins: installed in the root or a folder above it, else locked
-/// there, else asked for there.
+/// Returns the version of the package of `rule` that the project at `root` pins: installed in the
+/// root or a folder above it, else locked there, else required there.
 pub(crate) fn pinned_version(workspace: &Workspace, root: &WorkspacePath, rule: &JudgeRule) -> PinLookup {
     let mut reader = ManifestReader { workspace, inspected_paths: BTreeSet::new() };
     let folders: Vec<WorkspacePath> =
@@ -90,7 +94,8 @@ pub(crate) fn pinned_version(workspace: &Workspace, root: &WorkspacePath, rule: 
     PinLookup { pinned, inspected_paths: reader.inspected_paths }
 }
 
-/// The versions that a project pins at one root. Several servers run the same package, which is looked up once.
+/// The versions that a project pins at one root, each looked up once, because several servers run
+/// the same package.
 #[derive(Debug, Default)]
 pub(crate) struct PinLookups(RefCell<BTreeMap<JudgeRule, Rc<PinLookup>>>);
 
@@ -120,10 +125,12 @@ pub(crate) fn pinned_for(
     pinned_version(workspace, root, server.judge.as_ref()?).pinned
 }
 
-/// The pinned versions of a project, root first, then of the packages in it that have a version of their own.
+/// The pinned versions of a project, root first, then of the packages in it that have a version of
+/// their own.
 pub(crate) type ProjectPins = Vec<(WorkspacePath, Option<PinnedVersion>)>;
 
-/// The versions that the project at `root` and the packages in it pin for `server`, and the files that decide them.
+/// The versions that the project at `root` and the packages in it pin for `server`, and the files
+/// that decide them.
 pub(crate) fn project_pins(
     workspace: &Workspace,
     root: &WorkspacePath,
@@ -153,14 +160,15 @@ pub(crate) fn project_pins(
 /// The judge that a session runs, and the folders of the project that pin another version of it.
 #[derive(Debug)]
 pub(crate) struct SessionJudge {
-    /// Package and version ("typescript 5.9.3"), where the version is known.
+    /// Package and version ("typescript 5.9.3"), if the version is known.
     pub(super) name: Option<String>,
     /// For each folder with a pin of its own, why answers about it are partial.
     differences: Vec<(WorkspacePath, Option<String>)>,
 }
 
 impl SessionJudge {
-    /// The judge of `rule` in `version`, run by a server of the catalogue for a project with these pins.
+    /// The judge of `rule` in `version`, run by a server of the catalogue for a project with these
+    /// pins.
     pub(super) fn new(
         rule: &JudgeRule,
         version: Option<String>,
@@ -173,7 +181,8 @@ impl SessionJudge {
         Self { name: version.map(|version| rule.name_with(&version)), differences }
     }
 
-    /// The reason why answers about `path` are partial: the version pinned nearest above it is another one.
+    /// The reason why answers about `path` are partial: the version pinned nearest above it is
+    /// another one.
     pub(super) fn difference_for(&self, path: &WorkspacePath) -> Option<&str> {
         let above =
             self.differences.iter().filter(|(folder, _)| path.as_path().starts_with(folder.as_path()));
@@ -181,15 +190,16 @@ impl SessionJudge {
     }
 }
 
-/// The version of the package of `rule` that `program` runs, read from the packages around it; `None` where it was not installed
-/// as such a package.
+/// Returns the version of the package of `rule` that `program` runs, read from the packages around
+/// it; `None` if it was not installed as such a package.
 pub(crate) fn judging_version(rule: &JudgeRule, program: &Path) -> Option<String> {
     let real = program.canonicalize().ok()?;
     let of_npm = || npm::installed_around(&real, rule.npm.as_deref()?);
     of_npm().or_else(|| pypi::installed_around(&real, rule.pip.as_deref()?))
 }
 
-/// The compiler, checker or linter that `program` of `server` runs, with its version ("typescript 5.9.3").
+/// The compiler, checker or linter that `program` of `server` runs, with its version ("typescript
+/// 5.9.3").
 pub(crate) fn judge_of(server: &ServerSpec, program: &Path) -> Option<String> {
     let rule = server.judge.as_ref()?;
     Some(rule.name_with(&judging_version(rule, program)?))
@@ -237,7 +247,8 @@ impl PinnedVersion {
         }
     }
 
-    /// The reason why answers of `server` in version `judging` are partial; `None` where the project admits that version.
+    /// Returns the reason why answers of `server` in version `judging` are partial; `None` if the
+    /// project admits that version.
     fn difference(&self, catalogue: &Catalogue, server: &str, judging: Option<&str>) -> Option<String> {
         let (package, file, wanted) = (&self.package, &self.file, &self.requirement);
         if let VersionRequirement::Unreadable(reason) = wanted {
@@ -252,8 +263,9 @@ impl PinnedVersion {
         Some(format!("{package} {judging} answered, and the project has {wanted} ({file}){remedy}"))
     }
 
-    /// The installation with the pinned version that `server`, which runs `judging`, lacks: its own, else that of another server
-    /// of its languages. `None` where it runs that version, or none can be had.
+    /// Returns the installation with the pinned version that `server`, which runs `judging`, lacks:
+    /// its own, else that of another server of its languages. `None` if it runs that version, or
+    /// none is available.
     pub(super) fn missing_installation(
         &self,
         catalogue: &Catalogue,
@@ -285,7 +297,8 @@ fn is_installable_at(catalogue: &Catalogue, server: &str, package: &str, version
         && spec.install.at_version(rule, version).is_some()
 }
 
-/// The installation that `name@version` means, where `name` is a server, a language or the package that a server runs.
+/// The installation that `name@version` means, where `name` is a server, a language or the package
+/// that a server runs.
 pub(crate) fn installation_of(catalogue: &Catalogue, name: &str, version: &str) -> Option<String> {
     let named = catalogue.servers_to_install(name).into_iter();
     let running = catalogue
@@ -324,7 +337,8 @@ pub(crate) fn server_at_version(catalogue: &Catalogue, key: &str) -> Option<Box<
 }
 
 impl InstallSpec {
-    /// The recipe with `version` of the package of `rule`; `None` where the recipe does not name the package.
+    /// Returns the recipe with `version` of the package of `rule`; `None` if the recipe does not
+    /// name the package.
     pub(crate) fn at_version(&self, rule: &JudgeRule, version: &str) -> Option<Self> {
         let mut install = self.clone();
         let mut replaced = false;

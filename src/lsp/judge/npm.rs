@@ -1,4 +1,5 @@
-//! Versions of packages of npm: installed in `node_modules`, locked by npm, pnpm, Yarn or Bun, or asked for in `package.json`.
+//! Versions of packages of npm: installed in `node_modules`, locked by npm, pnpm, Yarn or Bun, or
+//! required in `package.json`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -40,10 +41,11 @@ struct LockedVersion {
     version: Option<String>,
 }
 
-/// Reads what one kind of file in a folder says of a package, and names the file.
+/// A reader of a package's version in one kind of file of a folder; also returns the file's name.
 type PinReader = fn(&mut ManifestReader<'_>, &WorkspacePath, &str) -> Option<(VersionRequirement, String)>;
 
-/// The version of `package` that is installed in one of `folders`, else locked in one, else asked for in one; nearest first.
+/// Returns the version of `package` that is installed in one of `folders`, else locked in one, else
+/// required in one; nearest first.
 pub(super) fn pinned(
     reader: &mut ManifestReader<'_>,
     folders: &[WorkspacePath],
@@ -58,7 +60,7 @@ pub(super) fn pinned(
     })
 }
 
-/// The version of `package` beside the program `real`, whose links were followed.
+/// Returns the version of `package` beside the program `real`, whose links were followed.
 pub(super) fn installed_around(real: &Path, package: &str) -> Option<String> {
     let modules = real.ancestors().filter(|folder| folder.ends_with("node_modules"));
     modules.into_iter().find_map(|folder| {
@@ -103,7 +105,7 @@ fn version_in_npm_lock(text: &str, package: &str) -> Option<String> {
     entry.or_else(|| lock.dependencies.remove(package))?.version
 }
 
-/// The version in the entries of a package, if all have the same.
+/// Returns the version in the entries of a package, if all have the same.
 fn version_in_text(text: &str, package: &str) -> Option<String> {
     let package = regex::escape(package);
     let pattern = [

@@ -1,4 +1,5 @@
-//! Versions of packages of PyPI: required by settings, installed in the project's environment, locked, or asked for.
+//! Versions of packages of PyPI: required by settings, installed in the project's environment,
+//! locked, or required.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -37,8 +38,8 @@ struct LockedDistribution {
     version: Option<String>,
 }
 
-/// The version of `package` that settings require in one of `folders`, else that of the project's environment, else that of
-/// a lock file, else what a list of requirements pins.
+/// Returns the version of `package` that settings require in one of `folders`, else that of the
+/// project's environment, else that of a lock file, else the pin of a requirements list.
 pub(super) fn pinned(
     reader: &mut ManifestReader<'_>,
     folders: &[WorkspacePath],
@@ -52,7 +53,8 @@ pub(super) fn pinned(
         .or_else(|| folders.iter().find_map(|folder| listed(reader, folder, package)))
 }
 
-/// The version of `package` in the environment of the program `real`, whose links were followed.
+/// Returns the version of `package` in the environment of the program `real`, whose links were
+/// followed.
 pub(super) fn installed_around(real: &Path, package: &str) -> Option<String> {
     let environment = real.parent()?.parent()?;
     let libraries = std::fs::read_dir(environment.join("lib")).ok()?;

@@ -17,7 +17,8 @@ pub(super) enum VersionRequirement {
 }
 
 impl VersionRequirement {
-    /// The requirement of a dependency in a `package.json`; `None` for a tag, an address or a reference to another place.
+    /// The requirement of a dependency in a `package.json`; `None` for a tag, an address or a
+    /// reference to another place.
     pub(super) fn of_npm(text: &str) -> Option<Self> {
         if nodejs_semver::Version::parse(text).is_ok() {
             return Some(Self::Exact(text.trim_start_matches('v').to_owned()));
@@ -55,7 +56,8 @@ impl VersionRequirement {
         }
     }
 
-    /// Returns true if some version from the major version `from` on, and before `before`, is among them.
+    /// Returns true if some version from the major version `from` on, and before `before`, is among
+    /// them.
     pub(super) fn allows_majors(&self, from: Option<u64>, before: Option<u64>) -> bool {
         let Self::Range(range) = self else { return true };
         let bounds = format!(
@@ -84,7 +86,8 @@ fn same_version(one: &str, other: &str) -> bool {
     parse(one).is_some_and(|one| parse(other) == Some(one))
 }
 
-/// Returns true if `text` is a version of npm or PyPI, and nothing else that a package manager would follow.
+/// Returns true if `text` is a version of npm or PyPI, and nothing else that a package manager
+/// would follow.
 pub(super) fn is_version(text: &str) -> bool {
     let plain = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-+".contains(&byte));
     plain

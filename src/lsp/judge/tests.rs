@@ -17,7 +17,8 @@ impl Project {
         Self { folder }
     }
 
-    /// The version that the folder `root` of it pins for `server`, and the file that says so.
+    /// Returns the version that the folder `root` of it pins for `server`, and the file that pins
+    /// it.
     fn pin(&self, server: &str, root: &str) -> Option<(String, String)> {
         let workspace = Workspace::open(self.folder.path()).unwrap();
         let root = workspace.path(Path::new(root)).unwrap();

@@ -1,4 +1,5 @@
-//! The ledger of language servers of all a user's processes: one held file for each, in a private folder for each run of the machine.
+//! The ledger of language servers of all a user's processes: one held file for each, in a private
+//! folder for each run of the machine.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,7 +21,7 @@ use crate::process::tree::read_text;
 const FOLDER: &str = "machine";
 /// The most that is read of one record, in bytes; one of a hundred servers has 15,000.
 const MAX_RECORD_BYTES: u64 = 64 << 10;
-/// The most servers, and the most starts, that a record tells of.
+/// The maximum number of servers, and of starts, in a record.
 const MAX_RECORD_ENTRIES: usize = 256;
 /// The expected memory use of an unknown server, in bytes; at most a quarter of the budget.
 const USUAL_SERVER_BYTES: u64 = 256 << 20;
@@ -62,7 +63,8 @@ pub(crate) fn now_ms() -> u64 {
     u64::try_from(milliseconds).unwrap_or(u64::MAX)
 }
 
-/// The ledger of this run of the machine: a state folder may outlive it, and several machines may mount one.
+/// The ledger of this run of the machine: a state folder may outlive it, and several machines may
+/// mount one.
 fn folder(folders: &Folders) -> StateFolder {
     let boot = read_text("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let boot = StateName::new(boot.trim());
@@ -163,8 +165,9 @@ impl MachineShare {
         ended.map(|start| start.id).collect()
     }
 
-    /// Publishes what the servers of this process use, and `starting`, what those that are being started do, by number. The
-    /// starts in `ended`, which had ended before that was measured, are not told any more.
+    /// Publishes the memory use of this process's servers, and that of its starts in `starting`, by
+    /// number. The starts in `ended`, which had ended before the measurement, are removed from the
+    /// record.
     pub(crate) fn record_servers(&self, servers: Vec<LedgerServer>, starting: &[(u64, u64)], ended: &[u64]) {
         let mut own = self.own.lock();
         own.record.servers = servers;
@@ -186,8 +189,9 @@ impl MachineShare {
         self.publish(&mut own);
     }
 
-    /// Begins a start of `server`, which is `expected` to use so much memory, if there is room; else it waits in the queue. Its number,
-    /// what it is expected to use in bytes, and what holds it.
+    /// Begins a start of `server` with the expected memory use `expected`, if there is room; else
+    /// it waits in the queue. Returns its number, its expected memory use in bytes, and the reason
+    /// for a delay.
     pub(super) fn enqueue(&self, server: &str, expected: Option<u64>) -> (u64, u64, Option<StartHold>) {
         let is_first = self.own.lock().last_start == 0;
         if is_first {
@@ -224,7 +228,8 @@ impl MachineShare {
         (id, expected, hold)
     }
 
-    /// Begins the start `id` if it is its turn, as it seems to be in `snapshot`; else what holds it.
+    /// Begins the start `id` if it is its turn, as it seems from `snapshot`; else returns the
+    /// reason for the delay.
     pub(super) fn try_begin(
         &self,
         id: u64,
@@ -279,7 +284,7 @@ impl MachineShare {
         snapshot.waiting() == 0 && snapshot.used().saturating_add(bytes) <= self.limits.memory
     }
 
-    /// Notes that the start `id` has come to its end. It counts until its server was measured.
+    /// Records the end of the start `id`. It counts until its server was measured.
     pub(super) fn end_start(&self, id: u64) {
         self.own.lock().set_phase(id, StartPhase::Ended);
         self.changed.notify_one();

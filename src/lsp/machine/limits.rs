@@ -1,11 +1,12 @@
-//! The limits of what language servers may use of the machine: memory, and how many are started at once.
+//! The limits of language servers on the machine: memory, and the number of simultaneous starts.
 
 use crate::config::ServerSettings;
 use crate::process::tree::read_text;
 
-/// The least that servers of all workspaces together may use where the settings do not say, in bytes: what those of one may.
+/// The default minimum of memory for servers of all workspaces together, in bytes: the amount of
+/// one workspace.
 const MIN_DEFAULT_MEMORY_BYTES: u64 = 4 << 30;
-/// The fewest starts at once where the settings do not say.
+/// The default minimum of simultaneous starts.
 const MIN_DEFAULT_STARTS: usize = 2;
 
 /// The limits for the servers of all of a user's processes together.
@@ -30,7 +31,7 @@ impl MachineLimits {
     }
 }
 
-/// The memory of the machine in bytes; `None` where the system does not tell.
+/// Returns the memory of the machine in bytes; `None` if the system does not report it.
 fn machine_memory() -> Option<u64> {
     let text = read_text("/proc/meminfo")?;
     let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;

@@ -1,12 +1,15 @@
-//! The machine's share of language servers: one memory budget and one queue of starts over all processes of a user.
+//! The machine's share of language servers: one memory budget and one queue of starts over all
+//! processes of a user.
 //!
-//! What lives here: the ledger (`ledger`), in which each process that has servers says what they use and what it wants to start; what
-//! follows from it (`snapshot`), which every process works out alone and all alike; the wait of a start for its turn (`turn`, `hold`); the
-//! limits (`limits`). May use: `config`. It knows no session and ends none: the manager measures its servers, and ends its own.
+//! Contents: the ledger (`ledger`), in which each process with servers records their memory use and
+//! its pending starts; the conclusions from it (`snapshot`), which every process computes alone and
+//! all alike; the wait of a start for its turn (`turn`, `hold`); the limits (`limits`). May use:
+//! `config`. It knows no session and ends none: the manager measures its servers, and ends its own.
 //!
-//! How data passes: the manager writes what it measured with [`MachineShare::record_servers`] and reads the whole as a
-//! [`MachineSnapshot`]. A start takes a [`StartTurn`], which is in the ledger from its first wait until the server it led to was
-//! measured. The files are [held](crate::config::HeldFile), so that a process which dies leaves the budget and the queue with it.
+//! Data flow: the manager writes its measurements with [`MachineShare::record_servers`] and reads
+//! the whole as a [`MachineSnapshot`]. A start takes a [`StartTurn`], which is in the ledger from
+//! its first wait until its server was measured. The files are [held](crate::config::HeldFile), so
+//! that a dying process leaves the budget and the queue.
 
 mod hold;
 mod ledger;

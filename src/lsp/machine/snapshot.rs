@@ -1,4 +1,5 @@
-//! A snapshot of the ledger of language servers, and what follows from it: who may start, and who ends for the memory's sake.
+//! A snapshot of the ledger of language servers, and the decisions from it: the starts that may
+//! begin, and the servers to end.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,22 +27,24 @@ pub(crate) struct LedgerRecord {
 pub(crate) struct LedgerServer {
     /// Its key in the catalogue.
     pub(crate) server: String,
-    /// The process at the top of its tree, which tells it from the others of its record.
+    /// The process at the top of its tree, which identifies it in its record.
     pub(crate) pid: i32,
     /// Resident memory with its children, in bytes.
     pub(crate) bytes: u64,
     /// The expected memory use once the server has settled, in bytes; 0 if it has.
     pub(crate) expected: u64,
-    /// Until when it keeps those waiting who need its memory, however often it rests, in milliseconds of the machine's clock.
+    /// The end of its turn, in milliseconds of the machine's clock. Until then it keeps its memory
+    /// from waiting starts, however often it rests.
     pub(crate) turn_ends_ms: u64,
-    /// When it was asked last, in milliseconds of the machine's clock; `None` while it is being asked.
+    /// When it was asked last, in milliseconds of the machine's clock; `None` while it is being
+    /// asked.
     pub(crate) last_used_ms: Option<u64>,
 }
 
 /// A start.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LedgerStart {
-    /// Tells it from the other starts of its record.
+    /// The number that identifies it in its record.
     pub(crate) id: u64,
     /// The server's key in the catalogue.
     pub(crate) server: String,
@@ -67,7 +70,8 @@ pub(crate) enum StartPhase {
     Ended,
 }
 
-/// A call often asks several questions. For so long after the last one a server is not ended where memory is above the budget.
+/// A call often asks several questions. For so long after the last one a server is not ended where
+/// memory is above the budget.
 const OVERRUN_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// The longer grace period that holds while a start waits for memory, unless the server has had its
 /// turn.
@@ -75,8 +79,9 @@ const WAITING_GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// The shortest rest that ends a server that has had its turn. The pauses between the questions of
 /// one call are shorter.
 pub(crate) const MIN_REST: Duration = Duration::from_millis(300);
-/// The shortest turn. Were it less, more time would go into starts than into answers where many agents share few servers; without an
-/// end of turns, one agent that asks all the time would keep all others waiting.
+/// The shortest turn. Were it less, more time would go into starts than into answers where many
+/// agents share few servers; without an end of turns, one agent that asks all the time would keep
+/// all others waiting.
 const MIN_SERVER_TURN: Duration = Duration::from_secs(10);
 /// The length of a server's turn, as a multiple of its start's duration. On a busy machine both
 /// take longer.
@@ -97,7 +102,8 @@ impl LedgerServer {
     }
 }
 
-/// A server or a start: the name of its record, and its number there; those of starts are below zero.
+/// A server or a start: the name of its record, and its number there; those of starts are below
+/// zero.
 pub(crate) type LedgerPlace = (String, i64);
 
 /// The place of the start `id` in the record `name`.
@@ -216,7 +222,8 @@ impl MachineSnapshot {
         Some(StartHold { cause, before })
     }
 
-    /// The start whose turn it is though it has not begun: it does at once, unless its process stands still.
+    /// Returns the start whose turn it is although it has not begun. It begins at once, unless its
+    /// process is stuck.
     pub(super) fn start_due(&self, limits: MachineLimits, passed: &PassedOver) -> Option<LedgerPlace> {
         self.head(limits, passed).and_then(|(place, cause)| cause.is_none().then_some(place))
     }
@@ -258,20 +265,21 @@ impl MachineSnapshot {
     }
 }
 
-/// For so long somebody is passed over.
+/// The time for which a start or server is passed over.
 const PASS_DURATION: Duration = Duration::from_secs(10);
 
-/// Those whose turn came and who did nothing for a while: their process may stand still, and the others go on without it.
+/// The starts and servers whose turn came and whose process did nothing for a while. It may be
+/// stuck, and the others go on without it.
 #[derive(Debug, Default)]
 pub(crate) struct PassedOver {
-    /// Since when it is whose turn.
+    /// The times since which each is due.
     due: BTreeMap<LedgerPlace, Instant>,
-    /// Since when who is passed over.
+    /// The times since which each is passed over.
     passed: BTreeMap<LedgerPlace, Instant>,
 }
 
 impl PassedOver {
-    /// Notes whose turn it is now, and passes over those whose turn has lasted for `patience`.
+    /// Records the present turns, and passes over those that have lasted for `patience`.
     pub(crate) fn note_due(&mut self, due: &[LedgerPlace], patience: Duration) {
         let now = Instant::now();
         self.due.retain(|place, _| due.contains(place));

@@ -32,7 +32,7 @@ pub(crate) struct StartTurn {
     expected: Option<u64>,
     /// The estimated memory use of a server that has not run before, in bytes, once it is known.
     estimate: AtomicU64,
-    /// Its number in the ledger, once it is there.
+    /// Its number in the ledger, once it is entered.
     id: Mutex<Option<u64>>,
     hold: Mutex<Option<StartHold>>,
     /// When its wait was over.
@@ -42,7 +42,8 @@ pub(crate) struct StartTurn {
 }
 
 impl StartTurn {
-    /// Of `server`, which used `expected` bytes when it ran last. Nothing is written before [`wait`](Self::wait).
+    /// Of `server`, which used `expected` bytes when it ran last. Nothing is written before
+    /// [`wait`](Self::wait).
     pub(crate) fn new(share: Arc<MachineShare>, server: &str, expected: Option<u64>) -> Self {
         Self {
             share,
@@ -56,7 +57,8 @@ impl StartTurn {
         }
     }
 
-    /// Waits until the server may be started; `false` where it must not be: `stopping` was cancelled, or it took too long.
+    /// Waits until the server may be started. Returns `false` if it must not be: `stopping` was
+    /// cancelled, or it took too long.
     pub(crate) async fn wait(self: &Arc<Self>, stopping: &CancellationToken) -> bool {
         let until = Instant::now() + MAX_TURN_WAIT;
         let mut passed = PassedOver::default();
@@ -127,7 +129,8 @@ impl StartTurn {
         self.process.store(pid, Ordering::Relaxed);
     }
 
-    /// Its number in the ledger and the process at the top of the server's tree, where there are both.
+    /// Returns its number in the ledger and the process at the top of the server's tree, if both
+    /// exist.
     pub(crate) fn process(&self) -> Option<(u64, i32)> {
         let pid = Some(self.process.load(Ordering::Relaxed)).filter(|pid| *pid != 0)?;
         // A look at the ledger holds the number, and there is no process before the last one.

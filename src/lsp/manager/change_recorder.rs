@@ -7,11 +7,12 @@ use parking_lot::Mutex;
 use super::{Manager, ManagerState};
 use crate::workspace::ChangeBatch;
 
-/// Remembers what changed in the workspace from [`Manager::start_recording`] until [`Manager::finish_recording`].
+/// A recorder of the workspace's changes from [`Manager::start_recording`] until
+/// [`Manager::finish_recording`].
 #[derive(Debug)]
 pub(crate) struct Witness(Arc<Mutex<ChangeBatch>>);
 
-/// Those who are to be told.
+/// The active recorders.
 #[derive(Debug, Default)]
 pub(super) struct Witnesses(Mutex<Vec<Weak<Mutex<ChangeBatch>>>>);
 
@@ -35,8 +36,8 @@ impl Witnesses {
 }
 
 impl Manager {
-    /// Begins to remember what changes on disk. Running servers are told of what changed before. Where the workspace has
-    /// not been watched yet it waits for the watches, two seconds at most.
+    /// Starts a record of changes on disk. Running servers are notified of earlier changes first.
+    /// If the workspace has not been watched yet, waits for the watches, two seconds at most.
     pub(crate) async fn start_recording(&self) -> Witness {
         let _one_at_a_time = self.shared.refreshing.lock().await;
         self.shared.begin_watching();
@@ -53,7 +54,8 @@ impl Manager {
 }
 
 impl ManagerState {
-    /// Lets running servers and witnesses know what changed on disk since the last call. One at a time.
+    /// Notifies running servers and recorders of the changes on disk since the last call. One
+    /// caller at a time.
     pub(super) async fn distribute_changes(self: &Arc<Self>) {
         self.restart_where_inputs_differ().await;
         let Some(changes) = self.drain_changes().await else { return };
@@ -74,8 +76,8 @@ impl ManagerState {
         }
     }
 
-    /// Ends the servers that never look at some of these files again, and those whose objection to the configuration may be settled;
-    /// the next question starts them anew.
+    /// Ends the servers that never reread some of these files, and those whose objection to the
+    /// configuration may be settled; the next question starts them anew.
     async fn restart_unaware(&self, changes: &ChangeBatch) {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };

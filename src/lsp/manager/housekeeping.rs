@@ -1,4 +1,5 @@
-//! Periodic housekeeping: idle servers are stopped, memory is kept within its budget, old documents are closed.
+//! Periodic housekeeping: idle servers are stopped, memory is kept within its budget, old documents
+//! are closed.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -46,8 +47,8 @@ async fn stop_idle(shared: &ManagerState) {
     }
 }
 
-/// For so long after its last question a server is not stopped for the memory's sake, unless `servers.idle-stop-s` is so
-/// short that a tenth of it is less.
+/// For so long after its last question a server is not stopped for the memory's sake, unless
+/// `servers.idle-stop-s` is so short that a tenth of it is less.
 const MEMORY_STOP_GRACE_PERIOD: Duration = Duration::from_secs(60);
 
 /// One running server.
@@ -59,8 +60,9 @@ struct SlotUsage {
     bytes: u64,
 }
 
-/// Stops servers, least recently used first, until the resident memory of all of them is within the budget. The one that was
-/// used last is never stopped, nor any that was used lately: it would only be started again, and read the project anew.
+/// Stops servers, least recently used first, until the resident memory of all of them is within the
+/// budget. The last used one is never stopped, nor any that was used lately: it would only be
+/// restarted, and read the project anew.
 async fn keep_budget(shared: &ManagerState) {
     let settings = &shared.setup.settings.servers;
     let (budget, kept) = (settings.memory_budget(), MEMORY_STOP_GRACE_PERIOD.min(settings.idle_stop() / 10));

@@ -29,9 +29,11 @@ use crate::workspace::WorkspacePath;
 /// Variables that name folders to load modules from, as PATH names those of programs.
 const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 
-/// Finds, starts and initializes `server` for `root` when it is its `turn`, which may take `times` as long as usual; ends it again
-/// when `stopping` is cancelled meanwhile. `begin_watching` is called once the program is found, before anything of the project is
-/// read: watches cost a look at every folder, for nothing where a server is missing.
+/// Finds, starts and initializes `server` for `root` when it is its `turn`; the start may take
+/// `times` as long as usual. Ends it again if `stopping` is cancelled meanwhile.
+///
+/// `begin_watching` is called once the program is found, before anything of the project is read:
+/// watches cost a scan of every folder, in vain if a server is missing.
 pub(super) async fn launch(
     setup: &ManagerSetup,
     server: &str,
@@ -145,7 +147,7 @@ async fn wait_for_turn(
     })
 }
 
-/// Says no where the project's owner took back what the catalogue was read with.
+/// Fails if the project's owner has revoked the trust with which the catalogue was read.
 fn check_trust(setup: &ManagerSetup) -> Result<(), SessionUnavailable> {
     if !setup.trusted {
         return Ok(());
@@ -199,7 +201,7 @@ pub(super) fn pins(
     Ok(pins)
 }
 
-/// The servers that run for each language of which what is installed decides.
+/// Returns the servers that run for each language that is open to the installed ones.
 pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
     let (root, pin) = (WorkspacePath::root(), |program: &Path| setup.pin(program));
     let path = ProgramPath::of_user(&setup.workspace);
@@ -211,8 +213,11 @@ fn notify_progress(setup: &ManagerSetup, event: ProgressEvent) {
     setup.progress.notify(&event);
 }
 
-/// PATH with the server's own folders in front, the catalogue's variables, and the virtual environment's. A server that takes the first
-/// `python3` for the one of the project has its own folders last: the `python3` in them is what it is installed with, and not what the project is run with.
+/// Returns PATH with the server's own folders in front, the catalogue's variables, and the virtual
+/// environment's.
+///
+/// A server that takes the first `python3` for the project's has its own folders last: the
+/// `python3` in them runs the server, and not the project.
 pub(super) fn variables(
     setup: &ManagerSetup,
     spec: &ServerSpec,

@@ -1,6 +1,7 @@
-//! Inputs of a server's start that files of the project decide. Beside the text that the server is told of, these are an
-//! environment with its packages, a build file, and settings. When one of them changes, a server that would not notice by
-//! itself is started again ([`recheck`](super::recheck)).
+//! Inputs of a server's start that files of the project decide. Beside the text that the server is
+//! notified of, these are an environment with its packages, a build file, and settings. When one of
+//! them changes, a server that would not notice by itself is restarted
+//! ([`recheck`](super::recheck)).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -61,7 +62,7 @@ struct RestartInputs {
 }
 
 impl LaunchInputs {
-    /// Looks at the files for the server called `key` in the catalogue.
+    /// Inspects the files for the server called `key` in the catalogue.
     pub(crate) fn collect(
         setup: &ManagerSetup,
         (key, server): (&str, &ServerSpec),
@@ -136,7 +137,8 @@ impl LaunchInputs {
     }
 }
 
-/// The folders of packages of a root and of the folders above it, there or not, and those in them that hold packages of one owner.
+/// The folders of packages of a root and of the folders above it, there or not, and those in them
+/// that hold packages of one owner.
 fn package_folders(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Vec<PathBuf> {
     let above = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let above = above.map(|folder| setup.workspace.absolute(&folder));

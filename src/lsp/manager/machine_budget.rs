@@ -1,4 +1,5 @@
-//! The manager's part in the machine's memory budget: it tells what its servers use, and ends its idle ones when it is their turn.
+//! The manager's part in the machine's memory budget: it publishes its servers' use, and ends its
+//! idle ones in their turn.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
@@ -12,8 +13,8 @@ use crate::lsp::machine::{
 use crate::lsp::session::Session;
 use crate::process::tree;
 
-/// The pause between two looks at the ledger: while servers are to end, while most of the budget is used, and otherwise. Without a
-/// server and a start of its own a manager does not look.
+/// The pause between two reads of the ledger: while servers are to end, while most of the budget is
+/// used, and otherwise. Without a server and a start of its own a manager does not read it.
 const URGENT_LOOK_INTERVAL: Duration = Duration::from_millis(250);
 const BRISK_LOOK_INTERVAL: Duration = Duration::from_millis(500);
 const CALM_LOOK_INTERVAL: Duration = Duration::from_secs(1);
@@ -62,8 +63,8 @@ pub(super) async fn run(shared: Weak<ManagerState>, machine: Arc<MachineShare>) 
 }
 
 impl BudgetWatch {
-    /// Publishes what the manager's servers use, and ends those whose turn it is. The pause until the next look; `None` where there
-    /// is nothing to look after.
+    /// Publishes the memory use of the manager's servers, and ends those whose turn it is. Returns
+    /// the pause until the next call; `None` if nothing is left to watch.
     async fn look(&mut self, shared: &ManagerState, machine: &Arc<MachineShare>) -> Option<Duration> {
         // Those that end later may lead to servers that are not measured now.
         let ended = machine.ended_starts();
@@ -125,7 +126,8 @@ impl BudgetWatch {
         Some(LedgerServer { server, pid, bytes, expected, turn_ends_ms, last_used_ms })
     }
 
-    /// The times of a server whose turn lasts for `turn` from now on; the same numbers as before where it was not used since.
+    /// Returns the times of a server whose turn lasts for `turn` from now on; unchanged numbers if
+    /// it was not used since.
     fn times(&mut self, pid: i32, turn: Duration, idle: Duration) -> PublishedTimes {
         let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let now = now_ms();
@@ -153,7 +155,7 @@ async fn measure_starts(shared: &ManagerState) -> Vec<(u64, u64)> {
     measured.await.unwrap_or_default()
 }
 
-/// Publishes what was measured, and reads what the others did.
+/// Publishes the measurements, and reads those of the others.
 async fn exchange(
     machine: Arc<MachineShare>,
     servers: Vec<LedgerServer>,

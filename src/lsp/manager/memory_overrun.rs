@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 pub(super) struct MemoryOverrun {
     /// The memory use of all servers together, in bytes; 0 if it is within the budget.
     used: AtomicU64,
-    /// An answer has said so.
+    /// True if an answer has reported it.
     reported: AtomicBool,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct OverBudget {
 }
 
 impl MemoryOverrun {
-    /// Notes what all servers use.
+    /// Records the memory use of all servers.
     pub(super) fn record_usage(&self, used: u64, budget: u64) {
         let over = used > budget;
         self.used.store(if over { used } else { 0 }, Ordering::Relaxed);

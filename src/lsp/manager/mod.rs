@@ -1,5 +1,6 @@
-//! The manager of all language servers of one workspace. They are started on the first call that needs them, once, however many
-//! callers wait; restarted after a crash; stopped when idle or when memory runs short; told of every change on disk.
+//! The manager of all language servers of one workspace. Each is started on the first call that
+//! needs it, once for all waiting callers; restarted after a crash; stopped when idle or when
+//! memory runs short; notified of every change on disk.
 
 mod change_recorder;
 mod housekeeping;
@@ -101,7 +102,8 @@ struct ManagerState {
     slots: DashMap<SlotKey, Arc<ServerSlot>>,
     roots: RootCache,
     feed: OnceLock<ChangeFeed>,
-    /// One caller at a time hands out what changed on disk; the others wait until their servers know.
+    /// Held by the caller that distributes changes on disk; the others wait until their servers
+    /// know.
     refreshing: Mutex<()>,
     /// The recorders of changes.
     witnesses: Witnesses,
@@ -116,7 +118,7 @@ struct ManagerState {
 struct SlotKey {
     server: String,
     root: WorkspacePath,
-    /// The only one whom it serves; `None` for the server that all share.
+    /// The only holder that it serves; `None` for the shared server.
     holder: Option<ViewHolder>,
 }
 
@@ -136,7 +138,8 @@ pub(crate) struct SlotStatus {
 /// The activity of one (server, root).
 #[derive(Debug, Clone)]
 pub(crate) enum SlotActivity {
-    /// There is no server, and none is coming: none was needed yet or it was stopped, or there is none to be started.
+    /// There is no server, and none is coming: none was needed yet or it was stopped, or there is
+    /// none to be started.
     Resting,
     /// The server may not be started.
     Disabled {
@@ -193,8 +196,9 @@ impl Manager {
         Self { shared, housekeeper }
     }
 
-    /// A manager for another tree of the same project, such as an earlier commit. It is given the project's libraries to read.
-    /// `inherits_trust`: the tree is one that the user has had on disk, and so is trusted where the project is.
+    /// Creates a manager for another tree of the same project, such as an earlier commit. It may
+    /// read the project's libraries. `inherits_trust`: the user has had the tree on disk, so it is
+    /// trusted if the project is.
     pub(crate) fn for_other_tree(
         &self,
         workspace: Workspace,
@@ -222,7 +226,8 @@ impl Manager {
         })
     }
 
-    /// The session of `server` for `path`, started if need be; waits for the start at most until `deadline`.
+    /// The session of `server` for `path`, started if need be; waits for the start at most until
+    /// `deadline`.
     pub(crate) async fn session(
         &self,
         server: &str,
@@ -244,7 +249,8 @@ impl Manager {
         slot.session(shared, deadline).await
     }
 
-    /// The session that serves `path` as `server`, if it runs already; starts none, and adds no folder to one.
+    /// The session that serves `path` as `server`, if it runs already; starts none, and adds no
+    /// folder to one.
     pub(crate) fn running_session(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
         let shared = &self.shared;
         let spec = shared.spec(server).ok()?;
@@ -259,8 +265,9 @@ impl Manager {
         self.shared.slots.iter().any(|slot| slot.key().server == server && slot.running_session().is_some())
     }
 
-    /// Starts `server` for `path` where it rests and the memory budget is not exceeded, and has it open the file where it `opens` it.
-    /// The caller does not wait. A server that failed or may not run is left to the next question, which reports the reason.
+    /// Starts `server` for `path` if it is idle and the memory budget is not exceeded; with
+    /// `opens`, it also opens the file. The caller does not wait. A server that failed or may not
+    /// run is left to the next question, which reports the reason.
     pub(crate) fn start_in_background(&self, server: &str, path: &WorkspacePath, opens: bool) {
         let shared = &self.shared;
         let Ok(key) = shared.key(server, path) else { return };
@@ -272,7 +279,8 @@ impl Manager {
         let slot = shared.slot_for_extra_folder(&key).unwrap_or_else(|| {
             shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(ServerSlot::new(key.clone()))).clone()
         });
-        // Begun before the caller goes on, so that a question right behind it waits for the same start.
+        // Begun before the caller goes on, so that a question right behind it waits for the same
+        // start.
         slot.start_in_background(shared);
         if !opens {
             return;
@@ -288,7 +296,7 @@ impl Manager {
         });
     }
 
-    /// Lets every running server know what changed on disk since the last call, by whomever.
+    /// Notifies every running server of the changes on disk since the last call, by any program.
     pub(crate) async fn refresh(&self) {
         let _one_at_a_time = self.shared.refreshing.lock().await;
         self.shared.distribute_changes().await;
@@ -308,7 +316,7 @@ impl Manager {
         self.shared.running_sessions().iter().any(|session| session.has_open(path))
     }
 
-    /// Tells every running server that files were moved (old and new name), as far as it wants to hear of it.
+    /// Notifies every running server that files were moved (old and new name), if it wants that.
     pub(crate) fn files_moved(&self, moves: &[(WorkspacePath, WorkspacePath)]) {
         for session in self.shared.running_sessions() {
             session.did_rename(moves);
@@ -332,8 +340,8 @@ impl Manager {
         launch::find(&self.shared.setup, server, spec, &self.root(server, path))
     }
 
-    /// The installation that `lsp-tools install` would make for the version that the project of `path` pins; `None` where that
-    /// version runs already, or cannot be had.
+    /// Returns the installation that `lsp-tools install` would make for the version that the
+    /// project of `path` pins; `None` if that version runs already, or is not available.
     pub(crate) fn pinned_installation(&self, server: &str, path: &WorkspacePath) -> Option<String> {
         let setup = &self.shared.setup;
         let spec = setup.catalogue.servers.get(server)?;
@@ -344,8 +352,8 @@ impl Manager {
         pinned.missing_installation(&setup.catalogue, server, runs.as_deref())
     }
 
-    /// The keys of the servers that run for each language of which what is installed decides, as that is now: what was
-    /// installed a moment ago counts.
+    /// Returns the keys of the servers that run for each language that is open to the installed
+    /// ones, including those installed a moment ago.
     pub(crate) fn chosen_servers(&self) -> BTreeMap<String, Vec<String>> {
         launch::chosen_servers(&self.shared.setup)
     }
@@ -367,7 +375,8 @@ impl Manager {
         shared.roots.root_for(&shared.setup, server, spec, path)
     }
 
-    /// The folder of the project that `path` is in; a server whose root is a project of projects has several.
+    /// Returns the folder of the project that `path` is in; a server whose root is a project of
+    /// projects has several.
     pub(crate) fn project(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         match self.shared.setup.catalogue.servers.get(server) {
             Some(spec) if !spec.root_workspaces.is_empty() => {
@@ -377,7 +386,8 @@ impl Manager {
         }
     }
 
-    /// The folder of the project that `path` is in, where `server`'s root names the projects that belong to it and this is none.
+    /// The folder of the project that `path` is in, where `server`'s root names the projects that
+    /// belong to it and this is none.
     pub(crate) fn unlisted_project(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
         let spec = self.shared.setup.catalogue.servers.get(server)?;
         roots::unlisted_project(&self.shared.setup.workspace, spec, path, &self.root(server, path))
@@ -389,27 +399,29 @@ impl Manager {
         super::python::search(&setup.workspace, root, &setup.python).environment
     }
 
-    /// A number that is another once a running server has said something new of the diagnostics of `path`, or of what they
-    /// depend on, and once another server runs.
+    /// Returns a number that changes when a running server reports news on the diagnostics of
+    /// `path`, or on their dependencies, and when another server runs.
     pub(crate) fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
         let running = self.shared.running_sessions();
         let said = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
         said.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
-    /// A number that is another once a running server has pushed other diagnostics of `path` than before, and once another runs.
+    /// A number that is another once a running server has pushed other diagnostics of `path` than
+    /// before, and once another runs.
     pub(crate) fn findings_mark(&self, path: &WorkspacePath) -> u64 {
         let running = self.shared.running_sessions();
         let found = running.iter().map(|session| session.state.findings_revision(path));
         found.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
-    /// Receivers that wake at every word of the servers that run now.
+    /// Returns receivers that wake at every message of the running servers.
     pub(crate) fn change_receivers(&self) -> Vec<watch::Receiver<u64>> {
         self.shared.running_sessions().iter().map(|session| session.state.listen()).collect()
     }
 
-    /// By how much servers exceed the memory budget, where none of them may be stopped for it.
+    /// Returns the excess of the servers over the memory budget, if none of them may be stopped for
+    /// it.
     pub(crate) fn over_budget(&self) -> Option<OverBudget> {
         self.shared.memory_overrun.state(self.shared.setup.settings.servers.memory_budget())
     }
@@ -472,7 +484,7 @@ impl ManagerState {
         Ok(SlotKey { server: server.to_owned(), root, holder: None })
     }
 
-    /// The root of what lies directly in `folder`.
+    /// Returns the root of the files directly in `folder`.
     fn root_of_folder(&self, server: &str, folder: &WorkspacePath) -> Option<WorkspacePath> {
         self.roots.root_for(&self.setup, server, self.spec(server).ok()?, &folder.join("_").ok()?)
     }

@@ -1,5 +1,5 @@
-//! A server for one caller alone. Where two callers hold texts over the same files and take turns all the time, a second server
-//! serves both better than one that is switched to and fro.
+//! A server for one caller alone. If two callers hold texts over the same files and alternate all
+//! the time, a second server serves both better than switching one.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
-/// A server of one's own is stopped when it was not asked for so long.
+/// The idle time after which a private server is stopped.
 pub(super) const PRIVATE_SERVER_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 impl Manager {
@@ -52,8 +52,8 @@ impl Manager {
         Ok(session)
     }
 
-    /// The sessions that run now and answer someone who sees `view`: those that all share, and that someone's own; none of those
-    /// that serve another one alone.
+    /// Returns the running sessions that answer a caller with `view`: the shared ones, and the
+    /// caller's own; none that serve another caller alone.
     pub(crate) fn sessions_for(&self, view: &View) -> Vec<Arc<Session>> {
         let slots: BTreeMap<SlotKey, Arc<ServerSlot>> =
             self.shared.slots.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect();

@@ -20,16 +20,16 @@ const PYTHON_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The environment of a root, as its files show it.
 #[derive(Debug, Default)]
 pub(crate) struct RootEnvironment {
-    /// The environment; `None` where there is none, and for servers that take none.
+    /// The environment; `None` if there is none, and for servers that take none.
     pub(crate) environment: Option<PythonEnvironment>,
     /// Its libraries.
     pub(crate) libraries: Libraries,
-    /// Files and folders, there or not, whose change may lead to others.
+    /// Files and folders, existing or not, whose change may lead to others.
     pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
 impl RootEnvironment {
-    /// Looks for the environment that `server` gets for `root`.
+    /// Finds the environment that `server` gets for `root`.
     pub(crate) fn detect(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Self {
         if !wants_python(server) || has_interpreter_setting(server) {
             return Self::default();
@@ -50,7 +50,7 @@ impl RootEnvironment {
 pub(super) struct PythonLaunchSettings {
     /// Its environment.
     environment: Option<PathBuf>,
-    /// The interpreter that it is told to ask.
+    /// The interpreter that it gets.
     interpreter: Option<PathBuf>,
     /// True if programs of the environment may be run.
     runs: bool,
@@ -74,7 +74,7 @@ impl PythonLaunchSettings {
         self.runs.then(|| environment.join("bin"))
     }
 
-    /// Puts the interpreter where the server takes it: into its settings and initialization options.
+    /// Sets the interpreter in the server's settings and initialization options.
     pub(super) fn apply_to(&self, server: &mut ServerSpec) {
         let Some(interpreter) = &self.interpreter else { return };
         let path = toml::Value::from(interpreter.to_string_lossy().into_owned());
@@ -196,7 +196,7 @@ async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Res
     }
 }
 
-/// The user's own interpreter, where it is itself: what is on PATH may be a script that looks for one.
+/// Returns the user's own interpreter itself: the one on PATH may be a script that selects another.
 async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = setup.base_python.get_or_init(|| async {
         let program = python::base_interpreter(&setup.workspace)?;
@@ -209,7 +209,7 @@ async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     found.await.clone()
 }
 
-/// The first line that a program says, run in no folder of the project.
+/// Returns the first line that a program prints, run outside the project.
 async fn first_output_line(setup: &ManagerSetup, program: &Path, args: &[&str]) -> Option<String> {
     let spawn = Spawn {
         name: "python".to_owned(),
@@ -225,7 +225,7 @@ async fn first_output_line(setup: &ManagerSetup, program: &Path, args: &[&str]) 
     first.filter(|_| finished.exit == Exit::Code(0))
 }
 
-/// Puts `value` at a dotted key, beside what is there.
+/// Sets a dotted key to `value`, beside the existing ones.
 pub(super) fn set_dotted(table: &mut toml::Table, dotted: &str, value: toml::Value) {
     let (first, rest) = dotted.split_once('.').map_or((dotted, None), |(first, rest)| (first, Some(rest)));
     let Some(rest) = rest else {

@@ -1,4 +1,5 @@
-//! The recheck of running servers after changes on disk: whether each would still be started, and with the same inputs.
+//! The recheck of running servers after changes on disk: the permission to start, and the inputs of
+//! the start.
 
 use std::sync::Arc;
 
@@ -35,8 +36,9 @@ impl ManagerState {
         }
     }
 
-    /// Follows `changes` for servers that were started without trust, before they hear of them. Where a file has come with which one
-    /// would not have been started it is ended; where its shortfall may be another, that is assumed until it was looked at.
+    /// Handles `changes` for servers that were started without trust, before they are notified. If
+    /// a new file would have prevented a server's start, the server is ended. If its shortfall may
+    /// have changed, the worst is assumed until it is examined.
     pub(super) async fn recheck_untrusted(self: &Arc<Self>, changes: &ChangeBatch) {
         if self.setup.trusted {
             return;

@@ -14,15 +14,16 @@ use crate::config::spec::ServerSpec;
 use crate::text::{build_glob_set, read_glob};
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
-/// The root of each folder that was asked about, by server and folder. Looking for every marker in every folder above
-/// costs more than a warm answer may; seeing that none of these folders got or lost an entry does not.
+/// The root of each queried folder, by server and folder. A search for every marker in every folder
+/// above is too slow for a warm answer; a check that none of these folders changed is not.
 #[derive(Debug, Default)]
 pub(super) struct RootCache(DashMap<SlotKey, CachedRoot>);
 
 #[derive(Debug)]
 struct CachedRoot {
     root: Option<WorkspacePath>,
-    /// The folder and those above it, as they were before the root was looked for. A new file in one of them changes its stamp.
+    /// The stamps of the folder and those above it, from before the search for the root. A new file
+    /// in one of them changes its stamp.
     folders: Vec<Option<FileStamp>>,
     /// The files in them that are looked into.
     files: Vec<(WorkspacePath, FileStamp)>,
@@ -76,10 +77,13 @@ impl RootCache {
     }
 }
 
-/// The root for `path`: the nearest (or topmost, as the catalogue says) folder above it, inside the workspace, that has a sign of
-/// a project of projects, unless the marked folder within it has another Python environment (`environment` of a folder); else the
-/// nearest one that has one of the server's markers (the topmost one where the catalogue says so); the workspace itself where
-/// none has, or `None` where a marker is required.
+/// Finds the root for `path`.
+///
+/// This is the nearest (or topmost, depending on the catalogue) folder above it, inside the
+/// workspace, that has a sign of a project of projects, unless the marked folder within it has
+/// another Python environment (`environment` of a folder). Otherwise it is the nearest one with one
+/// of the server's markers (the topmost one, depending on the catalogue). Without any it is the
+/// workspace itself, or `None` if a marker is required.
 fn root_of(
     workspace: &Workspace,
     server: &ServerSpec,
@@ -117,7 +121,7 @@ fn is_excluded(
     excluded.any(|name| folder.join(&name).is_ok_and(|name| path.as_path().starts_with(name.as_path())))
 }
 
-/// The folder of the project that `path` is in, where it is none of those that its root names as its own.
+/// Returns the folder of the project that `path` is in, if its root does not list it among its own.
 pub(super) fn unlisted_project(
     workspace: &Workspace,
     server: &ServerSpec,
@@ -136,8 +140,8 @@ pub(super) fn unlisted_project(
     (!is_member).then_some(project)
 }
 
-/// The folder of the project that `path` is in, which may be one of several within a root: the nearest that has one of the
-/// server's markers.
+/// The folder of the project that `path` is in, which may be one of several within a root: the
+/// nearest that has one of the server's markers.
 pub(super) fn project_of(workspace: &Workspace, server: &ServerSpec, path: &WorkspacePath) -> WorkspacePath {
     let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
     above.find(|folder| has_marker(workspace, server, folder)).unwrap_or_else(WorkspacePath::root)

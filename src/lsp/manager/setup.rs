@@ -1,4 +1,5 @@
-//! The setup of a manager: its workspace, settings, folders and trust, and what it shares with others.
+//! The setup of a manager: its workspace, settings, folders and trust, and the parts shared with
+//! others.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub(crate) struct ManagerSetup {
     pub(crate) cache: PathBuf,
     /// The Python settings of the user's environment.
     pub(crate) python: UserWord,
-    /// The user's own interpreter, once it was looked for.
+    /// The user's own interpreter, once it was searched for.
     pub(crate) base_python: OnceCell<Option<PathBuf>>,
     /// Starts processes.
     pub(crate) spawner: Spawner,
@@ -36,7 +37,8 @@ pub(crate) struct ManagerSetup {
     pub(crate) machine: Arc<MachineShare>,
     /// True if the project's owner allowed its files' settings and the code that servers run of it.
     pub(crate) trusted: bool,
-    /// The root of the project that trust is written for: the workspace's, also for another tree of it.
+    /// The root of the project that trust is written for: the workspace's, also for another tree of
+    /// it.
     pub(crate) trusted_root: PathBuf,
     /// The project's launch fields at that time.
     pub(crate) launch: LaunchFields,
@@ -44,7 +46,7 @@ pub(crate) struct ManagerSetup {
     pub(crate) trust: TrustStore,
     /// The record of all messages.
     pub(crate) trace: Option<Arc<RpcTrace>>,
-    /// The watchers, which are told of slow starts.
+    /// The watchers, which are notified of slow starts.
     pub(crate) progress: Watchers,
 }
 

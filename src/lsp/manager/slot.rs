@@ -1,4 +1,5 @@
-//! One server for one root: started once for all callers, restarted after a crash with growing pauses.
+//! One server for one root: started once for all callers, restarted after a crash with growing
+//! pauses.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -79,7 +80,7 @@ impl ServerSlot {
         self.size.load(Ordering::Relaxed)
     }
 
-    /// Notes what its server uses, in bytes.
+    /// Records the memory use of its server, in bytes.
     pub(super) fn set_size(&self, bytes: u64) {
         self.size.store(bytes, Ordering::Relaxed);
     }
@@ -114,7 +115,8 @@ impl ServerSlot {
         }
     }
 
-    /// Its session, which may have crashed unnoticed, where that can serve other roots beside its own.
+    /// Returns its session, which may have crashed unnoticed, if it can serve other roots beside
+    /// its own.
     pub(super) fn session_taking_folders(&self) -> Option<Arc<Session>> {
         match &self.state.lock().phase {
             SlotPhase::Running(session) if session.takes_more_folders() => Some(session.clone()),
@@ -314,8 +316,8 @@ impl ServerSlot {
 }
 
 impl SlotState {
-    /// The server ended, or its start came to nothing. What is missing may be installed at any moment, and looking for it costs
-    /// little, so that is no failed start.
+    /// Records that the server ended, or failed to start. A missing program is no failed start: it
+    /// may be installed at any moment, and a search for it is cheap.
     fn record_failure(&mut self, why: SessionUnavailable) {
         let SessionUnavailable::Failed { server, detail } = why else {
             self.phase = SlotPhase::Down { until: Instant::now(), why };

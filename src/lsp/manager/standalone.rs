@@ -1,4 +1,4 @@
-//! Start of a server that one door uses for itself, which is asked about no file.
+//! The start of a server that one program entry uses for itself, without files.
 
 use std::ffi::OsString;
 use std::sync::Arc;

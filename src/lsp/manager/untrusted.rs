@@ -1,4 +1,5 @@
-//! The start of a server in an untrusted project, so that it runs nothing of the project, or its refusal.
+//! The start of a server in an untrusted project, so that it runs nothing of the project, or its
+//! refusal.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -20,7 +21,7 @@ use crate::process::{Exchange, Exit, Spawn, exchange, run};
 
 /// The time limit of finding out the parameters of an untrusted start, or its loss.
 const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most that is read of what the program says about that, in bytes.
+/// The maximum size of that program's output that is read, in bytes.
 const MAX_UNTRUSTED_PROBE_BYTES: usize = 64 << 20;
 
 /// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
@@ -52,14 +53,15 @@ pub(super) fn refusal_text(why: &str) -> String {
     format!("{why}; to allow that, run: lsp-tools trust")
 }
 
-/// The folder in which it is started, where that is not its root.
+/// The folder in which it is started, if that is not its root.
 pub(super) fn separate_folder(server: &ServerSpec) -> Option<PathBuf> {
     // One that is always there, and that only the system writes.
     server.untrusted.as_ref().is_some_and(|untrusted| untrusted.apart).then(|| PathBuf::from("/"))
 }
 
-/// The variables of an untrusted start that are not in the catalogue: what keeps Node.js from loading the project's code, and those
-/// whose values programs say, run as the server is. Errors: what a program said when it failed.
+/// Returns the variables of an untrusted start that are not in the catalogue: those that keep
+/// Node.js from loading the project's code, and those whose values programs print, run like the
+/// server. Errors: the output of a failed program.
 pub(super) async fn variables(
     setup: &ManagerSetup,
     server: &ServerSpec,
@@ -99,7 +101,8 @@ fn node_options(setup: &ManagerSetup, spawn: &Spawn) -> io::Result<OsString> {
     node_guard::node_options(&setup.cache, setup.workspace.root(), &open, given.as_deref())
 }
 
-/// `command` with the variables, and in the folder, of the server; `None` where its PATH has no such program.
+/// Creates the start of `command` with the variables, and in the folder, of the server; `None` if
+/// its PATH has no such program.
 fn spawn_like_server(server: &Spawn, command: &[String]) -> Option<Spawn> {
     let (program, args) = command.split_first()?;
     let path = server.env.get(OsStr::new("PATH")).cloned().unwrap_or_default();

@@ -9,15 +9,16 @@ use super::Libraries;
 use crate::lsp::generated_file;
 use crate::workspace::Workspace;
 
-/// The program, but for what it stands in for.
+/// The program, without the description of its environment.
 const PROGRAM: &str = include_str!("stand_in.py");
-/// The line that gives way to that.
+/// The placeholder line for that description.
 const ENVIRONMENT: &str = "# ENVIRONMENT\n";
 
-/// The program that stands in for the interpreter of `libraries`, run by `base`; it is put into `cache` if it is not there yet.
+/// Returns the program that replaces the interpreter of `libraries`, run by `base`; it is written
+/// to `cache` if it does not exist yet.
 ///
 /// # Errors
-/// When it cannot be written.
+/// The program cannot be written.
 pub(crate) fn ensure_wrapper(
     cache: &Path,
     base: &Path,

@@ -20,7 +20,7 @@ pub(crate) struct Libraries {
     pub(crate) environment: PathBuf,
     /// The folders, in the order of `sys.path`.
     pub(crate) folders: Vec<PathBuf>,
-    /// The version of its Python, as far as it is told.
+    /// The version of its Python, as far as it is known.
     pub(crate) version: Option<(u8, u8)>,
     /// The folders that path files name outside the workspace and the environment; they are left
     /// out.
@@ -30,7 +30,8 @@ pub(crate) struct Libraries {
 }
 
 impl Libraries {
-    /// The libraries of `environment`, as its own interpreter would say them, but for what lies elsewhere.
+    /// Finds the libraries of `environment`, as its own interpreter would report them, without
+    /// those outside the bounds.
     pub(crate) fn discover(workspace: &Workspace, environment: &PythonEnvironment) -> Self {
         let rooms = LibraryBounds {
             workspace: workspace.root(),
@@ -56,8 +57,8 @@ impl Libraries {
         libraries
     }
 
-    /// Adds what the path files in a folder of packages name. Their lines of code are not followed: those of tools only install
-    /// hooks, which no server heeds.
+    /// Adds the folders that the path files in a folder of packages name. Their lines of code are
+    /// ignored: those of tools only install hooks, which no server uses.
     fn follow_path_files(&mut self, folder: &Path, bounds: &LibraryBounds<'_>) {
         let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
         let is_path_file = |name: &std::ffi::OsString| {
@@ -128,7 +129,8 @@ fn configured_version(folder: &Path) -> Option<(u8, u8)> {
     said.find_map(|(key, value)| matches!(key, "version" | "version_info").then(|| version(value))?)
 }
 
-/// `lib/python3.12/site-packages`, of the newest Python where there are several, and its like in `lib64` where that is another.
+/// Finds `lib/python3.12/site-packages`, of the newest Python if there are several, and its
+/// counterpart in `lib64` if that is another folder.
 fn site_packages(folder: &Path) -> (Option<(u8, u8)>, Vec<PathBuf>) {
     let pythons = |lib: &str| {
         let entries = fs::read_dir(folder.join(lib)).into_iter().flatten().flatten();

@@ -39,7 +39,7 @@ pub(crate) enum EnvironmentOrigin {
 pub(crate) struct PythonEnvironment {
     /// Its folder.
     pub(crate) folder: PathBuf,
-    /// Its interpreter, where it has one that can be run.
+    /// Its interpreter, if it has one that can be run.
     pub(crate) interpreter: Option<PathBuf>,
     /// The origin of the environment.
     pub(crate) origin: EnvironmentOrigin,
@@ -53,7 +53,7 @@ impl PythonEnvironment {
         is_real.then_some(Self { folder, interpreter, origin })
     }
 
-    /// Its folder, as people are told of it: by the shortest name that says which it is.
+    /// Returns its folder in the form for people: the shortest unique name.
     pub(crate) fn display_name(&self, workspace: &Workspace) -> String {
         match workspace.workspace_path(&self.folder) {
             Some(path) => path.display().to_string(),
@@ -91,17 +91,18 @@ impl UserWord {
     }
 }
 
-/// The environment of a project, and what decided that.
+/// The environment of a project, and the paths that determined it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct EnvironmentLookup {
-    /// The environment; `None` where there is none.
+    /// The environment; `None` if there is none.
     pub(crate) environment: Option<PythonEnvironment>,
-    /// Files and folders, there or not, whose change may lead to another one.
+    /// Files and folders, existing or not, whose change may lead to another one.
     pub(crate) inspected_paths: BTreeSet<PathBuf>,
 }
 
-/// The environment for `root`: the one that is active in the user's shell, which is the user's word wherever it lies; else one in
-/// the workspace, or in a tool's folder, of the root or a folder above it; else conda's, whose base environment is always active.
+/// Finds the environment for `root`: the one that is active in the user's shell, at any place; else
+/// one in the workspace, or in a tool's folder, of the root or a folder above it; else conda's,
+/// whose base environment is always active.
 pub(crate) fn search(workspace: &Workspace, root: &WorkspacePath, user: &UserWord) -> EnvironmentLookup {
     let mut looked_at = BTreeSet::new();
     let active = user
@@ -137,8 +138,8 @@ fn of_folder(
     })
 }
 
-/// The environment in `folder`, unless that leads to where neither the project nor a tool of the user keeps environments: a
-/// repository may hold a link to anywhere.
+/// Returns the environment in `folder`, unless that leads to a place where neither the project nor
+/// a tool of the user keeps environments: a repository may contain a link to any place.
 fn allowed_environment(
     workspace: &Workspace,
     tools: &ToolFolders,

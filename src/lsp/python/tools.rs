@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::libraries::is_bare;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// No file that says where an environment is has more bytes.
+/// The largest file with the location of an environment, in bytes.
 const MAX_ENVIRONMENT_CONFIG_BYTES: u64 = 64 << 10;
 /// The length of the hash of a project's path in the name of its environment, in characters.
 const ENVIRONMENT_HASH_CHARS: usize = 8;
@@ -25,14 +25,16 @@ pub(crate) struct ToolFolders {
     pub(crate) poetry: Option<PathBuf>,
     /// Pipenv's: `NAME-HASH`, the hash is the Pipfile's.
     pub(crate) pipenv: Option<PathBuf>,
-    /// Hatch's: `NAME/HASH/ENVIRONMENT`, the hash is the project's; its default environment bears the project's name.
+    /// Hatch's: `NAME/HASH/ENVIRONMENT`, the hash is the project's; its default environment bears
+    /// the project's name.
     pub(crate) hatch: Option<PathBuf>,
     /// PDM's: a project's `.pdm-python` leads into it.
     pub(crate) pdm: Option<PathBuf>,
 }
 
 impl ToolFolders {
-    /// The folders that the user's variables, the settings of Poetry, and else the tools' own defaults name.
+    /// The folders that the user's variables, the settings of Poetry, and else the tools' own
+    /// defaults name.
     pub(crate) fn of_user() -> Self {
         let variable = |name: &str| {
             let path = std::env::var_os(name).map(PathBuf::from);
@@ -60,7 +62,8 @@ impl ToolFolders {
         real.into_iter().any(|tool| folder.starts_with(&tool) && folder != tool)
     }
 
-    /// The environments that tools keep for the project in `folder`, as far as it is one of theirs. What was looked at is noted.
+    /// Returns the environments that tools keep for the project in `folder`, if it uses one of
+    /// them. The inspected paths are recorded.
     pub(super) fn tool_environments(
         &self,
         workspace: &Workspace,
@@ -125,7 +128,8 @@ pub(super) fn hash_of(path: &Path) -> String {
     hash
 }
 
-/// The entries of a folder of the user's whose names are as wanted, in the order of the numbers in them.
+/// Returns the entries of one of the user's folders whose names are `wanted`, in the order of the
+/// numbers in them.
 fn entries(folder: &Path, wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let names = names.filter_map(|name| name.into_string().ok()).filter(|name| wanted(name));
@@ -155,7 +159,8 @@ mod tests {
 
     #[test]
     fn project_hash_equals_the_hash_of_poetry_and_pipenv() {
-        // As Poetry and Hatch name the environments of such a folder, and Pipenv that of such a file.
+        // As Poetry and Hatch name the environments of such a folder, and Pipenv that of such a
+        // file.
         assert_eq!(hash_of(Path::new("/nowhere/acme")), "MJt9MXun");
         assert_eq!(hash_of(Path::new("/nowhere/acme/Pipfile")), "vV86BBWz");
     }

@@ -1,4 +1,5 @@
-//! The conventions of an editor: how it counts columns, what it takes, and how it names its documents.
+//! The conventions of an editor: its encoding of columns, its capabilities, and the names of its
+//! documents.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,9 @@
-//! Conversion of positions, URIs and versions in untyped JSON, found by the shapes that LSP 3.17 gives them.
+//! Conversion of positions, URIs and versions in untyped JSON, found by the shapes that LSP 3.17
+//! gives them.
 //!
-//! Everything with `line` and `character` is a position, and it is one of the document that the nearest object around it names. What
-//! a server puts into `data` and `arguments` is its own and stays as it is.
+//! Everything with `line` and `character` is a position, and it belongs to the document that the
+//! nearest object around it names. A server's `data` and `arguments` are its own and stay
+//! unchanged.
 
 use std::collections::HashMap;
 
@@ -35,7 +37,7 @@ pub(super) struct Converter<'a> {
 }
 
 impl<'a> Converter<'a> {
-    /// For what is said about `snapshot`.
+    /// Creates a converter for a message about `snapshot`.
     pub(super) fn new(
         session: &'a Session,
         conventions: &'a EditorConventions,
@@ -53,7 +55,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// For what is said about a document that is no file of the workspace.
+    /// Creates a converter for a document that is no file of the workspace.
     pub(super) fn for_outside_document(
         session: &'a Session,
         conventions: &'a EditorConventions,
@@ -65,7 +67,7 @@ impl<'a> Converter<'a> {
         Self { session, conventions, texts, own, way, files: HashMap::new() }
     }
 
-    /// For what is about no document in particular.
+    /// Creates a converter for a message about no particular document.
     pub(super) fn of_workspace(
         session: &'a Session,
         conventions: &'a EditorConventions,
@@ -119,7 +121,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The document that an object's ranges are in, where it says so.
+    /// Returns the document that an object's ranges are in, if it names one.
     fn named_document(&mut self, object: &Map<String, Value>) -> Option<FileRef> {
         fn uri(value: Option<&Value>) -> Option<&str> {
             value?.get("uri")?.as_str()
@@ -139,7 +141,7 @@ impl<'a> Converter<'a> {
         file
     }
 
-    /// LSP 3.17 *WorkspaceEdit* `changes`, and other maps from documents to what is said of them.
+    /// Converts LSP 3.17 *WorkspaceEdit* `changes`, and other maps whose keys are documents.
     fn by_uri(&mut self, value: &mut Value) {
         let Value::Object(object) = value else { return };
         for (uri, mut inner) in std::mem::take(object) {
@@ -189,7 +191,8 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The column of the other side. Of a text that cannot be read it is taken to be the same.
+    /// Returns the column in the other side's encoding. If the text cannot be read, the column
+    /// stays.
     fn column(&mut self, here: &FileRef, line: &Value, column: &Value) -> Option<u32> {
         let (from, to) = self.encodings();
         if from == to {
@@ -211,7 +214,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// LSP 3.17 *FoldingRange*, whose places are spread over its own members.
+    /// Converts LSP 3.17 *FoldingRange*, whose positions are spread over its own members.
     fn folding_range(&mut self, object: &mut Map<String, Value>, here: &FileRef) {
         for (line, character) in [("startLine", "startCharacter"), ("endLine", "endCharacter")] {
             let (Some(line), Some(unit)) = (object.get(line).cloned(), object.get(character).cloned()) else {

@@ -1,4 +1,5 @@
-//! Diagnostics for an editor: whole, as the server gave them, in the editor's encoding and with their origin.
+//! Diagnostics for an editor: whole, as the server gave them, in the editor's encoding and with
+//! their origin.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -23,7 +24,8 @@ pub(crate) struct RelayDiagnostics {
 }
 
 impl Session {
-    /// The server's findings in `path`. The caller has entered the session with what the editor sees.
+    /// Returns the server's findings in `path`. The caller has entered the session with the
+    /// editor's view.
     pub(crate) async fn relay_diagnostics(
         &self,
         conventions: &EditorConventions,

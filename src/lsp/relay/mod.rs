@@ -1,9 +1,10 @@
-//! The relay of an editor's JSON to a server and back. Every position, URI and version in it is put into the other side's
-//! words.
+//! The relay of an editor's JSON to a server and back. Every position, URI and version in it is
+//! converted to the other side's conventions.
 //!
-//! [`Session::relay`] asks in step with the documents, as every question does; `convert` translates, `tokens` does so for semantic
-//! tokens, whose positions are packed, `diagnostics` gives diagnostics as the editor takes them, and `outside_relay` asks about documents that are no
-//! files of the workspace. What an editor is like is in `conventions`.
+//! [`Session::relay`] asks in step with the documents, like every question. `convert` translates
+//! the JSON, and `tokens` semantic tokens, whose positions are packed. `diagnostics` returns
+//! diagnostics in the editor's form, and `outside_relay` asks about documents that are no files of
+//! the workspace. The conventions of an editor are in `conventions`.
 
 mod conventions;
 mod convert;
@@ -36,7 +37,7 @@ pub(crate) use outside_documents::OutsideDocument;
 pub(crate) struct ServerCommandResult {
     /// Its result.
     pub(crate) value: Value,
-    /// LSP 3.17 *WorkspaceEdit*s that the server asked for meanwhile, in the editor's words.
+    /// LSP 3.17 *WorkspaceEdit*s that the server requested meanwhile, in the editor's conventions.
     pub(crate) edits: Vec<Value>,
 }
 
@@ -56,8 +57,8 @@ impl Session {
             || self.wait_for_registration(method, path, language_id, deadline).await)
     }
 
-    /// Asks `method` about `path` with an editor's `params`; the answer is in the editor's words. The caller has entered the
-    /// session with what the editor sees.
+    /// Sends `method` about `path` with an editor's `params`; the answer is in the editor's
+    /// conventions. The caller has entered the session with the editor's view.
     pub(crate) async fn relay(
         &self,
         conventions: &EditorConventions,
@@ -94,8 +95,9 @@ impl Session {
         self.connection.notify(method, &value);
     }
 
-    /// Runs a command at the server (LSP 3.17, *Execute a command*), whose arguments are the server's own. One at a time, since
-    /// the server does not say for which of them it asks for edits.
+    /// Runs a command at the server (LSP 3.17, *Execute a command*), whose arguments are the
+    /// server's own. One at a time, since the server does not name the command for which it
+    /// requests edits.
     pub(crate) async fn relay_command(
         &self,
         conventions: &EditorConventions,

@@ -16,7 +16,8 @@ use crate::lsp::request::WorkspaceRequest;
 use crate::lsp::session::Session;
 
 impl Session {
-    /// Asks `method` about `stranger` with an editor's `params`; `None` where the server does not offer it at all.
+    /// Sends `method` about `stranger` with an editor's `params`; `None` if the server does not
+    /// offer it at all.
     pub(crate) async fn relay_outside_document(
         &self,
         conventions: &EditorConventions,

@@ -18,7 +18,8 @@ struct AbsoluteToken {
 }
 
 impl Session {
-    /// A server's tokens in the editor's numbers and columns. Tokens of types that only the server knows are left out.
+    /// A server's tokens in the editor's numbers and columns. Tokens of types that only the server
+    /// knows are left out.
     pub(super) fn tokens_to_editor(
         &self,
         conventions: &EditorConventions,

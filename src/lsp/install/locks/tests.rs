@@ -3,7 +3,7 @@
 use super::*;
 use crate::config::Catalogue;
 
-/// Every recipe that the program knows, by its server, with and without what a machine may lack.
+/// Returns every known recipe, by its server, with and without the parts that a machine may lack.
 fn recipes() -> Vec<(String, Recipe)> {
     let mut recipes = Vec::new();
     for (key, server) in Catalogue::built_in().servers.iter() {
@@ -138,7 +138,7 @@ fn recipe_with_unlocked_version_reports_packages_without_lock() {
     );
 }
 
-/// A package of whose builds one is in the lock.
+/// A package with several builds, of which one is in the lock.
 const MANIFEST_TEXT: &str =
     r#"{"dependencies": {"tool": "1.0.0"}, "notInLock": {"tool": ["tool-darwin-arm64"]}}"#;
 const BUILDS: &str = r#"{"packages": {
