@@ -429,7 +429,7 @@ impl TrustStore {
         }
         let (store, read) = self.read_file(&path)?;
         let store = Arc::new(store);
-        // Another change could not be told from one that is not settled.
+        // An unsettled stamp could not show a further change.
         let settled = read.filter(|stamp| stamp.is_settled(now));
         *self.kept.lock() = settled.map(|stamp| KeptStore { stamp, store: Arc::clone(&store) });
         Ok(store)

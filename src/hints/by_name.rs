@@ -67,7 +67,8 @@ pub(super) fn occurrences(
     };
     let mut found = project.workspace.search(&query)?;
     if let Some(language) = language {
-        // Whether a file without an extension is a script of the language, its first line tells.
+        // For a file without an extension, the first line decides whether it is a script of the
+        // language.
         let members = language_families::related_languages(language);
         let mut known: HashMap<WorkspacePath, bool> = HashMap::new();
         let speaks = |path: &WorkspacePath| project.language(path).is_some_and(|key| members.contains(&key));

@@ -222,7 +222,7 @@ impl<'a> Resolver<'a> {
             }
         }
         if source.grammar.selves.contains(&name) || name == "super" {
-            // Where it is a parameter (Python, Rust), that one is meant; its type is the class.
+            // If it is a parameter (Python, Rust), the parameter is meant; its type is the class.
             if !self.visible_definitions(source, name, at).is_empty() {
                 return None;
             }

@@ -208,7 +208,8 @@ pub(crate) fn workspace_symbols(
     }
     let project = Project::new(workspace, catalogue, deadline);
     let containing = occurrences_containing(&project, query)?;
-    // The name itself first: where it is frequent as a part of others, they must not push it out.
+    // The name itself comes first: if it is frequent as a part of others, they must not push it
+    // out.
     let mut all = if containing.truncated {
         definitions_named(&project, query)?
     } else {

@@ -108,7 +108,7 @@ fn diagnostic(node: Node<'_>, text: &str, buffer: &Buffer) -> Diagnostic {
             quoted => (format!("syntax error near `{quoted}`"), node.end_byte()),
         }
     };
-    // An error that swallows the rest of the file is shown where it begins.
+    // An error that swallows the rest of the file is shown at its start.
     let first_line = text[start..end].find('\n').map_or(end, |length| start + length);
     Diagnostic {
         range: Range::new(buffer.position_of_byte(start), buffer.position_of_byte(first_line)),

@@ -171,7 +171,7 @@ pub(crate) fn nearness(one: &[&str], other: &[&str]) -> usize {
     let same = |pairs: &mut dyn Iterator<Item = bool>| pairs.take_while(|same| *same).count();
     let front = same(&mut one.iter().zip(&other).map(|(one, other)| one == other));
     let back = same(&mut one.iter().rev().zip(other.iter().rev()).map(|(one, other)| one == other));
-    // What lies right around both tells more than where both begin; the same folder tells most.
+    // The nearest folders say more than the topmost ones; the same folder says most.
     front + 2 * back + usize::from(one == other)
 }
 

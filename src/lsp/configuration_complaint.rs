@@ -129,7 +129,7 @@ impl Session {
             let (mut folder, mut file) = self.folders_above(path).find_map(|folder| exists(&folder))?;
             for _ in 0..MAX_EXTENDED_FILES {
                 let named = marker.texts_of(&self.workspace, &file);
-                // What is no path is a package, of which only its manager knows where it is.
+                // Any other value is a package, whose place only its manager knows.
                 let named = named.into_iter().find(|named| named.starts_with('.'))?;
                 let there = |name: &str| {
                     let path =

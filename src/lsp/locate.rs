@@ -238,7 +238,7 @@ fn locate_program(
 fn is_proxy(server: &ServerSpec, program: &Path) -> bool {
     let Some(proxy) = &server.proxy else { return false };
     let real = program.canonicalize().unwrap_or_else(|_| program.to_owned());
-    // A link to the proxy, or, where it was installed with hard links, the same file beside it.
+    // A link to the proxy, or, after an installation with hard links, the same file beside it.
     let is_link = real.file_name() == Some(OsStr::new(&proxy.program));
     is_link || same_file(program, &program.with_file_name(&proxy.program))
 }
@@ -421,8 +421,8 @@ mod tests {
         std::fs::create_dir(temp.path().join("p")).unwrap();
         program(&bin.join("the-proxy"));
         std::os::unix::fs::symlink("the-proxy", bin.join("the-server")).unwrap();
-        // The tests' own home has no such folder, so the proxy's is told by a variable that is
-        // always set.
+        // The tests' own home has no such folder, so a variable that is always set names the
+        // proxy's.
         let words =
             "program = 'the-proxy', variable = 'CARGO_MANIFEST_DIR', folder = 'none', behind = '*/bin'";
         let proxied: ServerSpec = toml::from_str(&format!(

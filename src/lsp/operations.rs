@@ -90,7 +90,7 @@ impl Session {
         let mut asked = self.ask_early(path, &request, deadline).await?;
         let mut pause = Duration::from_millis(20);
         while is_empty(&asked.value) && self.empty_is_doubtful() && Instant::now() + pause < deadline {
-            // It gives no sign when it has looked, so only asking again tells.
+            // The server gives no sign when it has looked, so the request is repeated.
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(160));
             asked = self.ask(path, &request, deadline).await?;

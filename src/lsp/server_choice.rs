@@ -93,8 +93,8 @@ impl<'a> ServerChoice<'a> {
             .filter(|(key, _)| self.installed.contains_key(key))
             .partition(|(_, server)| server.features.navigation);
         let mut servers = language.servers.clone();
-        // Of several that are configured, and of several that are not, the first is the best. One
-        // that waits for trust says so where there is no other.
+        // Of several configured ones, and of several others, the first is the best. One that waits
+        // for trust is chosen only if there is no other.
         let waits = |key: &str| self.installed.get(key) != Some(&true);
         let best = navigating.into_iter().min_by_key(|(key, server)| {
             (waits(key), !self.works_with_pinned(server), !self.is_configured(server))

@@ -414,7 +414,8 @@ impl Session {
     async fn stop_within(&self, patience: Duration) {
         self.state.stop();
         if !self.is_closed() {
-            // Who has just let a deadline pass is asked all the same, but hardly waited for.
+            // A server that has just missed a deadline gets the request all the same, with a short
+            // wait.
             let patience =
                 if self.connection.is_silent() { SILENT_SERVER_SHUTDOWN_TIMEOUT } else { patience };
             let deadline = Instant::now() + patience;

@@ -61,7 +61,7 @@ impl UserMessageListeners {
         let mut all = self.0.lock();
         all.retain(|one| !one.is_closed());
         if let Some(one) = all.last() {
-            // Who has no room left for it cannot be asked: what is dropped then answers for them.
+            // A listener without room in its queue is skipped: dropping the question answers it.
             let _unasked =
                 one.try_send(ServerUserMessage::Question { server: server.to_owned(), params, answer });
         }
@@ -94,7 +94,7 @@ mod tests {
         answer.send(json!({"title": "Yes"})).expect("somebody waits");
         assert_eq!(asked.await, json!({"title": "Yes"}));
         assert!(first.try_recv().is_err(), "only one is asked");
-        // Who goes away without an answer has chosen nothing.
+        // A listener that goes away without an answer has chosen nothing.
         let asked = people.ask("one", json!({}));
         drop(last);
         assert_eq!(asked.await, Value::Null);

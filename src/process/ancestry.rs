@@ -199,7 +199,7 @@ fn walk_ancestors(table: &impl ProcessTable, process: &Process, mut child: Proce
             // What may not be seen is another user's, and our supervisors are not.
             ProcessState::Hidden => return Some(Descent::Free),
             ProcessState::Gone => return None,
-            // Its number is another's by now.
+            // Its number now belongs to another process.
             ProcessState::Living(parent) if parent.started > child.started => return None,
             ProcessState::Living(parent) => child = parent,
         }

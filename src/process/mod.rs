@@ -153,13 +153,13 @@ impl ServerProcess {
             if let (Some(id), Ok(status)) = (id.filter(|_| supervised), &status)
                 && std::os::unix::process::ExitStatusExt::signal(status).is_some()
             {
-                // Somebody killed the supervisor: what it would have ended is at least still in its
-                // group.
+                // The supervisor was killed. The processes that it would have ended are at least
+                // still in its group.
                 let _gone = kill_process_group(id, Signal::KILL);
             }
             if let Some(reader) = reader {
-                // The last words are in the pipe by now; a grandchild that keeps it open is not
-                // waited for.
+                // The last output is in the pipe by now; a grandchild that keeps the pipe open is
+                // not awaited.
                 let _drained = tokio::time::timeout(Duration::from_millis(100), reader).await;
             }
             sender.send_replace(Some(status.map_or(Exit::Code(-1), Exit::from_status)));

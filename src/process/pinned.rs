@@ -178,7 +178,7 @@ mod tests {
         let mut now = fs::OpenOptions::new();
         let now = now.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
         assert_eq!(now.open(&moved).unwrap_err().kind(), io::ErrorKind::WouldBlock);
-        // Somebody has tried, so it is read once more.
+        // A writer has tried, so the file is read once more.
         held.check_started().unwrap();
         drop(held);
         now.open(&moved).unwrap();

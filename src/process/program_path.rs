@@ -181,7 +181,7 @@ mod tests {
         symlink(&own, base.join("links/the-server")).unwrap();
         let path = ProgramPath::new(&workspace, base.join("links").as_os_str());
         assert_eq!(path.find("the-server"), None);
-        // An installation of ours may lie in the workspace, where that is the user's home.
+        // An installation of ours may lie in the workspace, if that is the user's home.
         assert_eq!(path.after([workspace.root().join("bin")]).find("the-server"), Some(own));
     }
 

@@ -104,7 +104,7 @@ pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
     };
     start_new_session();
     if is_first {
-        // Anywhere else `/proc` is everybody's.
+        // Outside a namespace, `/proc` belongs to all processes.
         let shown = if rustix::process::getpid().is_init() { namespace::show() } else { Err(Errno::PERM) };
         if let Err(error) = shown {
             eprintln!(

@@ -90,8 +90,8 @@ impl DescendantScope {
                 Ok(())
             }
             Self::First => kill_process(server, signal),
-            // In this one place the kernel reads "group 1" as "everybody", which anywhere else is
-            // every process of this user.
+            // In this case the kernel reads "group 1" as all processes, which otherwise means every
+            // process of this user.
             Self::All if own.is_init() => kill_process_group(Pid::INIT, signal),
             Self::All => Ok(()),
         };
@@ -235,7 +235,8 @@ async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalS
     server.below.signal(server.id, Signal::TERM);
     let grace = server.below.grace();
     let all_ended = async {
-        // Each end of a child is told; those of deeper ones become ours when their parents end.
+        // Each end of a child is reported; deeper descendants become our children when their
+        // parents end.
         while server.reap_ended() {
             child_ended.recv().await;
         }

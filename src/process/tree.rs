@@ -126,8 +126,8 @@ pub(crate) fn resident_bytes_of(pid: i32) -> Option<u64> {
 /// Lists all processes. Empty if there is no `/proc`.
 pub(crate) fn all_pids() -> Vec<i32> {
     let begun = Instant::now();
-    // Names alone, since they are read faster than processes are made; and not for ever where they
-    // are not.
+    // Reads names alone, which is faster than processes are made, and with a time limit in case it
+    // is not.
     let entries = fs::read_dir("/proc")
         .into_iter()
         .flatten()

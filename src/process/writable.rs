@@ -135,7 +135,7 @@ mod tests {
         symlink(tree.at("home"), tree.at("work/swapped")).unwrap();
         assert_eq!(tree.writable(&["tmp"], &["work", "tmp/inner", "tmp/swapped"]), ["tmp", "work"]);
         assert_eq!(tree.writable(&["tmp"], &["work", "work/target", "work/swapped"]), ["tmp", "work"]);
-        // Also where it leads to what holds them all.
+        // The same holds for a link to the folder above all of them.
         symlink(tree.at(""), tree.at("work/above")).unwrap();
         assert_eq!(tree.writable(&[], &["work/above", "work"]), ["work"]);
         assert_eq!(tree.writable(&[], &["work", "work/above"]), ["work"]);

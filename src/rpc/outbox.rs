@@ -95,8 +95,8 @@ impl Outbox {
                 if let Some(failure) = queue.failure.take() {
                     return Poll::Ready(failure);
                 }
-                // Written, or not: the next frame that is left, or a failure that somebody else
-                // notes, rings.
+                // Whether written or not, the next frame, or a failure recorded elsewhere, notifies
+                // `left`.
                 Poll::Pending
             });
             tokio::select! {

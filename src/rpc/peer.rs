@@ -173,7 +173,7 @@ impl Peer {
             RequestError::Malformed { method: method.to_owned(), what: error.to_string() }
         })?;
         let (sender, answer) = oneshot::channel();
-        // Where it is over, the sender goes at once, and the answer is why.
+        // If the conversation is over, the sender is dropped at once, and the answer is the reason.
         if let Some(pending) = self.shared.pending.lock().as_mut() {
             pending.insert(id, sender);
         }
@@ -360,7 +360,7 @@ impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
             ReceivedMessage::Response { id, answer } => {
                 let waiting = self.shared.pending.lock().as_mut().and_then(|pending| pending.remove(&id));
                 match waiting {
-                    // Who asked may have gone meanwhile.
+                    // The caller may have gone away meanwhile.
                     Some(waiting) => {
                         drop(waiting.send(answer.map(ToOwned::to_owned).map_err(ToOwned::to_owned)))
                     }

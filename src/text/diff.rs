@@ -123,7 +123,7 @@ fn file_header(old: Option<&str>, new: Option<&str>, has_hunks: bool) -> String 
         }
     }
     if has_hunks {
-        // A name with spaces is followed by a tab, so that it is not taken for a name and a date.
+        // A name with spaces is followed by a tab, so that it is not read as a name and a date.
         let end = |name: String| if name.contains(' ') { name + "\t" } else { name };
         text.push_str(&format!("--- {}\n+++ {}\n", end(side("a", old)), end(side("b", new))));
     }

@@ -249,7 +249,7 @@ fn best_shared_line(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     let mut wanted_at: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, line) in wanted.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let places = wanted_at.entry(line.trim()).or_default();
-        // A line that `old` repeats tells little about where it begins.
+        // A line that `old` repeats says little about its start.
         if places.len() < MAX_REPORTED_MATCH_LINES {
             places.push(at);
         }

@@ -123,7 +123,7 @@ impl ChangeFeed {
         let thread = std::thread::Builder::new().name("workspace-watch".to_owned());
         let setup = match thread.spawn(set_up.clone()) {
             Ok(handle) => Some(handle),
-            // No thread to be had: then the caller pays for the setup.
+            // Without a thread, the caller waits for the setup.
             Err(_) => {
                 set_up();
                 None

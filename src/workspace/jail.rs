@@ -98,8 +98,8 @@ impl Jail {
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let fd = self.fd();
         match open_beneath(fd.as_fd(), relative, flags) {
-            // An absolute link is refused by the kernel even where it leads back into the
-            // workspace; its target, spelled without links, is put before the kernel again.
+            // The kernel refuses an absolute link even if it leads back into the workspace. Its
+            // target, spelled without links, is therefore opened again.
             Err(Errno::XDEV) => open_beneath(fd.as_fd(), &self.resolve_relative(relative)?, flags),
             Err(Errno::NOSYS) => open_checked(&self.root, relative, flags),
             other => other,

@@ -221,8 +221,8 @@ pub(crate) fn escape_unprintable(text: &OsStr) -> String {
     let escapes = !is_printable(text);
     for chunk in text.as_encoded_bytes().utf8_chunks() {
         for character in chunk.valid().chars() {
-            // Where something is escaped, a backslash of the name itself is too, so that the name
-            // can be told back.
+            // If something is escaped, a backslash of the name itself is too, so that the escaping
+            // is reversible.
             if character.is_control() || is_invisible_control(character) || (escapes && character == '\\') {
                 shown.extend(character.escape_default());
             } else {

@@ -115,7 +115,7 @@ impl Workspace {
             if !path_filter.matches(&WorkspacePath::new(relative.to_owned())) {
                 continue;
             }
-            // What is gone by now has no content to show.
+            // A file that no longer exists has no content to reveal.
             let Ok(metadata) = entry.metadata() else { continue };
             if metadata.is_file() && metadata.nlink() > 1 {
                 linked.insert(InodeIdentity::from_metadata(&metadata));

@@ -392,8 +392,8 @@ fn read_stable(
         }
         let file = File::from(fd);
         let mut bytes = Vec::with_capacity(before.size as usize + 1);
-        // One byte more than allowed tells a file that grew, or whose size the system does not
-        // know, from one that fits.
+        // One byte more than allowed reveals a file that grew, or whose size the system does not
+        // know.
         let failed = |source| ReadError::Io { path: name(), source };
         Read::take(&file, limit.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
         let after = stamp_of_regular(&file, name)?;

@@ -63,7 +63,7 @@ impl StateFolder {
             let _left = fs::remove_file(&fresh);
             self.io_error("written", error)
         })?;
-        // Its path is the new one's, which stays; only its lock is given back.
+        // The old file's path is now the new one's, which stays; only its lock is released.
         if let Some(old) = old {
             old.forget_path();
         }

@@ -413,7 +413,8 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
                 None => Some(&mut top),
             };
             if let Some(hash) = hash {
-                // The depth tells a statement that moved into another block from one that did not.
+                // The depth distinguishes a statement that moved into another block from one that
+                // did not.
                 (depth, std::mem::take(&mut gaps.text), source.text_of(node)).hash(hash);
             }
             gaps.text.clear();

@@ -60,7 +60,7 @@ pub(super) fn role(key: &str, path: &[&str], unit: &CodeUnit, around: Option<&Co
         "rust" => rust(unit),
         "go" => go(path, unit),
         "javascript" | "typescript" | "tsx" => match unit.kind {
-            // A titled group has no name of its own: its title is where it begins.
+            // A titled group has no name of its own: its title begins at its own start.
             CodeUnitKind::Group if unit.selection == unit.range.start => TestRole::Group,
             _ => TestRole::None,
         },

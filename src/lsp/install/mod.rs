@@ -330,8 +330,8 @@ impl Installer {
         };
         let mut env = self.environment();
         env.extend([self.path.clone().after(made).variable()]);
-        // What is unpacked and built in the folder for everybody's temporary files, others may
-        // change meanwhile.
+        // Other users could change files unpacked and built in the system's folder for temporary
+        // files.
         let temporary = folder.join(TEMPORARY);
         private::make_folder(&temporary).map_err(InstallError::file("make", &temporary))?;
         env.insert("TMPDIR".into(), temporary.into());
@@ -418,7 +418,7 @@ fn manual_install_error(key: &str, server: &ServerSpec) -> InstallError {
 fn remove_temporary(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder.join(TEMPORARY)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        // A step's own child may still write there. It is private, and of no use to anybody.
+        // A step's own child may still write there. The rest is private and unused.
         Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => Ok(()),
         done => done,
     }

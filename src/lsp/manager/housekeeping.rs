@@ -40,7 +40,7 @@ async fn stop_idle(shared: &ManagerState) {
             tracing::info!(server = session.server(), "stopped: idle for {} s", longest.as_secs());
             session.stop().await;
         }
-        // Whom it served may never come back; one that is being started has not come to serve yet.
+        // Its holder may never come back. A server that is being started does not serve yet.
         if is_private && slot.is_at_rest() {
             shared.slots.remove_if(&slot.key, |_, slot| slot.is_at_rest());
         }

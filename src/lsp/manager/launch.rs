@@ -53,7 +53,7 @@ pub(super) async fn launch(
     let disabled = |reason: String| SessionUnavailable::Disabled { reason };
     let launch_inputs = LaunchInputs::collect(setup, (server, spec), root);
     let spec = match setup.trusted {
-        // What is left of the rule tells how a session was started.
+        // The remaining rule records the way in which a session was started.
         true => ServerSpec { untrusted: None, ..ServerSpec::clone(&launch_inputs.spec) },
         false => untrusted::restricted_spec(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };

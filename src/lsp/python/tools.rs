@@ -80,7 +80,7 @@ impl ToolFolders {
             looked_at.insert(poetry.clone());
             let hash = hash_of(&absolute);
             let named = |name: &str| name.contains(&format!("-{hash}-py"));
-            // Where there are several, the newest Python.
+            // If there are several, the newest Python comes first.
             found.extend(entries(poetry, named).into_iter().rev());
         }
         if let Some(pipenv) = self.pipenv.as_ref().filter(|_| is_there("Pipfile")) {

@@ -281,7 +281,7 @@ impl<'a, 't> Placer<'a, 't> {
     ) -> Result<Result<usize, MismatchReason>, TooMuchWork> {
         let all = self.all_fits(shape, part.clone(), self.cursor, sameness)?;
         match all.as_slice() {
-            // Chunks may come out of order, too, where their text alone tells their place.
+            // Chunks may come out of order, too, if their text alone determines their place.
             [] => return self.unique_fit(shape, part, 0, sameness),
             [at] => return Ok(Ok(*at)),
             _ => {}

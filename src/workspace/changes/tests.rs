@@ -13,8 +13,7 @@ fn workspace(files: &[&str]) -> (tempfile::TempDir, Workspace) {
     for file in files {
         put(&workspace, file, "old");
     }
-    // What was just written could have been written after the start, as far as the clock of files
-    // tells.
+    // By the clock of the file system, a file just written could have been written after the start.
     std::thread::sleep(crate::workspace::read::MAX_TIMESTAMP_GRANULARITY * 2);
     (dir, workspace)
 }

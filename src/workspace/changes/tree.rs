@@ -386,7 +386,8 @@ impl WatchedTree {
             let kind = match (suspect.before, now) {
                 (None, None) => None,
                 (None, Some(_)) => Some(ChangeKind::Created),
-                // Ignored from now on: nothing happened to it, and nothing will be told of it.
+                // The file is ignored from now on: it has not changed, and is not reported any
+                // more.
                 (Some(_), None) if on_disk => None,
                 (Some(_), None) => Some(ChangeKind::Deleted),
                 (Some(before), Some(now)) => {

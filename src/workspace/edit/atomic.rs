@@ -86,7 +86,7 @@ fn apply_metadata(file: impl AsFd, metadata: &FileMetadata) -> Result<(), Errno>
     if (stat.st_uid, stat.st_gid) != (metadata.user, metadata.group) {
         let user = (stat.st_uid != metadata.user).then(|| Uid::from_raw(metadata.user));
         let group = (stat.st_gid != metadata.group).then(|| Gid::from_raw(metadata.group));
-        // One who may not give files away may still be allowed to keep the group.
+        // A user who may not give files away may still be allowed to keep the group.
         let kept =
             fchown(&file, user, group).is_ok() || (user.is_some() && fchown(&file, None, group).is_ok());
         let whole = kept && fstat(&file)?.st_uid == metadata.user;

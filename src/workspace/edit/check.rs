@@ -513,7 +513,7 @@ fn apply_mode(file: &mut FileNode, change: ModeChange) {
     let of = |mode: u32| match change {
         ModeChange::Keep => mode,
         ModeChange::Exactly(mode) => mode,
-        // Who may read it may execute it.
+        // Every user who may read the file may execute it.
         ModeChange::Executable(true) => mode | (mode & 0o444) >> 2,
         ModeChange::Executable(false) => mode & !0o111,
     };

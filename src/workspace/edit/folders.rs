@@ -72,8 +72,8 @@ impl FolderHandleCache {
             Some(folder) => sync_folder(folder),
             None => match self.tree.open_folder_at(path) {
                 Ok(folder) => sync_folder(&folder),
-                // Taken away by a later step, or by somebody else: there is nothing left to bring
-                // to the disk.
+                // A later step, or another program, has removed the folder: there is nothing left
+                // to sync.
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(()),
                 Err(errno) => Err(errno),
             },

@@ -123,7 +123,7 @@ impl PlanReportBuilder {
         };
         let operation = match (from, kind) {
             (Some(from), _) if from == place => return,
-            // What only lies in a renamed folder is told with the folder.
+            // A file that only lies in a renamed folder is covered by the folder's entry.
             (Some(from), _) if self.lies_in_renamed(place, from) => return,
             (Some(from), _) => FileOperation::Renamed { from: path_of(from.clone()) },
             (None, ChangedEntryKind::Link) => FileOperation::Created,

@@ -161,8 +161,8 @@ impl RollBack<'_> {
         self.folders.close_below_place(to)?;
         match atomic::rename((&target, new), (&source, old)) {
             Ok(()) => {}
-            // A thing without a known identity that was not moved yet, or whose old name somebody
-            // else has taken.
+            // An object without a known identity was not moved yet, or another program has taken
+            // its old name.
             Err(Obstacle::Changed) if identity.is_none() => {}
             Err(Obstacle::Changed) => self.left_alone.push(to.to_owned()),
             Err(Obstacle::System(errno)) => return Err(errno),

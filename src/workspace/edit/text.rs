@@ -126,7 +126,7 @@ mod tests {
             // The last line had no end; what follows it now is new.
             ("a\r\nb", "a\nb\nc", "a\r\nb\r\nc"),
             ("a\r\nb\r\n", "a\nb", "a\r\nb"),
-            // Told otherwise by a text that has CR itself.
+            // A text with a CR of its own keeps its line ends.
             ("a\r\nb\r\n", "a\nb\r\n", "a\nb\r\n"),
             ("\u{feff}a\r\n", "b\n", "\u{feff}b\r\n"),
             ("\u{feff}a\n", "\u{feff}b\n", "\u{feff}b\n"),

@@ -47,7 +47,7 @@ impl InversePlanBuilder<'_> {
             return Ok(());
         };
         let now = put.metadata.as_ref().map_or(before.metadata.mode, |metadata| metadata.mode);
-        // A mode that somebody has changed since stays, unless the transaction had changed it.
+        // A mode that was changed since stays, unless the transaction had changed it.
         let mode = match before.metadata.mode {
             mode if mode == now => ModeChange::Keep,
             mode => ModeChange::Exactly(mode),

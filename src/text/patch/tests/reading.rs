@@ -204,7 +204,7 @@ fn hunk_with_wrong_counts_is_repaired_and_reported() {
             let text = format!("--- a/f\n+++ b/f\n@@ {stated} @@\n a\n-b\n+c\n{behind}");
             let patch = parse(&text);
             if (old == 9 || old > new) && behind.contains("some text") {
-                // Text, or context without its space: not to be told.
+                // Text, or context without its space: ambiguous.
                 assert!(matches!(patch, Err(PatchError::HunkLine { line: 8, .. })), "{text} {patch:?}");
                 continue;
             }

@@ -99,7 +99,7 @@ fn write(bench: &Bench, operation: u64) -> bool {
     };
     match done {
         Ok(()) => true,
-        // What somebody else does is no fault of ours, nor of the system.
+        // The other program's exchange must cause neither a fault of ours nor one of the system.
         Err(error @ (EditError::Journal { .. } | EditError::Io { .. } | EditError::Unfinished { .. })) => {
             panic!("{error}")
         }
