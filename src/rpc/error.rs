@@ -29,12 +29,12 @@ pub(crate) enum RequestError {
         method: String,
         /// JSON-RPC or LSP error code.
         code: i64,
-        /// The other side's words.
+        /// The error message of the other side.
         message: String,
         /// The error's `data` member.
         data: Box<Value>,
     },
-    /// The answer is not of the type that the specification gives it.
+    /// The response does not have the type that the specification requires.
     #[error("the answer to {method} cannot be understood: {what}")]
     Malformed {
         /// The request's method.
@@ -92,7 +92,7 @@ impl RequestError {
 pub(crate) enum RequestRefusal {
     /// We do not know the method (`MethodNotFound`).
     MethodNotFound,
-    /// The params make no sense (`InvalidParams`).
+    /// The params are not valid (`InvalidParams`).
     InvalidParams(String),
     /// The request failed.
     Failed {
@@ -104,7 +104,7 @@ pub(crate) enum RequestRefusal {
 }
 
 impl RequestRefusal {
-    /// The code of JSON-RPC 2.0, *Error object*, and the sentence that stands beside it.
+    /// The code of JSON-RPC 2.0, *Error object*, and its message.
     pub(super) fn code_and_message(self, method: &str) -> (i64, String) {
         match self {
             Self::MethodNotFound => (-32601, format!("{method} is not supported")),

@@ -6,14 +6,13 @@ use std::io;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-/// Largest message that is taken, in bytes of its body.
+/// The largest accepted message, in bytes of its body.
 pub(crate) const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
-/// Largest header block that is taken, in bytes.
+/// The largest accepted header block, in bytes.
 const MAX_HEADER_BYTES: usize = 8 * 1024;
 /// The number of unreadable messages after which the conversation is ended.
 const MAX_DROPPED_MESSAGES: u64 = 1_000;
-/// The most that the header of a frame of ours takes, in bytes: `Content-Length: ` with twenty
-/// digits.
+/// The maximum size of an outgoing frame's header, in bytes: `Content-Length: ` with twenty digits.
 const RESERVED_FRAME_HEADER_BYTES: usize = 40;
 
 const LENGTH_HEADER: &[u8] = b"content-length";

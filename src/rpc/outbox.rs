@@ -19,7 +19,7 @@ const MAX_UNREAD_ANSWERS: usize = 1_000;
 /// Frames in the order in which they were sent.
 pub(super) struct Outbox {
     queue: Mutex<OutboxQueue>,
-    /// Rung when frames are left for [`Outbox::write_rest`].
+    /// Notified when frames are left for [`Outbox::write_rest`].
     left: Notify,
 }
 
@@ -60,7 +60,7 @@ impl Outbox {
         self.enqueue(frame, false);
     }
 
-    /// Sends an answer.
+    /// Sends a response.
     pub(super) fn answer(&self, frame: OutgoingFrame) {
         self.enqueue(frame, true);
     }
@@ -116,7 +116,7 @@ impl Outbox {
 }
 
 impl OutboxQueue {
-    /// Writes until nothing is left, or the pipe takes no more for now. A failure is noted.
+    /// Writes until nothing is left, or the pipe takes no more for now. A failure is recorded.
     fn poll_write(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let Some(pipe) = &mut self.pipe else { return Poll::Ready(()) };
         while let Some(frame) = self.frames.front_mut() {

@@ -39,11 +39,12 @@ pub(crate) trait PeerHandler: Send + 'static {
     fn notification(&mut self, method: &str, params: &RawValue);
 }
 
-/// The result of the other side's request, or the error it is answered with.
+/// The response to a request of the other side.
 pub(crate) enum PeerResponse {
-    /// There already.
+    /// The response is ready.
     Ready(Result<Value, RequestRefusal>),
-    /// Answered when it is done, while other requests are answered; dropped with the conversation.
+    /// The response follows when it is ready, while other requests are answered; dropped with the
+    /// conversation.
     Later(BoxFuture<'static, Result<Value, RequestRefusal>>),
 }
 
@@ -230,7 +231,7 @@ impl Drop for Peer {
     }
 }
 
-/// Ends the conversation with one of its tasks, so that no end goes unnoticed.
+/// Ends the conversation together with one of its tasks, so that no end is missed.
 struct EndWithTask(Arc<PeerSharedState>);
 
 impl Drop for EndWithTask {

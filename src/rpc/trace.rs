@@ -12,11 +12,11 @@ use crate::workspace::private;
 /// The direction of a traced message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TraceDirection {
-    /// We did.
+    /// Sent by us.
     Sent,
-    /// The other side did.
+    /// Received from the other side.
     Received,
-    /// The other side printed something that is no message.
+    /// Other output of the other side, which is no message.
     Junk,
 }
 

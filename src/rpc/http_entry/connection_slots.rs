@@ -13,16 +13,17 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-/// The most connections that have shown the token and are open at a time.
+/// The maximum number of open connections that have sent the token.
 const MAX_AUTHENTICATED_CONNECTIONS: usize = 256;
 /// The time for which the next connection waits until another ends.
 const CONNECTION_SLOT_TIMEOUT: Duration = Duration::from_secs(10);
-/// The most connections that have not shown it yet. With the next one, the oldest is closed.
+/// The maximum number of open connections that have not sent it yet. With the next one, the oldest
+/// is closed.
 const MAX_UNAUTHENTICATED_CONNECTIONS: usize = 64;
-/// A connection shows the token within this time.
+/// The time within which a connection must send the token.
 const CONNECTION_AUTH_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// All places.
+/// The slots of all connections.
 #[derive(Debug)]
 pub(crate) struct ConnectionPlaces {
     authenticated: Arc<Semaphore>,
@@ -30,7 +31,7 @@ pub(crate) struct ConnectionPlaces {
     unauthenticated: Mutex<VecDeque<Arc<CancellationToken>>>,
 }
 
-/// The place of one connection.
+/// The slot of one connection.
 #[derive(Debug)]
 pub(crate) struct ConnectionPlace {
     places: Arc<ConnectionPlaces>,
@@ -47,7 +48,7 @@ impl ConnectionPlaces {
         })
     }
 
-    /// A place for a connection of which nothing is known yet.
+    /// Reserves a slot for a new, unauthenticated connection.
     pub(crate) fn reserve(self: &Arc<Self>) -> ConnectionPlace {
         let end = Arc::new(CancellationToken::new());
         let mut unshown = self.unauthenticated.lock();
@@ -82,7 +83,7 @@ impl ConnectionPlace {
         self.permit.get_or_init(take).await.is_some()
     }
 
-    /// Returns when the connection has to end, for want of the token.
+    /// Returns when the connection must be closed because it has not sent the token.
     pub(crate) async fn wait_for_eviction(&self) {
         tokio::select! {
             () = self.end.cancelled() => return,

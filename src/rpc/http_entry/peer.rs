@@ -28,7 +28,7 @@ pub(crate) enum HttpPeer {
     OtherUser,
     /// Another machine.
     Remote,
-    /// A process of this machine that cannot be made out.
+    /// A process of this machine that cannot be identified.
     Unseen,
     /// A process below one of our supervisors: a command, a server, a hook.
     Supervised,
@@ -85,7 +85,7 @@ fn classify(owners: &[Process]) -> HttpPeer {
     }
 }
 
-/// The processes that have the socket open, as far as they are seen.
+/// The processes that have the socket open, as far as they are visible.
 fn socket_owners(inode: u64) -> Vec<Process> {
     let name = format!("socket:[{inode}]");
     let has = |pid: i32| {
@@ -116,7 +116,8 @@ impl KernelSocket {
         })
     }
 
-    /// A command keeps its user, unless that is root.
+    /// Returns true if the socket belongs to another user. A command keeps its user, unless that is
+    /// root.
     fn is_another_users(&self) -> bool {
         let own = rustix::process::geteuid();
         !own.is_root() && self.user != own.as_raw()
