@@ -16,9 +16,9 @@ use super::SUPERVISE;
 use super::sandbox_arguments::ENTER;
 use super::tree::{self, Process, ProcessState};
 
-/// No chain of processes is longer.
+/// The maximum length of a chain of ancestors.
 const MAX_ANCESTRY_DEPTH: usize = 256;
-/// The most walks for one answer. Parents that end by chance disturb one or two.
+/// The maximum number of walks for one answer. Parents that end by chance disturb one or two.
 const MAX_ANCESTRY_WALK_ATTEMPTS: u32 = 16;
 /// The number of ancestry walks without a pause before them.
 ///
@@ -46,7 +46,7 @@ pub(crate) fn descent(process: &Process) -> Descent {
     descent_in(&LinuxProcessTable, process)
 }
 
-/// Elsewhere there are no supervisors.
+/// Other systems have no supervisors.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn descent(_: &Process) -> Descent {
     Descent::Free
@@ -62,11 +62,11 @@ pub(crate) struct SocketPeer {
 
 #[derive(Debug)]
 enum PeerHandle {
-    /// Stands for this one process, also when its number is another's.
+    /// A handle of this one process, which stays valid when its number is reused.
     Process(OwnedFd),
     /// The process ended before its handle was opened.
     Gone,
-    /// This system has none.
+    /// The system has no such handles.
     None,
 }
 
@@ -95,7 +95,7 @@ impl SocketPeer {
 }
 
 impl PeerHandle {
-    /// Linux has them since 6.5 (unix(7), `SO_PEERPIDFD`).
+    /// Linux has process handles of sockets since 6.5 (unix(7), `SO_PEERPIDFD`).
     #[cfg(target_os = "linux")]
     fn from_socket(socket: &impl AsFd) -> Self {
         use nix::errno::Errno;
@@ -223,7 +223,7 @@ mod tests {
 
     const SUPERVISOR: i32 = 50;
 
-    /// Processes as a function of the number of looks that were taken.
+    /// Processes as a function of the number of reads.
     struct Scripted<F>(F, Cell<u32>);
 
     impl<F: Fn(u32, i32) -> ProcessState> ProcessTable for Scripted<F> {

@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// Names passed on, and, ending in `*`, starts of names.
+/// Names passed on, and, ending in `*`, prefixes of names.
 const PASSED: &[&str] = &[
     "PATH",
     "HOME",
@@ -209,8 +209,8 @@ fn sets_secret(text: &str) -> bool {
     })
 }
 
-/// `text` with `user:password@` taken out of each address in it. Of SSH's addresses, in which the
-/// user belongs to the place, only the password goes.
+/// Removes `user:password@` from each address in `text`. From SSH's addresses, in which the user
+/// belongs to the place, only the password is removed.
 fn without_users(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

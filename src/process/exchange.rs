@@ -1,4 +1,4 @@
-//! Programs that are given a text and give one back, such as git and the runners of agents.
+//! Programs that get a text as input and return one, such as git and the runners of agents.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub(crate) struct Exchange<'a> {
     pub(crate) input: &'a [u8],
     /// The maximum number of output bytes that are kept; the rest is read and dropped.
     pub(crate) most_bytes: usize,
-    /// When it is ended.
+    /// The time at which it is ended.
     pub(crate) deadline: Instant,
 }
 

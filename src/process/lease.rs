@@ -13,13 +13,13 @@ use std::io;
 #[cfg(target_os = "linux")]
 pub(super) use linux::{is_held, take_read_lease};
 
-/// Elsewhere there are none.
+/// Other systems have no leases.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn take_read_lease(_: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Elsewhere there are none.
+/// Other systems have no leases.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn is_held(_: &File) -> bool {
     false

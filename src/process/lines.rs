@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
-/// Of each line at most this much is read as one, and at most this many characters of it are kept.
+/// The maximum number of bytes that are read as one line, and of characters that are kept of it.
 const LINE_BYTES: u64 = 16 * 1024;
 const KEPT_CHARS: usize = 500;
 
@@ -25,7 +25,7 @@ pub(super) async fn each_line(pipe: impl AsyncRead + Unpin, mut tell: impl FnMut
     }
 }
 
-/// Control characters could play with the terminal on which the line is shown.
+/// Escapes a control character, which could affect the terminal that shows the line.
 fn escaped(character: char) -> impl Iterator<Item = char> {
     let control = character.is_control() && character != '\t';
     let (plain, escape) =

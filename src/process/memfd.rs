@@ -28,7 +28,7 @@ pub(super) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
     Ok(copy)
 }
 
-/// Elsewhere there are none.
+/// Other systems have no sealed files.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn sealed_copy(_: &File, _: u64) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())

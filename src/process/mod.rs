@@ -59,7 +59,7 @@ pub(crate) const SUPERVISE: &str = "__supervise";
 const MAX_STDERR_TAIL_LINES: usize = 30;
 /// The time in which a supervisor must end everything below it before we help.
 const SUPERVISOR_GRACE_PERIOD: Duration = Duration::from_secs(2);
-/// And how long it is helped before its caller is answered.
+/// The time for which we help before the caller gets its answer.
 const FORCED_KILL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The exit of a process.
@@ -101,7 +101,8 @@ fn signal_name(signal: i32) -> Option<&'static str> {
 }
 
 impl Exit {
-    /// A supervisor reports a server's death by signal n as its own status 128 + n, as shells do.
+    /// Converts the exit status. A supervisor reports a server's death by signal n as its own
+    /// status 128 + n, as shells do.
     fn from_status(status: std::process::ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt;
         match (status.code(), status.signal()) {
@@ -120,7 +121,7 @@ pub struct ServerProcess {
     supervised: bool,
     stdin: Option<ChildStdin>,
     stdout: Option<ChildStdout>,
-    /// A command's; a server's is read here.
+    /// The standard error of a command; a server's is read here.
     command_stderr: Option<ChildStderr>,
     stderr: Arc<Mutex<VecDeque<String>>>,
     exit: watch::Receiver<Option<Exit>>,
@@ -214,7 +215,7 @@ impl ServerProcess {
         self.id.filter(|_| self.exit.borrow().is_none())
     }
 
-    /// Waits until it has ended. Any number of callers may wait.
+    /// Waits until the process has ended. Any number of callers may wait.
     pub async fn wait(&self) -> Exit {
         let mut exit = self.exit.clone();
         match exit.wait_for(Option::is_some).await {
@@ -224,8 +225,8 @@ impl ServerProcess {
         }
     }
 
-    /// Ends it: waits `grace` for it to leave by itself, then has everything in its tree ended.
-    /// Returns within a few seconds, with the number of processes that live then; their supervisor
+    /// Ends the process: waits `grace` for it to leave by itself, then ends everything in its tree.
+    /// Returns within a few seconds, with the number of processes still alive; their supervisor
     /// goes on ending them.
     pub async fn terminate(&self, grace: Duration) -> usize {
         if tokio::time::timeout(grace, self.wait()).await.is_ok() {

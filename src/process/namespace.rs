@@ -52,13 +52,13 @@ mod linux {
     }
 }
 
-/// Elsewhere there are none.
+/// Other systems have no such namespaces.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn make() -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)
 }
 
-/// Elsewhere there are none.
+/// Other systems have no such namespaces.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn show() -> rustix::io::Result<()> {
     Err(rustix::io::Errno::NOSYS)

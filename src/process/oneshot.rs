@@ -1,4 +1,4 @@
-//! Programs that are run to their end: installers, `--version`.
+//! Programs that are run to completion: installers, `--version`.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -21,12 +21,12 @@ pub(crate) struct RestartBackoff {
 }
 
 impl RestartBackoff {
-    /// Notes that the program ended, or that its start failed.
+    /// Records that the program ended, or that its start failed.
     pub(crate) fn record_end(&mut self) {
         self.ends.push_back(Instant::now());
     }
 
-    /// Forgets all ends: the program has shown that it works.
+    /// Clears all ends: the program has shown that it works.
     pub(crate) fn reset(&mut self) {
         self.ends.clear();
     }

@@ -71,12 +71,12 @@ pub struct SandboxSupport {
 /// The reasons why commands cannot be restricted to their folders here.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxUnavailable {
-    /// The kernel does not do it.
+    /// The kernel does not support it.
     #[error(
         "the kernel has no Landlock of version 3 or newer (Linux 6.2, and `landlock` among its security modules)"
     )]
     Kernel,
-    /// Our own binary, which shuts itself in before it becomes the command, was not found.
+    /// Our own binary, which confines itself before it becomes the command, was not found.
     #[error("the lsp-tools binary was not found beside the running program")]
     NoBinary,
 }
@@ -127,7 +127,7 @@ pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
     EXIT_COMMAND_NOT_STARTED
 }
 
-/// Away from the terminal, and ended when the supervisor is killed.
+/// Detaches from the terminal, and requests to be ended when the supervisor is killed.
 fn start_new_session() {
     // It only fails for the leader of a group, which a supervised process is not.
     if let Err(error) = rustix::process::setsid() {
@@ -175,7 +175,7 @@ mod kernel {
         SandboxSupport { files, tcp, signals }
     }
 
-    /// Every way of changing something on disk is refused unless a rule allows it.
+    /// Creates a ruleset that refuses every change on disk unless a rule allows it.
     fn handling_files() -> Result<Ruleset, RulesetError> {
         Ruleset::default()
             .set_compatibility(CompatLevel::HardRequirement)
@@ -240,7 +240,8 @@ mod kernel {
         .union(CapabilitySet::SETGID) // `apt-get` and `su` change both
         .union(CapabilitySet::NET_BIND_SERVICE); // a server under development on port 80
 
-    /// For this process and, since they leave the bounding set, for root's programs as well.
+    /// Drops the other capabilities of this process and, since they leave the bounding set, of
+    /// root's programs as well.
     fn drop_capabilities() -> rustix::io::Result<()> {
         let held = thread::capabilities(None)?;
         let holds_some = !(held.permitted | held.inheritable).is_empty();

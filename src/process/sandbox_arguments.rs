@@ -1,14 +1,14 @@
-//! The arguments that make our binary shut itself into the sandbox and become another program.
+//! The arguments that make our binary confine itself in the sandbox and become another program.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The hidden first argument that makes our binary shut itself in and become another program.
+/// The hidden first argument that makes our binary confine itself and become another program.
 pub(crate) const ENTER: &str = "__sandbox";
 
 /// Marks a process as the first one of a process namespace.
 pub(super) const FIRST: &str = "--first";
-/// Keeps the program to the folders that follow.
+/// Restricts the program to the folders that follow.
 pub(super) const LANDLOCK: &str = "--landlock";
 const NO_TCP: &str = "--no-tcp";
 const END: &str = "--";
@@ -41,7 +41,7 @@ pub(crate) fn arguments(confinement: Option<&Confinement>, program: &[&OsStr]) -
 /// The arguments of the sandbox process, before the program's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SandboxArguments {
-    /// Nothing is kept from a command without one.
+    /// The restrictions; `None` for an unrestricted command.
     pub(super) confinement: Option<Confinement>,
     /// True for the first process of a process namespace.
     pub(super) is_first: bool,

@@ -25,8 +25,8 @@ pub(super) enum StdioMode {
     Server,
     /// A command: it has no input, and its caller reads both of its output streams.
     Command,
-    /// A program that is run to its end: both of its streams are one, so that its lines come in the
-    /// order in which they were written.
+    /// A program that is run to completion: its two output streams are one, so that its lines keep
+    /// their order.
     Merged,
 }
 
@@ -48,7 +48,7 @@ pub struct Spawn {
     pub pins: Vec<FilePin>,
 }
 
-/// A server's process could not be started.
+/// The reasons why a server's process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The system refused.
@@ -79,9 +79,9 @@ struct SpawnOrder {
     supervised: bool,
     streams: StdioMode,
     hearer: Option<UnboundedSender<String>>,
-    /// The other end of merged streams.
+    /// The reading end of merged streams.
     merged: Option<PipeReader>,
-    /// Of a pinned program that is started directly.
+    /// The open file of a pinned program that is started directly.
     held: Option<HeldProgram>,
     runtime: Handle,
     /// Takes a whole `ServerProcess`, so that its drop ends the process if the caller has gone
@@ -137,8 +137,7 @@ impl Spawner {
         self.supervisor.as_deref()
     }
 
-    /// Starts a server. Must be called within a tokio runtime. A call that is given up leaves
-    /// nothing.
+    /// Starts a server. Must be called within a tokio runtime. A cancelled call leaves no process.
     pub async fn spawn(&self, spawn: Spawn) -> Result<ServerProcess, SpawnError> {
         self.start(spawn, StdioMode::Server, None).await
     }

@@ -64,7 +64,7 @@ fn create_pid_namespace(arguments: &mut Vec<OsString>) -> bool {
     given
 }
 
-/// Runs `program` as the first process of a namespace and returns its exit status, as [`run`] does.
+/// Runs `program` as the first process of a namespace and returns its exit status, like [`run`].
 /// When this process ends, the kernel ends all that are left.
 pub(crate) fn run_as_first(program: OsString, args: Vec<OsString>) -> i32 {
     run_supervisor(program, args, &[], DescendantScope::All)
@@ -218,7 +218,7 @@ fn watch_parent() {
 #[cfg(not(target_os = "linux"))]
 fn watch_parent() {}
 
-/// The server alone holds its pipes now, so that they end when it ends.
+/// Closes our standard streams, so that the server alone holds its pipes and they end with it.
 fn detach_standard_streams() -> std::io::Result<()> {
     let null = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
@@ -227,7 +227,7 @@ fn detach_standard_streams() -> std::io::Result<()> {
     Ok(())
 }
 
-/// SIGTERM to all below, and a short time to follow it.
+/// Sends SIGTERM to all below, and waits a short time for them to end.
 async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalStream) {
     if !server.reap_ended() {
         return;

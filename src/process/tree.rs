@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 
-/// Most files of `/proc` that are read here are shorter.
+/// The buffer size for files of `/proc`; most of them are shorter.
 const PROC_FILE_BYTES: usize = 4 << 10;
 
-/// No walk takes longer; one over ten thousand processes takes a tenth of it.
+/// The maximum time of a walk; one over ten thousand processes takes a tenth of it.
 const PROCESS_WALK_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A process as it was when it was read. Its id alone may belong to another process later.
@@ -25,7 +25,7 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     /// Its parent's id; 0 if the parent is outside of this container.
     pub(crate) parent: i32,
-    /// When it started, in clock ticks since the system started.
+    /// The time of its start, in clock ticks since the system started.
     pub(crate) started: u64,
 }
 

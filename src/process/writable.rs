@@ -12,7 +12,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The most links that are followed for one path, as Linux has it.
+/// The maximum number of links followed for one path, as in Linux.
 const MAX_WRITABLE_PATH_SYMLINKS: usize = 40;
 
 /// A path as the system looks it up.
