@@ -8,9 +8,9 @@ use super::{Buffer, Position, Range};
 const ATTACHED: &[&str] = &["@", "# ", "##", "#:", "#[", "//", "/*", "--", ";;"];
 /// The beginnings of lines that end a block opened on an earlier line.
 const CLOSERS: &[&str] = &["}", ")", "]", "end"];
-/// The most lines of one decorator.
+/// The maximum number of lines of one decorator.
 const MAX_ATTACHED_LINES: usize = 100;
-/// The most empty lines between two blocks.
+/// The maximum number of empty lines between two blocks.
 pub(super) const MAX_GAP_LINES: usize = 2;
 
 /// The change to a block.
@@ -21,14 +21,14 @@ pub(crate) enum BlockEdit<'a> {
     Replace(&'a str),
     /// Inserts a text before the block and its attached lines.
     InsertBefore(&'a str),
-    /// A text after it.
+    /// Inserts a text after the block.
     InsertAfter(&'a str),
     /// Removes the block with its attached lines.
     Remove,
 }
 
-/// `text` with an edit of the block at `range`, a whole definition. New text may be indented as in
-/// the file, or begin at column 0; it ends its lines as the file does.
+/// Edits the block at `range` of `text`, a whole definition. New text may be indented as in the
+/// file, or begin at column 0; it gets the line ends of the file.
 pub(crate) fn edit_block(text: &str, range: Range, edit: BlockEdit<'_>) -> String {
     let block = Block::new(text, range);
     match edit {
@@ -211,7 +211,7 @@ impl<'t> Block<'t> {
         format!("{}{}", &self.text[..self.line_start(first)], &self.text[end..])
     }
 
-    /// `new` in the indentation of the block.
+    /// Returns `new` in the indentation of the block.
     fn indented(&self, new: &str) -> String {
         let lines: Vec<&str> = new.lines().map(str::trim_end).skip_while(|line| line.is_empty()).collect();
         let count = lines.iter().rposition(|line| !line.is_empty()).map_or(0, |last| last + 1);

@@ -120,10 +120,8 @@ impl Buffer {
         EncodedPosition { line: position.line, unit: to_u32(unit), encoding }
     }
 
-    /// The position that a language server means by `encoded`.
-    ///
-    /// Past a line's end means that end (LSP 3.17, *Position*); a unit inside a character means its
-    /// start.
+    /// Decodes a position of a language server. A position past a line's end means that end (LSP
+    /// 3.17, *Position*); a unit inside a character means its start.
     pub(crate) fn decode(&self, encoded: EncodedPosition) -> Position {
         if encoded.line >= self.line_count() {
             return self.end();
@@ -190,7 +188,7 @@ impl std::fmt::Display for Buffer {
     }
 }
 
-/// Lines and columns are `u32` in the protocol; a text beyond that is refused long before it
+/// Converts a line or column to the protocol's `u32`; a larger text is refused long before it
 /// reaches a buffer.
 fn to_u32(value: usize) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)

@@ -35,11 +35,9 @@ pub(crate) struct UnifiedDiff {
     /// line ends in CRLF; a last line without line end is followed by `\ No newline at end of
     /// file`.
     pub(crate) text: String,
-    /// Lines of the new text that the old one has not; counted in full also where `text` is
-    /// shortened.
+    /// The number of lines that only the new text has; complete even if `text` is shortened.
     pub(crate) additions: usize,
-    /// Lines of the old text that the new one has not; counted in full also where `text` is
-    /// shortened.
+    /// The number of lines that only the old text has; complete even if `text` is shortened.
     pub(crate) deletions: usize,
     /// The part that `text` leaves out; `None` if the diff is whole.
     pub(crate) truncated: Option<DiffTruncation>,

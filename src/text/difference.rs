@@ -5,7 +5,7 @@ use super::truncate_chars;
 /// The difference between two lines. Columns are 1-based and count Unicode scalar values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// Only in how they end.
+    /// Only in the line ends.
     LineEnd,
     /// Only in the white space at the end.
     TrailingSpace {
@@ -36,7 +36,7 @@ pub(crate) enum Difference {
         column: usize,
         /// The expected character.
         expected: char,
-        /// The one found.
+        /// The character found.
         found: char,
     },
     /// In the text, first at this column.
@@ -121,7 +121,7 @@ fn describe_whitespace(text: &str) -> String {
     }
 }
 
-/// The plain character for which another may be taken.
+/// Returns the plain character that a typographic one resembles.
 fn ascii_equivalent(c: char) -> char {
     match c {
         '\u{2018}' | '\u{2019}' | '\u{201a}' | '\u{2032}' | '`' | '\u{b4}' => '\'',

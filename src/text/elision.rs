@@ -4,7 +4,7 @@
 /// The words between the dots.
 const WORDS: &str = "existing code";
 
-/// The 1-based line of `after` that is such a marker where `before` has fewer of them.
+/// Returns the 1-based line of a marker in `after`, if `before` has fewer of them.
 pub(crate) fn new_marker(before: &str, after: &str) -> Option<usize> {
     let old: Vec<&str> = markers(before).map(|(_, line)| line).collect();
     let new: Vec<(usize, &str)> = markers(after).collect();

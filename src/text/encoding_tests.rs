@@ -13,8 +13,8 @@ use serde_json::json;
 
 use super::{Buffer, Encoding, TextChange};
 
-/// Texts of few different characters, so that they have much in common, and of all that is hard to
-/// count.
+/// Texts of few different characters, so that they have much in common, and with all characters
+/// that are hard to count.
 fn text() -> impl Strategy<Value = String> {
     let pieces = [
         "a",

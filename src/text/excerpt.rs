@@ -1,4 +1,4 @@
-//! Source lines shortened for answers, around the place that is meant.
+//! Source lines shortened for answers, around the relevant place.
 
 /// A line of more Unicode scalar values than this is cut around its hit.
 pub(crate) const MAX_EXCERPT_LINE_CHARS: usize = 400;
@@ -34,7 +34,8 @@ pub(crate) fn excerpt(line: &[u8], at: usize, longest: usize) -> String {
     shown
 }
 
-/// `line` for an answer about its 0-based `character`: cut around it, with `…`, if it is very long.
+/// Shortens `line` for an answer about its 0-based `character`: cut around it, with `…`, if it is
+/// very long.
 pub(crate) fn line_excerpt(line: &str, character: u32) -> String {
     let at = line.char_indices().nth(character as usize).map_or(line.len(), |(at, _)| at);
     excerpt(line.as_bytes(), at, MAX_EXCERPT_LINE_CHARS)

@@ -7,7 +7,7 @@ use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 pub(super) const MAX_GLOB_BYTES: usize = 4_096;
 /// The maximum nesting depth of braces.
 const MAX_GLOB_BRACE_DEPTH: usize = 100;
-/// The most globs that one with braces is expanded to.
+/// The maximum number of globs that one with braces is expanded to.
 const MAX_EXPANDED_GLOBS: usize = 200;
 
 /// Returns the reason why `glob` cannot be read, if there is one.

@@ -1,6 +1,6 @@
 //! Detection of characters that are invisible, or that change the order in which text is displayed.
 
-/// A character that is not seen.
+/// A character that is invisible, or changes the display order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HiddenCharacter {
     /// The character itself.

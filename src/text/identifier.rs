@@ -2,7 +2,7 @@
 
 use super::{Buffer, Position, Range};
 
-/// A name as it stands in a text.
+/// An identifier with its place in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identifier {
     /// The name itself.
@@ -17,7 +17,8 @@ pub(crate) fn is_identifier_char(character: char) -> bool {
     character == '_' || character == '$' || character.is_alphanumeric() || is_combining_mark(character)
 }
 
-/// Combining marks continue a name (`e` + U+0301); `char::is_alphanumeric` does not count them.
+/// Returns true for combining marks, which continue a name (`e` + U+0301); `char::is_alphanumeric`
+/// does not count them.
 fn is_combining_mark(character: char) -> bool {
     matches!(character as u32, 0x0300..=0x036F | 0x1AB0..=0x1AFF | 0x1DC0..=0x1DFF | 0x20D0..=0x20FF | 0xFE20..=0xFE2F)
 }
@@ -48,12 +49,13 @@ pub(crate) fn replace_word(text: &str, old: &str, new: &str) -> String {
     replaced
 }
 
-/// All identifiers of the 0-based `line`, from left to right; numbers are none.
+/// All identifiers of the 0-based `line`, from left to right; numbers do not count.
 pub fn identifiers_on_line(buffer: &Buffer, line: u32) -> Vec<Identifier> {
     buffer.line(line).map_or_else(Vec::new, |text| identifiers_in(&text, line))
 }
 
-/// All identifiers of `text`, which is the 0-based `line`, from left to right; numbers are none.
+/// All identifiers of `text`, which is the 0-based `line`, from left to right; numbers do not
+/// count.
 pub(crate) fn identifiers_in(text: &str, line: u32) -> Vec<Identifier> {
     let mut found = Vec::new();
     let mut start: Option<(u32, usize)> = None;

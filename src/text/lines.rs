@@ -1,5 +1,5 @@
-//! Lines as diffs and patches have them, which end at LF alone. A CR before it belongs to the line
-//! end.
+//! Lines in the sense of diffs and patches, which end at LF alone. A CR before it belongs to the
+//! line end.
 
 /// The line break at the end of a line, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub(crate) fn strip_line_end(line: &str) -> &str {
     line.strip_suffix('\r').unwrap_or(line)
 }
 
-/// The line end that most lines of `text` have (LF where both are as many); `None` for a text
-/// without any.
+/// Returns the most frequent line end of `text` (LF if both are equally frequent); `None` for a
+/// text without any.
 pub(crate) fn common_line_end(text: &str) -> Option<LineEnd> {
     let all = text.bytes().filter(|byte| *byte == b'\n').count();
     let crlf = text.matches("\r\n").count();

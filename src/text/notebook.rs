@@ -1,5 +1,5 @@
-//! Jupyter notebooks, read as far as they are shown or searched: cells with their sources, and
-//! outputs in bounded number.
+//! Jupyter notebooks, parsed as far as they are shown or searched: cells with their sources, and a
+//! limited number of outputs.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// The most cells, and outputs of a cell, that are read.
+/// The maximum number of cells, and of outputs of a cell, that are read.
 pub(crate) const MAX_NOTEBOOK_CELLS: usize = 10_000;
 pub(crate) const MAX_CELL_OUTPUTS: usize = 100;
 
@@ -100,7 +100,7 @@ pub(crate) struct OutputData {
     pub(crate) others: Vec<String>,
 }
 
-/// The first `N` items of a list, and the number of those after them, which take no memory.
+/// The first `N` items of a list, and the number of further ones, which take no memory.
 pub(crate) struct FirstItems<T, const N: usize> {
     pub(crate) items: Vec<T>,
     pub(crate) left_out: usize,

@@ -6,17 +6,17 @@ use super::difference::{Difference, shown_line};
 use super::lines::{LineEnd, common_line_end, line_end};
 use super::patch::has_too_many_lines;
 
-/// Most replacements that are made at once.
+/// The maximum number of replacements in one call.
 pub(crate) const MAX_REPLACEMENTS: usize = 1_000;
 /// The maximum number of reported lines for a repeated old text.
 const MAX_REPORTED_MATCH_LINES: usize = 20;
-/// Lines of the nearest text that are shown.
+/// The maximum number of lines of the nearest text that are shown.
 const MAX_NEAREST_TEXT_LINES: usize = 20;
 
 /// One replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextReplacement {
-    /// The text to replace, byte by byte but for line ends (see [`replace()`]).
+    /// The text to replace, byte by byte except for line ends (see [`replace()`]).
     pub(crate) old: String,
     /// The replacement text.
     pub(crate) new: String,
@@ -38,8 +38,7 @@ pub(crate) struct ReplacedText {
 pub(crate) struct ReplacementEffect {
     /// The number of occurrences of the old text.
     pub(crate) count: usize,
-    /// The 1-based line on which it was found first, in the text as the replacements before had
-    /// left it.
+    /// The 1-based line of its first occurrence, in the text after the earlier replacements.
     pub(crate) line: usize,
     /// True if line ends of the old or the new text were converted to those of the file.
     pub(crate) line_ends_adapted: bool,
@@ -48,16 +47,16 @@ pub(crate) struct ReplacementEffect {
 /// The reasons why nothing was replaced. `index` is the 0-based number of the replacement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReplaceError {
-    /// There is nothing to do.
+    /// The list is empty.
     #[error("no replacement was given; give at least one with `old` and `new`")]
     None,
-    /// There are more than are made at once.
+    /// The list has more replacements than the limit.
     #[error("{count} replacements are more than the {MAX_REPLACEMENTS} that are made at once; split them")]
     TooMany {
         /// The number of replacements.
         count: usize,
     },
-    /// An empty text is everywhere.
+    /// The old text is empty, and would match everywhere.
     #[error("replacement {}: `old` is empty; give the text to replace, or write the file anew", .index + 1)]
     Empty {
         /// The number of the replacement.
@@ -69,7 +68,7 @@ pub(crate) enum ReplaceError {
         /// The number of the replacement.
         index: usize,
     },
-    /// The old text is not there.
+    /// The old text does not occur.
     #[error("replacement {}: `old` is not in the file{}", .index + 1, nearest_text_hint(.nearest.as_deref()))]
     NotFound {
         /// The number of the replacement.
@@ -87,16 +86,16 @@ pub(crate) enum ReplaceError {
         index: usize,
         /// The number of occurrences; those that overlap count once.
         count: usize,
-        /// 1-based lines on which it begins, at most twenty, in the text as the replacements before
-        /// had left it.
+        /// The 1-based lines of the occurrences, at most twenty, in the text after the earlier
+        /// replacements.
         lines: Vec<usize>,
     },
 }
 
-/// The text that comes nearest to one that is not there.
+/// The text that is most similar to a missing one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NearestText {
-    /// The 1-based line on which it begins, in the text as the replacements before had left it.
+    /// The 1-based line of its start, in the text after the earlier replacements.
     pub(crate) line: usize,
     /// Its lines, at most twenty, shortened.
     pub(crate) text: Vec<String>,
@@ -181,7 +180,7 @@ fn convert_line_ends(text: &str, end: LineEnd) -> String {
     if end == LineEnd::Lf { lf } else { lf.replace('\n', "\r\n") }
 }
 
-/// `new` with the line ends it shall have, and whether that changed it.
+/// Returns `new` with its final line ends, and whether that changed it.
 fn with_line_ends(text: &str, at: usize, old: &str, new: &str, of_old: Option<LineEnd>) -> (String, bool) {
     let around = || {
         let line = text[at..].split_inclusive('\n').next().and_then(line_end);

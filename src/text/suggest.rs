@@ -10,7 +10,7 @@ pub(crate) fn nearest_word<'a>(given: &str, known: impl IntoIterator<Item = &'a 
         .map(|(_, word)| word)
 }
 
-/// "; did you mean `command`?", or the words there are.
+/// "; did you mean `command`?", or a list of the known words.
 pub(crate) fn suggestion(given: &str, known: &[&str]) -> String {
     match nearest_word(given, known.iter().copied()) {
         Some(word) => format!("; did you mean `{word}`?"),

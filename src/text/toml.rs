@@ -1,7 +1,8 @@
 //! A check of TOML from outside, before it is parsed. The TOML crate recurses without a limit into
 //! an inline table that begins in the place of a key.
 
-/// More inline tables than any file has; as many calls within one another fit on a small stack.
+/// The maximum number of inline tables: more than any file has, and a recursion of that depth fits
+/// on a small stack.
 const MAX_TOML_BRACES: usize = 1_000;
 
 /// Returns the reason why the TOML `text` is not read, if there is one. Braces in strings and

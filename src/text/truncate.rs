@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The part of the limit, at its end, in which the end of a line is searched for: ending there
 /// costs at most that part.
 const LINE_END_SEARCH_DIVISOR: usize = 8;
-/// The longest fence that is written again to close its block.
+/// The longest fence that is repeated to close its block.
 const MAX_CODE_FENCE_BYTES: usize = 40;
 
 /// Returns `text`, or its beginning if it has more than `most` bytes, with the number of omitted

@@ -16,7 +16,7 @@ pub(crate) struct ApplyOptions {
 }
 
 impl Default for ApplyOptions {
-    /// Two lines, as `patch` has it.
+    /// Two lines, like `patch`.
     fn default() -> Self {
         Self { fuzz: 2 }
     }
@@ -28,7 +28,7 @@ pub(crate) enum ApplyError {
     /// Hunks do not fit.
     #[error("{0}")]
     Mismatch(PatchMismatch),
-    /// Something is left of the text of a file that the patch deletes.
+    /// The patch deletes the file, and some of its text would be left.
     #[error(
         "the patch deletes the file, but removes only a part of it; {lines} lines would be left (the first is line {first})"
     )]
@@ -38,7 +38,7 @@ pub(crate) enum ApplyError {
         /// The 1-based line of the old text that is the first to be left.
         first: usize,
     },
-    /// Looking for the hunks takes too long.
+    /// The search for the hunks takes too long.
     #[error(
         "the hunks fit nearly everywhere in the file, and telling the places apart takes too long; give more context or split the patch"
     )]

@@ -12,8 +12,7 @@ use crate::text::lines::{LineEnd, common_line_end, line_end};
 /// The new text, and the adaptations made.
 pub(super) struct AssembledText {
     pub(crate) text: String,
-    /// Per placement, in the order given: whether lines got another line end than the patch gives
-    /// them.
+    /// Per placement, in the order given: true if lines got another line end than the patch has.
     pub(crate) adapted: Vec<bool>,
 }
 
@@ -76,7 +75,7 @@ impl PatchedTextWriter<'_, '_> {
         }
     }
 
-    /// Appends a line; one without line end that was the last so far gets one.
+    /// Appends a line. If the previous line has no line end, it gets one.
     fn push(&mut self, line: &str) {
         if !self.out.is_empty() && !self.out.ends_with('\n') && !line.is_empty() {
             self.out.push_str(self.common.unwrap_or(LineEnd::Lf).as_str());

@@ -5,7 +5,7 @@ use crate::text::truncate_chars;
 /// The reasons why a patch cannot be read. Lines are 1-based lines of the patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PatchError {
-    /// There is more text than is read.
+    /// The patch is larger than the limit.
     #[error("the patch has {bytes} bytes, and at most {most} are read; split it")]
     TooLarge {
         /// Its size.
@@ -13,7 +13,7 @@ pub(crate) enum PatchError {
         /// The limit in bytes.
         most: usize,
     },
-    /// There are more hunks or files than are read.
+    /// The patch has more hunks, files or lines than the limit.
     #[error("the patch has more than {most} {what}; split it")]
     TooMany {
         /// `hunks`, `files` or `lines`.
@@ -45,7 +45,7 @@ pub(crate) enum PatchError {
         /// The meaning of the mode.
         what: &'static str,
     },
-    /// A hunk comes before any file is named.
+    /// A hunk comes before the name of its file.
     #[error(
         "line {line}: a hunk without the file it belongs to; put `--- a/FILE` and `+++ b/FILE` before it"
     )]
@@ -69,7 +69,7 @@ pub(crate) enum PatchError {
         /// The first line of the part.
         line: usize,
     },
-    /// A line inside a hunk begins with something else than ` `, `+`, `-` or `\`.
+    /// A line inside a hunk does not begin with ` `, `+`, `-` or `\`.
     #[error(
         "line {line}: `{found}` inside a hunk begins with neither ` ` (context), `+` nor `-`; add that first character"
     )]

@@ -8,10 +8,10 @@ use std::ops::Range;
 use super::HunkLine;
 use crate::text::lines::strip_line_end;
 
-/// Comparisons of lines that one application may cost. Honest patches need a few per line.
+/// The maximum number of line comparisons of one application. Honest patches need a few per line.
 const MAX_LINE_COMPARISONS: u64 = 10_000_000;
 
-/// Comparing ran out of its budget: the patch is made so that nearly every line fits nearly
+/// The comparisons exceeded their limit: the patch is made so that nearly every line fits nearly
 /// everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooMuchWork;
@@ -44,7 +44,7 @@ pub(super) struct Needle<'h> {
     appearances: OnceCell<Vec<Option<u32>>>,
 }
 
-/// The lines of a text by numbers, one for each that differs from the others.
+/// The lines of a text as numbers; equal lines have the same number.
 struct LineNumbers<'t> {
     ids: Vec<u32>,
     numbers: HashMap<Cow<'t, str>, u32>,
@@ -159,7 +159,7 @@ impl<'t> Haystack<'t> {
         self.contents.numbers.get(content).map_or(&[], |id| self.contents.places_of(*id))
     }
 
-    /// The 0-based lines that are `text` but for white space around them, ascending.
+    /// The 0-based lines that equal `text` apart from white space around them, ascending.
     pub(super) fn lines_trimmed(&self, text: &str) -> &[usize] {
         let trimmed = self.trimmed.get_or_init(|| {
             let mut trimmed: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -185,7 +185,7 @@ impl Needle<'_> {
     }
 }
 
-/// Lines at which a needle may lie.
+/// The lines at which a needle may lie.
 #[derive(Clone, Copy)]
 pub(super) struct Candidates<'a> {
     places: &'a [u32],
@@ -233,8 +233,8 @@ fn places_by_number(ids: &[u32], numbers: usize) -> (Vec<u32>, Vec<u32>) {
     (starts, places)
 }
 
-/// A line as it looks: without white space at its end, and with ASCII for the quotes, dashes and
-/// spaces of typography.
+/// Normalizes the appearance of a line: no white space at its end, and ASCII for typographic
+/// quotes, dashes and spaces.
 fn appearance(line: &str) -> Cow<'_, str> {
     let line = line.trim_end();
     let plain = |letter: char| match letter {

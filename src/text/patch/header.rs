@@ -23,7 +23,7 @@ pub(super) struct FilePatchHeader {
 }
 
 impl FilePatchHeader {
-    /// Nothing read so far, at this 1-based line.
+    /// An empty header at this 1-based line.
     pub(super) fn at_line(line: usize) -> Self {
         Self { line, ..Self::default() }
     }

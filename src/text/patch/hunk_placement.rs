@@ -333,7 +333,7 @@ impl<'a, 't> Placer<'a, 't> {
         }))
     }
 
-    /// Drops ever more context, and takes a place only if it is the only one.
+    /// Drops more and more context, and accepts only a unique place.
     fn with_fuzz(&self, index: usize, hunk: &Hunk, shape: &HunkShape<'_>) -> PlacementResult {
         for fuzz in 1..=self.most_fuzz {
             let (lead, trail) = (fuzz.min(shape.lead), fuzz.min(shape.trail));

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::text::diff::TRUNCATED;
 
-/// Old and new numbers of lines.
+/// The old and the new number of lines.
 type HunkLineCounts = (usize, usize);
 
 /// Reads hunks as long as they follow one another; `at` is the 0-based line, and moves behind them.
@@ -38,7 +38,7 @@ pub(super) fn read_all(
     Ok(hunks)
 }
 
-/// Blank lines between two hunks mean nothing.
+/// Skips blank lines between two hunks, which have no meaning.
 fn skip_blank_before_hunk(lines: &[&str], at: &mut usize) {
     let blank = lines[*at..].iter().take_while(|line| line.trim().is_empty()).count();
     if lines.get(*at + blank).is_some_and(|line| line.starts_with("@@")) {
@@ -51,7 +51,7 @@ fn count_hunk_lines(body: &[HunkLine]) -> HunkLineCounts {
     (count(LineKind::Add), count(LineKind::Remove))
 }
 
-/// The header of a hunk: one with numbers, or one or several that only name lines before it.
+/// Reads the header of a hunk: one with numbers, or one or several that only name lines before it.
 fn read_place(
     lines: &[&str],
     at: &mut usize,
@@ -80,7 +80,8 @@ pub(super) fn parse_anchor(header: &str) -> Option<String> {
     (!named.is_empty() && named != "...").then(|| named.to_owned())
 }
 
-/// `@@ -12,3 +14,5 @@`, or as much of it as makes a place; `None` for a header without numbers.
+/// Parses `@@ -12,3 +14,5 @@`, or the part of it that gives a place; `None` for a header without
+/// numbers.
 fn parse_hunk_header(
     header: &str,
     at: usize,

@@ -13,7 +13,7 @@ const MAX_EXPLAINED_HUNKS: usize = 20;
 /// The number of equal lines that are examined in the search for the nearest place.
 const MAX_FOLLOWED_EQUAL_LINES: usize = 200_000;
 
-/// Hunks that do not fit, and those that would have.
+/// The hunks that do not fit, and those that would.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PatchMismatch {
     /// Every hunk that does not fit, in order.
@@ -51,7 +51,7 @@ pub(crate) enum MismatchReason {
         /// The 1-based lines at which it would fit, at most ten.
         lines: Vec<usize>,
     },
-    /// The place is one that another hunk changes.
+    /// Another hunk changes the same place.
     Overlap,
     /// The hunk has no old lines, and belongs behind a line that the text does not have.
     PastEnd {
@@ -65,7 +65,7 @@ pub(crate) enum MismatchReason {
     Unanchored,
 }
 
-/// The place that fits a hunk best.
+/// The best place for a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NearestPlace {
     /// The 1-based line of the text on which the hunk's first old line would lie.
@@ -119,7 +119,7 @@ fn is_applied(text: &Haystack<'_>, hunk: &Hunk) -> bool {
     })
 }
 
-/// The place where most old lines are, the nearest to `stated` (1-based) among equals.
+/// Finds the place with most of the old lines, the nearest to `stated` (1-based) among equals.
 fn nearest_place(text: &Haystack<'_>, hunk: &Hunk, stated: Option<usize>) -> Option<NearestPlace> {
     let old: Vec<&HunkLine> = hunk.old_lines().collect();
     let mut votes: HashMap<usize, usize> = HashMap::new();

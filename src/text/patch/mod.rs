@@ -133,16 +133,16 @@ pub(crate) enum FilePatchOperation {
     },
     /// The file is renamed, and its text may change.
     Rename {
-        /// Its name so far.
+        /// The former name.
         from: PatchPath,
-        /// Its name from now on.
+        /// The new name.
         to: PatchPath,
     },
     /// The file stays, and a copy of it is created.
     Copy {
         /// The file that stays.
         from: PatchPath,
-        /// The new one.
+        /// The new file.
         to: PatchPath,
     },
 }
@@ -157,7 +157,7 @@ pub(crate) enum FileMode {
     Executable,
 }
 
-/// One place of a file that changes.
+/// One changed place of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hunk {
     /// The position of the hunk.
@@ -224,7 +224,7 @@ pub(crate) enum LineKind {
     Add,
 }
 
-/// Something that was wrong in a patch, and how it was read.
+/// An error in a patch that was repaired, and its interpretation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Repair {
     /// The 1-based line of the patch.
@@ -236,7 +236,7 @@ pub(crate) struct Repair {
 /// The errors of a patch that still allow to read it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RepairKind {
-    /// The header of a hunk states other numbers of lines than it has.
+    /// The header of a hunk states wrong numbers of lines.
     Counts {
         /// The stated numbers of old and new lines.
         stated: (usize, usize),

@@ -21,7 +21,7 @@ impl PatchPath {
 /// One side of a `---`/`+++` pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum PatchSide {
-    /// `/dev/null`, or the timestamp that `diff -N` writes for a file that is not there.
+    /// `/dev/null`, or the timestamp that `diff -N` writes for a missing file.
     Nothing,
     File(String),
 }
@@ -143,10 +143,9 @@ pub(crate) fn quote(name: &str) -> String {
 /// The prefixes that git writes: of commits, index, working tree, objects, and for `--no-index`.
 const PREFIXES: [&str; 8] = ["a", "b", "c", "i", "o", "w", "1", "2"];
 
-/// The two names of one file without their prefixes.
-///
-/// Names that differ in their first folder alone lose it. Equal names have none (`--no-prefix`).
-/// Different names lose a prefix that git writes.
+/// Removes the prefixes from the two names of one file. Names that differ in their first folder
+/// alone lose it. Equal names have none (`--no-prefix`). Different names lose a prefix that git
+/// writes.
 pub(super) fn clean_pair(old: &str, new: &str) -> (PatchPath, PatchPath) {
     let strip = |name: &str| known_prefix(name).map_or(name, |(_, rest)| rest).to_owned();
     let (old_clean, new_clean) = match (old.split_once('/'), new.split_once('/')) {

@@ -49,7 +49,7 @@ pub(crate) enum SequenceError<E> {
 pub(crate) struct SectionFailure {
     /// Its 0-based number in [`Patch::files`].
     pub(crate) section: usize,
-    /// The file that it is about.
+    /// The file of the section.
     pub(crate) path: PatchPath,
     /// The reason.
     pub(crate) error: SectionError,
@@ -61,10 +61,10 @@ pub(crate) enum SectionError {
     /// Its hunks do not fit.
     #[error(transparent)]
     Apply(#[from] ApplyError),
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no such file; correct the path, or create it with `--- /dev/null`")]
     Missing,
-    /// There is such a file already.
+    /// The file exists already.
     #[error("there is such a file already; modify it, or choose another name")]
     Exists,
 }
@@ -92,7 +92,7 @@ pub(crate) fn apply_all<E>(
     if failures.is_empty() { Ok(files.into_outcome(hunks)) } else { Err(SequenceError::Sections(failures)) }
 }
 
-/// The names that some section takes away, so that another may take them.
+/// The names that some section frees, so that another may use them.
 fn removed_paths(patch: &Patch) -> HashSet<&str> {
     let leaves = |file: &'_ FilePatch| {
         matches!(file.operation, FilePatchOperation::Delete { .. } | FilePatchOperation::Rename { .. })

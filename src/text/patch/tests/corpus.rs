@@ -30,7 +30,7 @@ const RELEASES: [(&str, &str, &str); 9] = [
     ("url", "2.2.0", "2.5.0"),
 ];
 
-/// Fewer diffs than this are no corpus.
+/// The minimum number of diffs of a corpus.
 const AT_LEAST: usize = 500;
 
 /// The folders of old and new releases, each with a folder per crate; `None` if they are not
@@ -104,7 +104,7 @@ fn pairs([old, new]: &[PathBuf; 2]) -> Vec<Pair> {
     pairs
 }
 
-/// All files below a folder, hidden ones too, but those of git and of cargo.
+/// All files below a folder, including hidden ones, without those of git and of cargo.
 fn files(folder: &Path) -> impl Iterator<Item = ignore::DirEntry> {
     let of_tools = |name: &OsStr| name == ".git" || name == ".cargo-checksum.json" || name == ".cargo-ok";
     let walk = ignore::WalkBuilder::new(folder)
@@ -123,7 +123,7 @@ fn git(folder: &Path, arguments: &[&str]) -> std::process::Output {
     git.output().expect("git, which the tests of patches need")
 }
 
-/// One thread's room: files `a/f`, `b/f`, and the target `f`.
+/// The folder of one thread: files `a/f`, `b/f`, and the target `f`.
 struct Room {
     folder: tempfile::TempDir,
 }
@@ -453,7 +453,7 @@ fn copy_texts(from: &Path, to: &Path) {
     }
 }
 
-/// All files but git's own: text, and whether it is executable.
+/// All files except git's own: the text, and whether it is executable.
 fn tree(root: &Path) -> BTreeMap<String, (String, bool)> {
     use std::os::unix::fs::PermissionsExt;
     let file = |entry: ignore::DirEntry| {

@@ -88,7 +88,7 @@ fn patch_over_limit_of_hunks_files_or_bytes_is_refused() {
     assert!(matches!(parse(&large), Err(PatchError::TooLarge { .. })));
 }
 
-/// Lines of which patches are made, and some that are nearly such.
+/// Lines of patches, and lines that resemble them.
 fn line() -> impl Strategy<Value = String> {
     let lines = vec![
         "--- a/f",
