@@ -50,7 +50,7 @@ fn command(server: &ServerSpec) -> Option<String> {
     Some(format!("{manager} {}", packages.join(" ")))
 }
 
-/// The language people are spoken to in.
+/// The language of messages to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SpokenLanguage {

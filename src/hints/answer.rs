@@ -30,7 +30,7 @@ pub struct Hints {
     pub(crate) identifier: Option<(String, Option<Range>)>,
     /// Best first.
     pub candidates: Vec<Candidate>,
-    /// There are more.
+    /// True if there are more.
     pub(crate) truncated: bool,
     /// True if the deadline passed before everything was searched.
     pub(crate) timed_out: bool,

@@ -30,7 +30,7 @@ pub(super) struct NameLookupMatch {
 /// The result of the search.
 pub(super) struct NameLookupResult {
     pub(crate) named: Vec<NameLookupMatch>,
-    /// Files that hold the name but have no grammar, with their hits.
+    /// Files that contain the name but have no grammar, with their hits.
     pub(crate) hits: Vec<Hit>,
     pub(crate) truncated: bool,
     pub(crate) timed_out: bool,
@@ -137,8 +137,8 @@ pub(super) fn find_among(
     NameLookupResult { named, hits, truncated, timed_out }
 }
 
-/// The files of `hits`, parsed, the nearest to `from` first and at most `most`; and whether there
-/// are more.
+/// Parses the files of `hits`, the nearest to `from` first and at most `most`; also returns whether
+/// there are more.
 pub(super) fn nearest_sources(
     project: &Project<'_>,
     from: Option<&WorkspacePath>,

@@ -122,7 +122,7 @@ fn at_position(
     Ok(sort_and_truncate(hints))
 }
 
-/// The name of a whole module that was found is no name from outside.
+/// Returns true if the target is a namespace import, whose name is not visible from outside.
 fn is_namespace(target: &ResolutionTarget, import: usize) -> bool {
     let ResolutionTarget::Definition(source, _) = target else { return false };
     source

@@ -22,7 +22,7 @@ pub(crate) struct ConditionalOccurrence {
     pub(crate) path: WorkspacePath,
     /// The position in the file.
     pub(crate) position: Position,
-    /// The condition is known not to hold on this machine; else it may hold.
+    /// True if the condition is known not to hold on this machine; otherwise it may hold.
     pub(crate) excluded: bool,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum Condition {
 
 /// The maximum depth of Rust modules that are searched for a condition.
 const MAX_MODULE_DEPTH: usize = 12;
-/// The most folders in which a module of Rust lies.
+/// The maximum number of nested folders of a Rust module.
 const MAX_MODULE_NESTING: usize = 64;
 
 /// Returns true if the name at `position` in `path` is in conditional code. If the file cannot be
@@ -152,9 +152,9 @@ fn branches(text: &str) -> Vec<Span<usize>> {
     found
 }
 
-/// The condition of a Go file: the ending of its name, and its `//go:build` line
-/// (<https://pkg.go.dev/cmd/go#hdr-Build_constraints>). Tags that the user gives are not known, and
-/// count as not given.
+/// Determines the condition of a Go file: the ending of its name, and its `//go:build` line
+/// (<https://pkg.go.dev/cmd/go#hdr-Build_constraints>). Tags that the user sets are not known, and
+/// count as unset.
 fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     let mut lines = text.lines().map(str::trim).take_while(|line| !line.starts_with("package "));
     let constraint = lines.find(|line| line.starts_with("//go:build ") || line.starts_with("// +build "));
@@ -355,7 +355,7 @@ fn is_conditional_module(project: &Project<'_>, path: &WorkspacePath, depth: usi
     })
 }
 
-/// The folder in which the modules lie that a file declares.
+/// Returns the folder of the modules that a file declares.
 fn home_of(path: &WorkspacePath) -> Option<WorkspacePath> {
     let name = path.name_lossy();
     let folder = path.parent()?;
@@ -365,8 +365,8 @@ fn home_of(path: &WorkspacePath) -> Option<WorkspacePath> {
     }
 }
 
-/// Looks below `node` for the declaration of the module that is the file `wanted`, and whether it
-/// stands under a condition.
+/// Searches below `node` for the declaration of the module that is the file `wanted`, and returns
+/// whether it has a condition.
 fn find_declaration(
     source: &ParsedSource,
     node: Node<'_>,

@@ -1,4 +1,4 @@
-//! The definitions of a source file, and the scopes that they hold in.
+//! The definitions of a source file, and the scopes in which they are valid.
 
 use std::ops::Range as Span;
 
@@ -35,7 +35,7 @@ pub(super) enum DefinitionRole {
 }
 
 impl DefinitionRole {
-    /// Other definitions are its members.
+    /// Returns true if other definitions are its members.
     pub(super) fn has_members(self) -> bool {
         matches!(
             self,
@@ -43,17 +43,17 @@ impl DefinitionRole {
         )
     }
 
-    /// A type that values can have.
+    /// Returns true for a type that values can have.
     pub(super) fn is_type(self) -> bool {
         self.has_members() && self != Self::Extension || self == Self::TypeParameter
     }
 
-    /// Something that runs when it is called.
+    /// Returns true for code that runs when it is called.
     pub(super) fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Prototype | Self::Method | Self::Constructor | Self::Macro)
     }
 
-    /// LSP's kind.
+    /// Converts the role to LSP's kind.
     pub(super) fn kind(self) -> SymbolKind {
         SymbolKind(match self {
             Self::Class => 5,
@@ -84,7 +84,7 @@ pub(super) struct SourceDefinition {
     pub(crate) role: DefinitionRole,
     /// The name.
     pub(crate) selection: Span<usize>,
-    /// The whole of it.
+    /// The span of the whole definition.
     pub(crate) span: Span<usize>,
     /// The index of the scope in which its plain name is known.
     pub(crate) scope: usize,
@@ -96,7 +96,7 @@ pub(super) struct SourceDefinition {
     pub(crate) type_span: Option<Span<usize>>,
     /// The expression that its value comes from.
     pub(crate) value_span: Option<Span<usize>>,
-    /// The value is an element or part of `value_span`.
+    /// True if the value is an element or part of `value_span`.
     pub(crate) is_part: bool,
     /// The positions of the names of base types.
     pub(crate) bases: Vec<Span<usize>>,

@@ -10,7 +10,7 @@ const MAX_SIGNATURE_BYTES: usize = 1_000;
 /// The longest documentation, in bytes.
 const MAX_DOCUMENTATION_BYTES: usize = 8_000;
 
-/// The definition's first lines up to its body, on as few lines as it was written on.
+/// Returns the definition's first lines up to its body, on as few lines as it was written on.
 pub(super) fn signature(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let lead = &source.text[start..definition.span.start];
@@ -103,8 +103,8 @@ fn docstring(source: &ParsedSource, definition: &SourceDefinition) -> Option<Str
 
 const MARKERS: [&str; 8] = ["///", "//!", "//", "/**", "/*", "##", "#", "--"];
 
-/// Comment lines that end on the line above the definition (attributes and decorators may stand
-/// between).
+/// Returns the comment lines that end on the line above the definition (attributes and decorators
+/// may be in between).
 fn comment_above(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let mut lines: Vec<&str> = Vec::new();

@@ -12,7 +12,7 @@ use super::grammar::Grammar;
 use super::imports::{self, ImportItem, SourceImport};
 use super::parse::ParseError;
 
-/// Matches a query may have under way at once; the queries need a handful.
+/// The maximum number of simultaneous matches of a query; the queries need a handful.
 const MAX_IN_PROGRESS_MATCHES: u32 = 4_096;
 
 /// The maximum depth of patterns and declarators that are followed.
@@ -30,7 +30,8 @@ pub(super) struct ExtractedSymbols {
 struct RawDefinition {
     span: Span<usize>,
     definition: Option<SourceDefinition>,
-    /// Known in the whole file, wherever it stands (a shell's variables that are not `local`).
+    /// True if it is known in the whole file, at any place (a shell's variables that are not
+    /// `local`).
     is_global: bool,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct FurtherOccurrence {
     pub(crate) uses_member: bool,
     /// True if the file defines a method of that name.
     pub(crate) defines_method: bool,
-    /// Its language has no grammar here, so the place may be in a comment or string.
+    /// True if its language has no grammar here, so that the place may be in a comment or string.
     pub(crate) unparsed: bool,
     /// True for an unparsed file that seems to know the queried file: it imports the name, or
     /// contains that file's name.
@@ -53,7 +53,7 @@ pub(crate) struct FurtherOccurrence {
 /// The occurrences of a name outside the known files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FurtherOccurrences {
-    /// Those with an import of it first, then the nearest.
+    /// The files with an import of the name first, then the nearest.
     pub(crate) files: Vec<FurtherOccurrence>,
     /// The places that pass the name on or keep it as a value, in files that do not call it or are
     /// known. Filled only for questions about calls.
@@ -245,7 +245,7 @@ fn start_of(source: &ParsedSource, hit: &Hit) -> usize {
 }
 
 impl FurtherOccurrence {
-    /// A place of which nothing more is known.
+    /// Creates an occurrence without further facts.
     #[must_use]
     pub(crate) fn new(path: WorkspacePath, position: Position) -> Self {
         let [imports, defines, uses_member, defines_method, unparsed, names_file] = [false; 6];

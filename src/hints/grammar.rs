@@ -27,11 +27,11 @@ pub(super) struct Grammar {
     pub(crate) named_arguments: &'static [(&'static str, &'static str)],
     /// Names of the present object or class.
     pub(crate) selves: &'static [&'static str],
-    /// Members are visible by their plain name inside their class.
+    /// True if members are visible by their plain name inside their class.
     pub(crate) implicit_members: bool,
-    /// A later definition in the same scope hides an earlier one.
+    /// True if a later definition in the same scope hides an earlier one.
     pub(crate) shadowing: bool,
-    /// Types open no scope for the names inside (C).
+    /// True if types open no scope for the names inside (C).
     pub(crate) flat_types: bool,
 }
 

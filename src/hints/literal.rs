@@ -1,4 +1,4 @@
-//! Values that a Python module writes down, read from its text without running it.
+//! Literal values in a Python module, read from its text without running it.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The files that hold a module which an import names.
+//! The files of a module that an import names.
 
 use serde::Deserialize;
 
@@ -60,7 +60,7 @@ fn python(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Mod
     })
 }
 
-/// The module `path` below `base`; the package `base` itself where `path` is empty.
+/// Returns the module `path` below `base`; the package `base` itself if `path` is empty.
 pub(super) fn python_at(project: &Project<'_>, base: &WorkspacePath, path: &str) -> Option<Module> {
     if path.is_empty() {
         let init = ["__init__.py".to_owned(), "__init__.pyi".to_owned()];

@@ -33,7 +33,7 @@ pub(super) enum ResolutionMethod {
 pub(super) struct NameOccurrence {
     /// The text of the name.
     pub(crate) name: String,
-    /// The bytes it takes.
+    /// The span of the name, in bytes.
     pub(crate) span: std::ops::Range<usize>,
     /// True if the name follows `.`, `::` or `->`.
     pub(crate) is_member: bool,
@@ -111,7 +111,7 @@ pub(super) fn resolve_occurrence(
     (ResolutionMethod::Name, resolver.resolve_name(source, &spot.name, spot.span.start))
 }
 
-/// `import * as name` of JavaScript makes the name; a use of it speaks of that line.
+/// Resolves a name of JavaScript's `import * as name` to that import.
 fn resolve_namespace(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,
@@ -236,7 +236,7 @@ fn in_import(
     (source.grammar.key == "python").then(|| resolver.resolve_module(source, written, spot.span.start))
 }
 
-/// A path inside a `use` tree: the prefixes of the braces around it, then itself.
+/// Resolves a path inside a `use` tree: the prefixes of the braces around it, then the path itself.
 fn rust_import(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,
@@ -268,7 +268,7 @@ fn rust_import(
     Some(resolver.resolve_module(source, &path, spot.span.start))
 }
 
-/// `f(name=…)` and `Struct { name: … }`.
+/// Resolves the argument name in `f(name=…)` and `Struct { name: … }`.
 fn as_argument(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,
@@ -354,7 +354,7 @@ fn resolve_chain(
     )
 }
 
-/// In the comment above a function: its parameter of that name.
+/// Resolves a name in the comment above a function to its parameter of that name.
 fn documented_parameter(source: &Arc<ParsedSource>, spot: &NameOccurrence) -> Vec<ResolutionTarget> {
     let is_after = |definition: &SourceDefinition| {
         definition.role.is_callable() && definition.span.start > spot.span.end

@@ -14,12 +14,12 @@ use crate::workspace::{SearchError, SearchQuery, WorkspacePath};
 
 /// The ending of notebooks.
 pub(crate) const NOTEBOOK_EXTENSION: &str = "ipynb";
-/// The most notebooks that are read for one name.
+/// The maximum number of notebooks that are read for one name.
 const MAX_READ_NOTEBOOKS: usize = 60;
 /// The maximum number of places in notebooks that are examined.
 const MAX_NOTEBOOK_HITS: usize = 5_000;
 
-/// A notebook whose code has a name.
+/// A notebook whose code contains a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NotebookUse {
     /// The file.
@@ -62,8 +62,8 @@ pub(super) fn notebook_uses(
     Ok((uses.collect(), is_whole))
 }
 
-/// The number of the first cell of a notebook that uses the name, unless the notebook means
-/// something of its own by it.
+/// Returns the number of the first cell of a notebook that uses the name, unless the notebook
+/// defines the name itself.
 fn first_use(
     project: &Project<'_>,
     language: &str,

@@ -22,14 +22,14 @@ pub(crate) struct OccurrenceQuery {
 /// The occurrences of a name that answer a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OccurrenceSense {
-    /// All of them.
+    /// All occurrences.
     Any,
     /// Occurrences in code that may call it: neither its definition nor an import, nor a type.
     Call,
     /// Occurrences by which code may implement it: a definition of the same name, or the head of a
     /// type.
     Implementation,
-    /// Those by which a type may derive from it: the heads of types.
+    /// Occurrences by which a type may derive from it: the heads of types.
     Heir,
     /// No occurrences: the bases of a type do not contain its name.
     Base,

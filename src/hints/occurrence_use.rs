@@ -1,4 +1,4 @@
-//! The use that is made of a name at one of its places, as far as the syntax tree around it shows.
+//! The use of a name at one of its places, as far as the syntax tree around it shows.
 
 use tree_sitter::Node;
 
@@ -7,7 +7,7 @@ use super::source::ParsedSource;
 /// The maximum number of tree levels above a name that are searched for a type around it.
 const MAX_TYPE_ANCESTORS: usize = 8;
 
-/// Nodes of types in which a name calls nothing.
+/// Nodes of types, in which a name calls nothing.
 const TYPE_NODES: &[&str] = &["type", "type_annotation", "type_arguments", "type_identifier"];
 
 /// Nodes in which a name stands for a value that is passed on or kept: arguments, collections,
@@ -44,7 +44,7 @@ pub(super) enum OccurrenceUse {
     Type,
     /// The name is passed on or kept as a value: `sum(map(NAME, all))`, `{"key": NAME}`.
     Value,
-    /// Something else, a call perhaps.
+    /// Another use, possibly a call.
     Other,
 }
 

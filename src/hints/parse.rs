@@ -21,7 +21,7 @@ pub(crate) enum ParseError {
         /// Its size.
         bytes: usize,
     },
-    /// The deadline came first.
+    /// The deadline passed first.
     #[error("parsing did not end in time; allow more time or ask a language server")]
     TimedOut,
     /// The grammar was made for another version of the parser.

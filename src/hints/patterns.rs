@@ -1,5 +1,4 @@
-//! Languages without a grammar here: definitions by the words that announce them, comments by their
-//! markers.
+//! Languages without a grammar here: definitions by their keywords, comments by their markers.
 
 use regex::Regex;
 
@@ -262,8 +261,8 @@ const TABLE: &[Patterns] = &[
     },
 ];
 
-/// For every other language: the words most languages use, then an assignment at the start of a
-/// line.
+/// The patterns for every other language: the keywords that most languages use, then an assignment
+/// at the start of a line.
 const GENERIC: Patterns = Patterns {
     languages: &[],
     definitions: &[
@@ -376,8 +375,8 @@ pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
 }
 
-/// Macros between a C function's type and its name spoil the tree; the line still shows a body's
-/// beginning.
+/// Returns true if the line looks like the start of a C function's body. Macros between its type
+/// and its name spoil the tree.
 fn reads_as_c_function(language: Option<&str>, hit: &Hit, name: &str) -> bool {
     let before = hit.line.get(..).and_then(|line| line.find(name)).map_or("", |at| &hit.line[..at]);
     let after = hit.line.get(before.len() + name.len()..).unwrap_or_default().trim_start();

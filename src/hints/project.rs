@@ -1,5 +1,4 @@
-//! The files of the workspace as one question sees them: parsed when first needed, within one
-//! deadline.
+//! The files of the workspace during one question: parsed when first needed, within one deadline.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
@@ -67,12 +66,12 @@ impl<'a> Project<'a> {
         source
     }
 
-    /// `path`, if it is parsed already.
+    /// Returns `path`, if it is parsed already.
     pub(super) fn known(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
         self.sources.borrow().get(path).cloned().flatten()
     }
 
-    /// Remembers a file that was parsed elsewhere.
+    /// Stores a file that was parsed elsewhere.
     pub(super) fn cache_source(&self, source: Arc<ParsedSource>) -> Arc<ParsedSource> {
         self.sources
             .borrow_mut()

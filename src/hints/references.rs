@@ -89,7 +89,7 @@ pub(crate) fn references(
     Ok(found)
 }
 
-/// The function that a local definition is known in.
+/// Returns the function in which a local definition is known.
 fn enclosing_function(
     project: &Project<'_>,
     definition: &Candidate,

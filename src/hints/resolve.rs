@@ -18,7 +18,7 @@ const MAX_RESOLUTION_DEPTH: u32 = 24;
 /// takes all of them; the benchmark of the ranking measures the value of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ResolutionStage {
-    /// Nothing is followed: definitions are ranked by their names.
+    /// No resolution: definitions are ranked by their names.
     Names,
     /// The scopes of the file.
     Scopes,
@@ -73,8 +73,7 @@ impl<'a> Resolver<'a> {
         Self { project, last, steps: Cell::new(0), depth: Cell::new(0) }
     }
 
-    /// Runs `step`, which is one of `stage`, unless the question has gone on for too long or too
-    /// deep.
+    /// Runs `step`, which belongs to `stage`, unless the question has exceeded its steps or depth.
     pub(super) fn with_step_limit(
         &self,
         stage: ResolutionStage,
@@ -135,8 +134,8 @@ impl<'a> Resolver<'a> {
         found
     }
 
-    /// The body before the promise of one; of several C macros or functions the last, which stands
-    /// in the branch of `#else`.
+    /// Sorts the body before its prototype; of several C macros or functions the last, which is in
+    /// the branch of `#else`.
     pub(super) fn sort_alternatives(source: &ParsedSource, found: &mut [usize]) {
         let is_alternative = |&index: &usize| {
             let role = source.definitions[index].role;

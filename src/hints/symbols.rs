@@ -138,7 +138,7 @@ fn symbol(source: &ParsedSource, definition: &SourceDefinition, children: Vec<Sy
 pub(crate) struct FoundSymbols {
     /// Best first.
     pub(crate) symbols: Vec<WorkspaceSymbol>,
-    /// There are more.
+    /// True if there are more.
     pub(crate) truncated: bool,
     /// True if the deadline passed before everything was searched.
     pub(crate) timed_out: bool,

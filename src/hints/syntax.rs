@@ -1,4 +1,4 @@
-//! Syntax errors that a grammar reports. That it sees none does not mean that a file is right.
+//! Syntax errors that a grammar reports. A file without such errors may still be wrong.
 
 use std::time::Instant;
 
@@ -24,9 +24,9 @@ const MAX_SYNTAX_QUOTE_CHARS: usize = 30;
 pub(crate) enum SyntaxCheck {
     /// The file was parsed: its errors, in order. An empty list is no finding, not a clean file.
     Checked {
-        /// Each with the server `syntax`.
+        /// The errors, each with the server `syntax`.
         errors: Vec<Diagnostic>,
-        /// There are more.
+        /// True if there are more.
         truncated: bool,
     },
     /// There is no grammar for its language here.

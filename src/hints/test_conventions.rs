@@ -81,7 +81,7 @@ pub(crate) enum TestFileKind {
     Source(Vec<String>),
     /// A test of a source that may have these names.
     Test(Vec<String>),
-    /// Of no language that has a convention here.
+    /// The language has no convention here.
     Unknown,
 }
 

@@ -1,5 +1,5 @@
-//! Text that a rename leaves: comments and strings of the files that it changes, and files that are
-//! no code.
+//! Text that a rename does not change: comments and strings of the changed files, and files that
+//! are no code.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use crate::config::Catalogue;
 use crate::text::{Position, identifiers_on_line};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
 
-/// The most places in files without code that are counted.
+/// The maximum number of places in files without code that are counted.
 const MAX_DOCUMENT_HITS: usize = 2_000;
 
 /// The first place of `name` in comments and strings of `text`, which is or would be the file

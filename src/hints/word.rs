@@ -10,7 +10,7 @@ use super::parse::parse;
 pub(crate) enum NoName {
     /// The text is not one word.
     NoIdentifier,
-    /// The language has another meaning for it.
+    /// The word has another meaning in the language.
     Keyword,
 }
 
@@ -18,7 +18,7 @@ pub(crate) enum NoName {
 const RESERVED: &[(&str, &str)] =
     &[("python", "async"), ("python", "await"), ("ruby", "end"), ("typescript", "new")];
 
-/// Characters that are in no name of any language.
+/// Characters that no language allows in names.
 const NEVER: &str = "()[]{}<>;,\"'`\\";
 
 /// Checks that `word` can be a name in a file of `language` (a key of the catalogue) with this

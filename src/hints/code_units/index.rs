@@ -1,4 +1,4 @@
-//! All units of the files that use each other's code, and where each name stands in them.
+//! All units of the files that use each other's code, and the places of each name in them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
-/// The most files that are read.
+/// The maximum number of files that are read.
 const MAX_INDEXED_FILES: usize = 4_000;
-/// The most places of names that are kept, 24 bytes each.
+/// The maximum number of recorded uses, 24 bytes each.
 const MAX_INDEXED_USES: usize = 4_000_000;
-/// The most files that are listed to find those of the language.
+/// The maximum number of files that are listed to find those of the language.
 const MAX_LISTED_FILES: usize = 200_000;
 
 /// One occurrence of a name in code.
@@ -32,7 +32,7 @@ pub(crate) struct NameUse {
     pub at: Position,
     /// True if the name follows a dot or a similar operator.
     pub is_member: bool,
-    /// A parenthesis follows.
+    /// True if a parenthesis follows.
     pub is_call: bool,
     /// True if the name is a whole string.
     pub is_quoted: bool,
@@ -60,7 +60,7 @@ pub(crate) struct CodeIndex {
     pub files: Vec<UnitFile>,
     /// The reason why files are missing; `None` if all are present.
     pub gap: Option<String>,
-    /// The types that are derived from one of each name.
+    /// The types derived from each name.
     pub(super) derived: HashMap<String, Vec<(usize, usize)>>,
     uses: HashMap<String, Vec<NameUse>>,
     units: HashMap<String, Vec<(usize, usize)>>,
@@ -200,7 +200,7 @@ impl CodeIndex {
 /// Reads all files of the family of `language` until `deadline`.
 ///
 /// # Errors
-/// [`HintError`] is kept for questions that can fail as a whole; a file that cannot be read is no
+/// [`HintError`] is reserved for questions that can fail as a whole; an unreadable file is no
 /// source.
 pub(crate) fn index_code(
     workspace: &Workspace,

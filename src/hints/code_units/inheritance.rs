@@ -11,7 +11,7 @@ impl CodeIndex {
         self.derived.get(base).map_or(&[], Vec::as_slice)
     }
 
-    /// Notes which types are derived from which, by their names alone.
+    /// Records the bases of each type, by their names alone.
     pub(super) fn link_bases(&mut self) {
         for (number, file) in self.files.iter().enumerate() {
             for (at, unit) in file.units.iter().enumerate() {
@@ -23,8 +23,8 @@ impl CodeIndex {
         self.mark_derived_tests();
     }
 
-    /// Gives classes of Python that are derived from classes of tests, and lie among tests, the
-    /// role of these.
+    /// Gives classes of Python that are derived from test classes, and lie among tests, the role of
+    /// these.
     fn mark_derived_tests(&mut self) {
         let is_python = |file: usize| self.files[file].language() == "python";
         let numbered = (0..self.files.len()).filter(|file| is_python(*file));

@@ -38,7 +38,7 @@ pub(crate) enum CodeUnitKind {
     Case,
 }
 
-/// A part of a file that is changed, used and run as one.
+/// A part of a file that is changed, used and run as a unit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CodeUnit {
     /// Its name or title.
@@ -94,11 +94,11 @@ pub(crate) struct UnitFile {
     /// Lines of the code that runs only if the file is started as a program: the first and the
     /// last, 0-based.
     program_lines: Vec<(u32, u32)>,
-    /// Modules as written, with the name that is taken from each, for finding the files.
+    /// Modules as written, with the name that is imported from each, for finding the files.
     modules: Vec<(String, Option<String>)>,
     /// Whole paths of modules that are imported by `import a.b`.
     whole_modules: Vec<String>,
-    /// Names that stand in it.
+    /// The names in the file.
     words: read::FileWords,
     /// The grammar's key.
     key: &'static str,

@@ -1,5 +1,5 @@
-//! Files that code names by their paths in quotes: programs that tests start, modules that are
-//! loaded while a program runs.
+//! Files that code names by their paths in strings: programs that tests start, modules that are
+//! loaded at run time.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use super::CodeIndex;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
-/// The longest text in quotes that is taken for a path, in bytes.
+/// The longest string that may be a path, in bytes.
 const MAX_QUOTED_PATH_BYTES: usize = 256;
 
-/// The paths in quotes of one file, as written, with their places.
+/// The paths in strings of one file, as written, with their places.
 pub(super) type QuotedPaths = Vec<(String, Position)>;
 
 /// Returns true if a string may be the path of a file.
@@ -22,7 +22,7 @@ pub(super) fn may_be_path(text: &str) -> bool {
 }
 
 impl CodeIndex {
-    /// The places, with their files, that name the file number `file` by its path in quotes.
+    /// The places, with their files, that name the file number `file` by its path in a string.
     pub(crate) fn quoting(&self, file: usize) -> &[(usize, Position)] {
         self.quoting.get(&file).map_or(&[], Vec::as_slice)
     }

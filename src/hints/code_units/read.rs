@@ -1,4 +1,4 @@
-//! The units of one parsed file, the code of each as a hash, and the names that stand in it.
+//! The units of one parsed file, the code of each as a hash, and the names in it.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -16,15 +16,16 @@ use super::test_forms;
 use super::{CodeUnit, CodeUnitKind, TestRole, UnitFile};
 use crate::text::Position;
 
-/// The most decorators or attributes of one unit that are kept, and the most bytes of each.
+/// The maximum number of decorators or attributes that are kept of one unit, and the maximum size
+/// of each in bytes.
 const MAX_MARKS: usize = 16;
 const MAX_MARK_BYTES: usize = 400;
 /// The longest whole name, in bytes; longer ones are cut.
 const MAX_QUALIFIED_BYTES: usize = 1_000;
-/// The longest text in quotes that may be the name of a fixture, in bytes.
+/// The longest string that may be the name of a fixture, in bytes.
 const MAX_QUOTED_NAME_BYTES: usize = 64;
 
-/// Functions of Python that take the name of a member in quotes.
+/// Functions of Python that take the name of a member as a string.
 const REFLECTING: [&str; 6] = ["getattr", "hasattr", "setattr", "delattr", "attrgetter", "methodcaller"];
 
 /// The names in a file: each text once, with its places.
@@ -32,7 +33,7 @@ const REFLECTING: [&str; 6] = ["getattr", "hasattr", "setattr", "delattr", "attr
 pub(super) struct FileWords {
     pub(super) names: Vec<String>,
     pub(super) uses: Vec<WordUse>,
-    /// Texts in quotes that may be paths of files.
+    /// Strings that may be paths of files.
     pub(super) paths: quoted_paths::QuotedPaths,
 }
 
@@ -44,7 +45,7 @@ pub(super) struct WordUse {
     pub(super) at: Position,
     /// True if the word follows a dot or a similar operator.
     pub(super) is_member: bool,
-    /// A parenthesis follows.
+    /// True if a parenthesis follows.
     pub(super) is_call: bool,
     /// True if the word is a whole string.
     pub(super) is_quoted: bool,
@@ -474,9 +475,9 @@ struct WordCollector<'a> {
     words: FileWords,
     /// True if the leaf before was a dot or a similar operator.
     after_dot: bool,
-    /// The leaf before was a name that is kept.
+    /// True if the leaf before was a recorded name.
     after_name: bool,
-    /// The last call takes the name of a member in quotes.
+    /// True if the last call takes the name of a member as a string.
     is_reflecting: bool,
 }
 

@@ -13,7 +13,7 @@ use super::{CodeUnit, CodeUnitKind};
 const MAX_TITLE_LETTERS: usize = 300;
 /// The maximum number of letters kept of an expression in place of a title.
 const MAX_EXPRESSION_LETTERS: usize = 60;
-/// Words around a title (`test.only.each`) that are looked through.
+/// The maximum size of the words around a title (`test.only.each`) that are examined, in bytes.
 const MAX_CALLEE_BYTES: usize = 200;
 
 /// The role of a unit for a test runner.
@@ -135,8 +135,8 @@ fn go(path: &[&str], unit: &CodeUnit) -> TestRole {
     if is_test { TestRole::Test } else { TestRole::None }
 }
 
-/// Tests that an annotation or attribute announces (`@ParameterizedTest`, `[Fact, Trait("a",
-/// "b")]`), or a name in a class of tests.
+/// Returns the role of a test marked by an annotation or attribute (`@ParameterizedTest`, `[Fact,
+/// Trait("a", "b")]`), or by its name in a test class.
 fn marked(unit: &CodeUnit, around: Option<&CodeUnit>) -> TestRole {
     let is_test = |mark: &String| {
         let path = mark.trim_start_matches(['@', '[', ' ']).split(['(', ',', ']']).next().unwrap_or_default();
@@ -268,7 +268,7 @@ fn has_function(arguments: Node<'_>) -> bool {
     arguments.named_children(&mut cursor).any(|argument| argument.kind().contains("function"))
 }
 
-/// The title that a string of JavaScript gives, and whether a runner calls the test just so.
+/// Returns the title in a string of JavaScript, and whether a runner uses exactly this title.
 fn literal_title(written: &str) -> (String, bool) {
     let inner = written.get(1..written.len().saturating_sub(1)).unwrap_or_default();
     let mut title = unescaped(inner);
