@@ -70,7 +70,7 @@ const AGENT: &[ConfigField] = &[
 pub(crate) struct AccessSettings {
     /// The available tools and the rules for calls.
     pub(crate) permissions: Permissions,
-    /// Programs that look on.
+    /// Programs that are notified of calls.
     pub(crate) hooks: HookLists,
     /// Agents by name.
     pub(crate) agents: BTreeMap<String, AgentSettings>,
@@ -89,7 +89,7 @@ pub(crate) struct Permissions {
     pub(crate) ask: Vec<String>,
     /// Calls that never run.
     pub(crate) deny: Vec<String>,
-    /// Names of tools; none but these are offered.
+    /// Names of tools; only these are offered.
     pub(crate) available: Option<Vec<String>>,
     /// Names of tools that are not offered.
     pub(crate) excluded: Vec<String>,
@@ -100,7 +100,7 @@ pub(crate) struct Permissions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// The tools that agents need from day to day: files, edits, commands, the common questions to
+    /// The tools that agents need every day: files, edits, commands, the common questions to
     /// servers.
     Core,
     /// The language tools, for hosts with file tools of their own.
@@ -109,7 +109,7 @@ pub enum Profile {
     ReadOnly,
     /// The tools that read and change the workspace; no programs, no network.
     Edit,
-    /// Everything.
+    /// All tools.
     All,
 }
 
@@ -154,7 +154,7 @@ fn hook_timeout() -> u64 {
 pub(crate) struct AgentSettings {
     /// The purpose of the agent, for callers that choose among agents.
     pub(crate) description: Option<String>,
-    /// Names of tools; none but these are offered to it.
+    /// Names of tools; only these are offered to it.
     pub(crate) tools: Option<Vec<String>>,
     /// Names of tools that are not offered to it.
     pub(crate) excluded: Vec<String>,
@@ -162,7 +162,7 @@ pub(crate) struct AgentSettings {
     pub(crate) ask: Vec<String>,
     /// Calls that it may not make.
     pub(crate) deny: Vec<String>,
-    /// The program that does a task as this agent, and its arguments.
+    /// The program that performs a task as this agent, and its arguments.
     pub(crate) runner: Option<Vec<String>>,
 }
 

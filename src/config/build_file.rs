@@ -9,9 +9,9 @@ use serde_json::Value;
 use super::spec::BuildFile;
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// No file of presets that is read has more bytes.
+/// The largest file of presets that is read, in bytes.
 const MAX_PRESETS_FILE_BYTES: u64 = 1 << 20;
-/// The most folders that one pattern stands for.
+/// The maximum number of folders that match one pattern.
 const MAX_PATTERN_FOLDERS: usize = 100;
 
 /// A project's build file, and the paths that determined it.
@@ -128,7 +128,7 @@ fn preset_build_folders(
     all.iter().filter_map(folder).collect()
 }
 
-/// The folder that a preset names, or one that it inherits from does.
+/// Returns the folder that a preset, or one that it inherits from, names.
 fn binary_folder(all: &[Value], preset: &Value, depth: usize) -> Option<String> {
     if let Some(said) = preset["binaryDir"].as_str() {
         return Some(said.to_owned());

@@ -72,7 +72,7 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 });
 
 impl Catalogue {
-    /// The catalogue that is compiled in (`servers.toml` of the project's source).
+    /// The built-in catalogue (`servers.toml` of the project's source).
     pub fn built_in() -> &'static Self {
         &BUILT_IN
     }

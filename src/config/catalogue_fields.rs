@@ -277,8 +277,8 @@ pub(super) mod tests {
     use super::*;
     use crate::config::spec;
 
-    /// The keys that a type reads, in their order, as serde lists them when it meets one that it
-    /// does not know.
+    /// Returns the keys that a type reads, in their order, as serde lists them when it finds an
+    /// unknown one.
     pub(in crate::config) fn words_of<T: DeserializeOwned>() -> Vec<String> {
         let error = toml::from_str::<T>("no-such-word = 1")
             .err()

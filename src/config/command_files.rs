@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most folders that a command can be taken to be in.
+/// The maximum number of folders that a command may be in.
 const MAX_COMMAND_FOLDERS: usize = 1024;
 /// The options of Python that are one letter, take no value, and so may stand before the `m` of
 /// `-m`.
@@ -37,7 +37,7 @@ impl CommandWords {
     }
 }
 
-/// A command goes to more folders than can be followed.
+/// A command changes to more folders than can be followed.
 #[derive(Debug, thiserror::Error)]
 #[error("a command with too many `cd` to be followed")]
 pub(crate) struct TooManyFolders;

@@ -6,9 +6,9 @@ use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 
 use super::catalogue::Catalogue;
 
-/// Files without an extension that are opened for their first line.
+/// The maximum number of files without an extension that are opened for their first line.
 const MOST_FIRST_LINES: usize = 200;
-/// Larger ones are no scripts.
+/// The largest file that may be a script, in bytes.
 const MAX_SCRIPT_BYTES: u64 = 64 << 10;
 
 /// The languages of a workspace.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::trust::error::TrustError;
 
-/// One thing that is wrong with one file.
+/// One fault of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConfigProblem {
     /// The file as people know it (`.lsp-tools/servers.toml`).
@@ -16,7 +16,7 @@ pub(crate) struct ConfigProblem {
 }
 
 impl ConfigProblem {
-    /// A problem, fit to be shown: keys and values of the file stand in the message.
+    /// Creates a problem that is safe to display: the message contains keys and values of the file.
     pub(super) fn new(file: &str, line: usize, message: &str) -> Self {
         Self { file: file.to_owned(), line, message: escape_unprintable(message) }
     }

@@ -48,7 +48,7 @@ impl ServerSpec {
 
 struct PlaceholderValues {
     root: String,
-    /// Nearest first.
+    /// The folders, nearest first.
     node_modules: Vec<PathBuf>,
 }
 

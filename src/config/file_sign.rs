@@ -1,4 +1,4 @@
-//! Files of a project that decide how a server may be started there.
+//! Files of a project that decide the way in which a server may be started there.
 
 use std::fs;
 use std::path::Path;

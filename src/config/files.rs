@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::workspace::{ReadError, Workspace};
 
-/// No file of settings has more bytes.
+/// The largest file of settings, in bytes.
 pub(crate) const MAX_SETTINGS_FILE_BYTES: u64 = 1 << 20;
 
 /// Reads a file of the user's own, through links; `Err` describes the fault.
@@ -23,8 +23,8 @@ pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
     }
 }
 
-/// The text of a file of the project, read as every file of the project is: nothing that lies
-/// outside can stand in for it.
+/// Reads a file of the project, like every file of the project: a file outside cannot take its
+/// place.
 pub(super) fn project_text(project: &Path, name: &str) -> Result<Option<String>, String> {
     let workspace = Workspace::open(project).map_err(|error| error.to_string())?;
     let path = workspace.path(Path::new(name)).map_err(|error| error.to_string())?;

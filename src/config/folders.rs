@@ -12,7 +12,7 @@ const APPLICATION: &str = "lsp-tools";
 /// The store of trusted projects, in the state folder.
 pub(super) const TRUST_STORE: &str = "trust.json";
 
-/// The user's folders for this program. None of them is made by asking for its path.
+/// The user's folders for this program. Asking for its path creates no folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folders {
     /// `servers.toml` and `lsp-tools.toml`: `$XDG_CONFIG_HOME/lsp-tools`, or the folder in
@@ -31,7 +31,7 @@ pub struct Folders {
     pub home: Option<PathBuf>,
 }
 
-/// The user's folders are not to be found.
+/// The user's folders cannot be determined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FoldersError {
     /// No home directory.
@@ -48,11 +48,11 @@ pub enum FoldersError {
 }
 
 impl Folders {
-    /// The folders that this process's environment names.
+    /// Finds the folders that this process's environment names.
     ///
     /// # Errors
-    /// When there is no home directory and not all four variables are set, or when one of them
-    /// holds a relative path.
+    /// There is no home directory and not all four variables are set, or one of them holds a
+    /// relative path.
     pub fn find() -> Result<Self, FoldersError> {
         Self::from(|variable| std::env::var_os(variable), Xdg::new().ok())
     }

@@ -8,7 +8,7 @@ use super::spec::Language;
 #[derive(Debug, Clone)]
 pub(super) struct LanguageIndex {
     filenames: HashMap<String, String>,
-    /// From names that end in `.*`, without that end.
+    /// From names that end in `.*`, without that ending.
     prefixes: HashMap<String, String>,
     /// From names with `.*.` in them: the part before, the part behind, and the language.
     between: Vec<(String, String, String)>,

@@ -1,5 +1,4 @@
-//! The launch fields of a project's files, as they are shown to its owner and as trust remembers
-//! them.
+//! The launch fields of a project's files, in the form for their owner and for the trust store.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,7 +22,7 @@ use crate::text::hex;
 pub struct LaunchFields {
     pub(super) fields: BTreeMap<String, String>,
     pub(super) programs: BTreeMap<String, String>,
-    /// Texts that models are to follow, by path: name → SHA-256.
+    /// Texts for models to follow, by path: name → SHA-256.
     pub(super) texts: BTreeMap<String, String>,
     pub(super) tools: BTreeMap<String, String>,
     shown: Vec<(String, String)>,
@@ -60,7 +59,7 @@ impl LaunchFields {
         self.shown.iter().cloned().chain(programs).chain(texts).collect()
     }
 
-    /// Adds a text of the project that models are to follow, by its path relative to the project.
+    /// Adds a text of the project for models to follow, by its path relative to the project.
     pub(crate) fn add_text(&mut self, path: &str, content: &[u8]) {
         self.texts.insert(path.to_owned(), hash_text(content));
     }
@@ -73,7 +72,7 @@ impl LaunchFields {
     /// Adds a program that lies inside the project, by its content.
     ///
     /// # Errors
-    /// When it cannot be read, or lies outside.
+    /// The program cannot be read, or lies outside.
     pub(crate) fn add_program(&mut self, project: &Path, program: &Path) -> Result<(), TrustError> {
         let (name, hash) = hash_file(project, program)?;
         self.programs.insert(name, hash);
@@ -87,10 +86,10 @@ impl LaunchFields {
         self.shown.push((escape_unprintable(&format!("the tool `{name}`")), escape_unprintable(pin)));
     }
 
-    /// The SHA-256 of a file of the project, in hexadecimal digits.
+    /// Returns the SHA-256 of a file of the project, in hexadecimal digits.
     ///
     /// # Errors
-    /// When it cannot be read, or lies outside.
+    /// The file cannot be read, or lies outside.
     pub fn content_of(project: &Path, file: &Path) -> Result<String, TrustError> {
         hash_file(project, file).map(|(_, hash)| hash)
     }
@@ -164,8 +163,8 @@ pub(super) fn hash_file(project: &Path, program: &Path) -> Result<(String, Strin
     Ok((name, hash))
 }
 
-/// The path of a program relative to its project, not followed through links; its folder must be
-/// there.
+/// Returns the path of a program relative to its project, not followed through links; its folder
+/// must exist.
 pub(super) fn name_below(project: &Path, program: &Path) -> Result<String, TrustError> {
     let outside = || TrustError::Outside(program.display().to_string());
     let root = fs::canonicalize(project).map_err(|error| TrustError::io("find", project, &error))?;

@@ -1,4 +1,4 @@
-//! One layer of TOML, and how layers are merged.
+//! One layer of TOML, and the merge of layers.
 
 use toml::Table;
 use toml::de::{DeTable, DeValue};
@@ -39,7 +39,7 @@ impl Layer {
         Self { origin, file: file.into(), text: text.into() }
     }
 
-    /// The text as a table, once every key and type in it was found right.
+    /// Parses the text to a table, and checks every key and type in it.
     pub(super) fn read(&self, fields: &'static [ConfigField]) -> Result<Table, ConfigError> {
         if let Some(fault) = crate::text::toml_fault(&self.text) {
             return Err(ConfigError::Invalid(vec![self.problem(0, fault)]));
@@ -103,7 +103,7 @@ fn sorted(mut problems: Vec<ConfigProblem>) -> Vec<ConfigProblem> {
     problems
 }
 
-/// Lays `over` upon `under`: tables are merged key by key, everything else is replaced.
+/// Merges `over` into `under`: tables are merged key by key, everything else is replaced.
 pub(crate) fn merge(under: &mut Table, over: Table) {
     for (key, value) in over {
         match (under.get_mut(&key), value) {

@@ -20,9 +20,9 @@ const SETTINGS_FILE: &str = "lsp-tools.toml";
 /// The settings of the command line, which override all files, as TOML texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ConfigOverrides {
-    /// In the words of `servers.toml`.
+    /// The keys of `servers.toml`.
     pub(crate) servers: Option<String>,
-    /// In the words of `lsp-tools.toml`.
+    /// The keys of `lsp-tools.toml`.
     pub(crate) settings: Option<String>,
 }
 

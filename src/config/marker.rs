@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// No file of settings that is looked into has more bytes.
+/// The largest file of settings that is examined, in bytes.
 const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
 
 /// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`,

@@ -3,10 +3,10 @@
 use super::schema::ConfigFieldType::{Choice, Named, Number, Record, Text, TextTable, Texts};
 use super::schema::{ConfigField, launch, plain};
 
-/// The longest time that a mounted server may be given.
+/// The maximum time limit of a mounted server.
 pub(super) const MAX_MOUNT_TIMEOUT_MS: u64 = 3_600_000;
 
-/// The words of `[mcp]`.
+/// The keys of `[mcp]`.
 pub(super) const MCP: ConfigField = plain("mcp", Record(TABLE));
 
 const TABLE: &[ConfigField] = &[launch("files", Texts), launch("servers", Named(SERVER))];

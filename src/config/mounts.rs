@@ -44,7 +44,7 @@ use super::trust::{TrustState, TrustStore};
 const USUAL_MS: u64 = 60_000;
 const MAX_MOUNT_NAME_BYTES: usize = 32;
 
-/// One entry as it is written. Files of other programs may have more words in theirs.
+/// One entry as it is written. Files of other programs may have further keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct McpServerEntry {
@@ -141,7 +141,7 @@ impl MountedTools {
 pub(crate) enum MountOrigin {
     /// The user's own.
     User,
-    /// A project's that its owner trusted with it.
+    /// A project's that its owner trusted.
     Project,
 }
 
@@ -166,7 +166,7 @@ pub(crate) struct MountConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedFile {
     path: String,
-    /// The settings that list it count.
+    /// True if the settings that list it count.
     counts: bool,
     of_user: bool,
 }

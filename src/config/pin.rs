@@ -119,7 +119,7 @@ pub(super) fn hash_at(path: &Path) -> io::Result<String> {
     hash_of(&open(path)?)
 }
 
-/// A file that grows meanwhile is not read to its end.
+/// Hashes a file. A file that grows meanwhile is not read to its end.
 fn hash_of(file: &File) -> io::Result<String> {
     let mut file = file.take(MOST_PROGRAM_BYTES + 1);
     let mut hasher = Sha256::new();

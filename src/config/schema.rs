@@ -50,7 +50,7 @@ pub(super) const fn launch(key: &'static str, shape: ConfigFieldType) -> ConfigF
     ConfigField { key, shape, launch: true }
 }
 
-/// Everything that is wrong: the byte offset of the place, and a sentence.
+/// Returns all faults: the byte offset of the place, and a sentence.
 pub(super) fn check(document: &DeTable<'_>, fields: &'static [ConfigField]) -> Vec<(usize, String)> {
     let mut slips = Vec::new();
     check_record(document, fields, "", &mut slips);
@@ -251,7 +251,7 @@ pub(super) fn strip_launch_fields(table: &mut Table, fields: &[ConfigField], fil
     taken.map(|(path, _)| untrusted_sentence(&format!("`{}` of `{file}`", path.join(".")))).collect()
 }
 
-/// The sentence for something that does not count for want of trust.
+/// The sentence for a setting that is ignored for want of trust.
 pub(super) fn untrusted_sentence(what: &str) -> String {
     let what = escape_unprintable(what);
     format!("{what} is ignored, because this project is not trusted; `lsp-tools trust` changes that")

@@ -71,7 +71,7 @@ pub(crate) struct Settings {
     pub(crate) limits: LimitSettings,
     /// The log.
     pub(crate) log: LogSettings,
-    /// Commands.
+    /// The settings of commands.
     pub(crate) bash: BashSettings,
     /// The conditions on which the daemon ends.
     pub(crate) daemon: DaemonSettings,
@@ -195,7 +195,7 @@ impl Default for LimitSettings {
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct SkillSettings {
     /// Folders of skills, or skills themselves, beside the usual ones: absolute, below `~/`, or
-    /// relative to the workspace. Those of later ones win over those of earlier ones.
+    /// relative to the workspace. Later ones override earlier ones.
     pub(crate) directories: Vec<String>,
     /// Names of skills that are not used.
     pub(crate) disabled: Vec<String>,

@@ -1,5 +1,5 @@
 //! The types of the catalogue: one language, and one server with its recipes and rules. See
-//! `servers.toml` for the words in use.
+//! `servers.toml` for the keys in use.
 
 mod judge;
 mod packages;
@@ -26,11 +26,11 @@ pub(crate) use rules::{IdleSign, ReadySign};
 pub use untrusted::UntrustedLaunch;
 pub(crate) use untrusted::{FileSign, ShortfallRule, ToolchainProxy};
 
-/// One language: how its files are known and which servers speak for it.
+/// One language: the signs of its files and the servers for it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Language {
-    /// The name people use ("C#").
+    /// The usual name ("C#").
     pub name: String,
     /// File name extensions without the dot, compared without case.
     #[serde(default)]
@@ -42,7 +42,7 @@ pub struct Language {
     /// Interpreters named by a first line that starts with `#!` ("python3").
     #[serde(default)]
     pub(crate) shebangs: Vec<String>,
-    /// LSP `languageId` (3.17, *TextDocumentItem*); the language's key where absent.
+    /// LSP `languageId` (3.17, *TextDocumentItem*); the language's key if absent.
     pub(crate) language_id: Option<String>,
     /// Extensions whose `languageId` differs (`tsx = "typescriptreact"`).
     #[serde(default)]
@@ -102,7 +102,7 @@ impl Language {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ServerSpec {
-    /// The name people use.
+    /// The usual name.
     pub name: String,
     /// The address of its documentation.
     #[serde(default)]
@@ -128,10 +128,11 @@ pub struct ServerSpec {
     /// Those of the markers that count only if no folder above has a stronger sign.
     #[serde(default)]
     pub(crate) weak_root_markers: WeakRootMarkers,
-    /// Do not start without a root marker (a Deno server in a Node project).
+    /// True to start it only with a root marker (a Deno server in a Node project).
     #[serde(default)]
     pub root_required: bool,
-    /// Use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle builds).
+    /// True to use the topmost marked folder instead of the nearest (Cargo workspaces, Gradle
+    /// builds).
     #[serde(default)]
     pub root_topmost: bool,
     /// The markers of a project of projects that one process serves whole. The nearest folder that
@@ -142,7 +143,7 @@ pub struct ServerSpec {
     pub(crate) root_excludes: Option<ConfigMarker>,
     /// The list of the folders that belong to it, as globs.
     pub(crate) root_members: Option<ConfigMarker>,
-    /// The topmost of those folders is the root, not the nearest.
+    /// True if the topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
     /// The signs that a project wants this server.
@@ -154,8 +155,7 @@ pub struct ServerSpec {
     /// The kinds of requests that the server gets.
     #[serde(default)]
     pub(crate) features: ServerFeatures,
-    /// Of the questions that many servers do not know, those that it answers, in the words of
-    /// [`ServerQuestion`].
+    /// The questions of [`ServerQuestion`] that it answers; many servers do not know them.
     #[serde(default)]
     pub(crate) answers: Vec<ServerQuestion>,
     /// Those that it answers from the project of the file alone, if its root has several.
@@ -185,7 +185,7 @@ pub struct ServerSpec {
     /// The ways to install it.
     #[serde(default)]
     pub install: InstallSpec,
-    /// Answer to `workspace/configuration`, by section, and the content of
+    /// The answer to `workspace/configuration`, by section, and the content of
     /// `workspace/didChangeConfiguration`.
     #[serde(default)]
     pub settings: toml::Table,
@@ -203,7 +203,8 @@ pub struct ServerSpec {
     /// The settings that it reads only at its start; it is restarted when one of them changes.
     #[serde(default)]
     pub(crate) restarts_with: Vec<ConfigMarker>,
-    /// Settings that hold below those while the root has no sign of a configuration of their own.
+    /// Settings that apply below those as long as the root has no sign of a configuration of their
+    /// own.
     #[serde(default)]
     pub(crate) settings_unless: Vec<SettingsUnless>,
     /// True if it requests its settings (`workspace/configuration`) right after its start. A
@@ -235,7 +236,7 @@ pub struct ServerSpec {
     /// Known faults, in sentences.
     #[serde(default)]
     pub faults: Vec<String>,
-    /// Seconds `initialize` may take.
+    /// The time limit of `initialize`, in seconds.
     pub start_timeout: Option<u64>,
     /// True to give a Python project's virtual environment to the server (`VIRTUAL_ENV`, PATH and
     /// `python-path-setting`).
@@ -264,7 +265,7 @@ pub struct ServerSpec {
     pub untrusted: Option<UntrustedLaunch>,
     /// The toolchain proxy that a program of the command's name on PATH may be.
     pub(crate) proxy: Option<ToolchainProxy>,
-    /// Do not use this server unless a setting names it.
+    /// True to use this server only if a setting names it.
     #[serde(default)]
     pub disabled: bool,
 }
@@ -328,7 +329,7 @@ pub(crate) enum UncheckedAspect {
 }
 
 impl UncheckedAspect {
-    /// The word for it.
+    /// The name of the aspect.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Imports => "imports",
@@ -343,11 +344,11 @@ impl UncheckedAspect {
 pub(crate) struct WeakRootMarkers {
     /// The markers.
     pub(crate) markers: Vec<String>,
-    /// The signs of a project in which they mark no other one.
+    /// The signs of a project within which they mark no other one.
     pub(crate) within: Vec<ConfigMarker>,
 }
 
-/// Settings that hold unless the project has its own.
+/// Settings that apply unless the project has its own.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SettingsUnless {
@@ -363,7 +364,7 @@ pub(crate) struct SettingsUnless {
 pub(crate) struct BuildFile {
     /// Its name.
     pub(crate) name: String,
-    /// The folders, relative to the root, in which the server looks by itself.
+    /// The folders, relative to the root, that the server searches by itself.
     pub(crate) itself: Vec<String>,
     /// Files in the root that have the same purpose, if builds leave none.
     #[serde(default)]
@@ -378,7 +379,7 @@ pub(crate) struct BuildFile {
     pub(crate) option: String,
 }
 
-/// Something that a project of a kind needs and may not have yet.
+/// A part that a certain kind of project needs and may not have yet.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct SetUp {
@@ -445,7 +446,8 @@ impl ServerSpec {
         lacking.filter(move |needed| !(needed.build_file && is_built()))
     }
 
-    /// Its table for `root`, the settings and rules that depend on the root's files decided.
+    /// Returns its table for `root`, with the settings and rules that depend on the root's files
+    /// resolved.
     pub(crate) fn resolve_for_root(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
         let mut settings = toml::Table::new();
         for unless in &self.settings_unless {
@@ -511,6 +513,6 @@ pub(crate) struct ServerPrerequisite {
     pub(crate) below: Vec<String>,
     /// The loss without it.
     pub(crate) message: String,
-    /// The command that mends it.
+    /// The command that installs it.
     pub(crate) install: String,
 }

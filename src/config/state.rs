@@ -41,12 +41,12 @@ pub(crate) struct StateFolder {
 }
 
 /// The name of a file in a [`StateFolder`]: 1 to 128 bytes; letters, digits, spaces, `-`, `_` and
-/// `.`, of which it does not begin with a dot or space.
+/// `.`. It does not begin with a dot or space.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct StateName(String);
 
 impl StateName {
-    /// `name`, if it can be one.
+    /// Returns `name` as a file name, if it is valid.
     pub(crate) fn new(name: &str) -> Option<Self> {
         let fits =
             |character: char| character.is_alphanumeric() || matches!(character, ' ' | '-' | '_' | '.');
@@ -60,10 +60,10 @@ impl StateName {
     }
 }
 
-/// A file of our own cannot be read or written.
+/// The reasons why a file of our own cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateError {
-    /// Others could have changed it.
+    /// Other users could have changed the file.
     #[error(
         "the folder of {what} belongs to another user or can be written by others, so it is not used; take that right away (chmod go-w) or set LSP_TOOLS_STATE_DIR to a folder of your own"
     )]
@@ -77,7 +77,7 @@ pub(crate) enum StateError {
         /// The description of the content.
         what: &'static str,
     },
-    /// The file has more bytes than any that we write.
+    /// The file is larger than any that we write.
     #[error("a file among {what} has more than {limit} bytes; it was not written by lsp-tools")]
     TooLarge {
         /// The description of the content.
@@ -101,7 +101,7 @@ pub(crate) enum StateError {
 #[derive(Debug)]
 pub(crate) struct LockedFolder<'a> {
     folder: &'a StateFolder,
-    /// Before the turn: the next one in this process then finds the file free.
+    /// Released before the turn: the next waiter in this process then finds the file free.
     _lock: File,
     _turn: FolderChangeGuard,
 }

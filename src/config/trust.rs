@@ -56,7 +56,7 @@ struct KeptStore {
 pub(super) struct RecordedProject {
     store: Arc<TrustStoreContent>,
     key: String,
-    /// The project's folder as it is now.
+    /// The present identity of the project's folder.
     device: u64,
     inode: u64,
 }
@@ -84,7 +84,7 @@ impl RecordedProject {
 /// The hooks in a project's trust record.
 #[derive(Debug, Default)]
 pub(crate) struct RecordedHooks {
-    /// The paths of hooks files, also of those that are gone since.
+    /// The paths of hooks files, including those that no longer exist.
     pub(crate) texts: Vec<String>,
     /// True if there were hooks in its settings, and its launch fields, or the folder itself, are
     /// not those that were trusted.
@@ -152,7 +152,7 @@ impl TrustState {
 pub(crate) struct TrustedProject {
     /// Its canonical path when it was trusted.
     pub(crate) project: PathBuf,
-    /// The launch fields that count.
+    /// The trusted launch fields.
     pub(crate) fields: Vec<String>,
     /// The programs inside it that may run, relative to it.
     pub(crate) programs: Vec<String>,
@@ -186,7 +186,7 @@ struct TrustRecord {
     fields: BTreeMap<String, String>,
     /// Program, relative to the project → SHA-256 of its content.
     programs: BTreeMap<String, String>,
-    /// Text that models are to follow, relative to the project → SHA-256 of it.
+    /// Text for models to follow, relative to the project → SHA-256 of it.
     #[serde(default)]
     texts: BTreeMap<String, String>,
     /// The project's own tools: the SHA-256 of the parts for which each needs trust.
@@ -391,10 +391,10 @@ impl TrustStore {
         self.update_store(|store| store.projects.remove(key).is_some())
     }
 
-    /// Every trusted project, by path.
+    /// Returns every trusted project, by path.
     ///
     /// # Errors
-    /// When the store cannot be believed.
+    /// The store is not reliable.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn list(&self) -> Result<Vec<TrustedProject>, TrustError> {
         let store = self.read()?;
@@ -440,7 +440,7 @@ impl TrustStore {
         check_owner_and_mode(&self.folder, &fs::metadata(&self.folder).map_err(failed)?)
     }
 
-    /// The store as its file has it, and the state of the file that was read.
+    /// Reads the store's file; also returns the state of the file that was read.
     fn read_file(&self, path: &Path) -> Result<(TrustStoreContent, Option<FileStamp>), TrustError> {
         let mut file = match File::open(path) {
             Ok(file) => file,

@@ -63,7 +63,8 @@ pub(crate) struct BashSettings {
     /// The time limit of a command if the caller gives none (120 s).
     #[serde(rename = "timeout-ms", deserialize_with = "milliseconds")]
     pub(crate) timeout: Duration,
-    /// The longest that a caller may ask for (600 s). Commands in the background may take longer.
+    /// The longest time limit that a caller may set (600 s). Commands in the background may take
+    /// longer.
     #[serde(rename = "max-timeout-ms", deserialize_with = "milliseconds")]
     pub(crate) max_timeout: Duration,
     /// The size of each of the two output streams in an answer, in bytes (10,000).

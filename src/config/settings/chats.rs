@@ -1,7 +1,5 @@
-//! `[chats]`: whether agents may read the user's chats, and the folders that hold them.
-//!
-//! Only the user's own settings count: chats are private, and a project must not be able to have
-//! them read.
+//! `[chats]`: the access of agents to the user's chats, and the folders that hold them. Only the
+//! user's own settings count: chats are private, and a project must not be able to have them read.
 
 use serde::Deserialize;
 use toml::Table;
@@ -19,7 +17,8 @@ pub(super) const CHATS: &[ConfigField] =
 pub(crate) struct ChatSettings {
     /// True to offer tools that read the chats (the default is false).
     pub(crate) enabled: bool,
-    /// Folders called `User` of VS Code and its kin, instead of the usual ones; from `/` or `~/`.
+    /// Folders called `User` of VS Code and its variants, instead of the usual ones; from `/` or
+    /// `~/`.
     pub(crate) vscode: Option<Vec<String>>,
     /// Folders of Copilot's command line, instead of the usual one; from `/` or `~/`.
     pub(crate) copilot_cli: Option<Vec<String>>,

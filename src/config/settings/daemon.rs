@@ -7,10 +7,10 @@ use serde::Deserialize;
 use crate::config::schema::ConfigFieldType::Number;
 use crate::config::schema::{ConfigField, plain};
 
-/// The words of `[daemon]`.
+/// The keys of `[daemon]`.
 pub(super) const DAEMON: &[ConfigField] = &[plain("idle-stop-s", Number(1, 604_800))];
 
-/// When the daemon goes.
+/// The conditions on which the daemon ends.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DaemonSettings {

@@ -1,4 +1,4 @@
-//! `[editor]`: how editors share unsaved text.
+//! `[editor]`: the sharing of an editor's unsaved text.
 
 use serde::Deserialize;
 

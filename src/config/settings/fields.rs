@@ -16,7 +16,7 @@ use crate::config::schema::{ConfigField, launch, plain};
 const MAX_DEADLINE_MS: u64 = 3_600_000;
 const A_DEADLINE: ConfigFieldType = Number(1, MAX_DEADLINE_MS);
 
-/// The words of `lsp-tools.toml`.
+/// The keys of `lsp-tools.toml`.
 pub(in crate::config) const SETTINGS: &[ConfigField] = &[
     plain("deadlines", Record(DEADLINES)),
     plain("servers", Record(SERVERS)),

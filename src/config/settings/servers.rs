@@ -12,7 +12,7 @@ use crate::config::layer::{Layer, LayerOrigin};
 use crate::config::schema::ConfigFieldType::Number;
 use crate::config::schema::{ConfigField, plain};
 
-/// The words of `[servers]`.
+/// The keys of `[servers]`.
 pub(super) const SERVERS: &[ConfigField] = &[
     plain("idle-stop-s", Number(1, 86_400)),
     plain("memory-budget-mb", Number(64, 1 << 20)),
@@ -21,7 +21,7 @@ pub(super) const SERVERS: &[ConfigField] = &[
     plain(MACHINE_SHARES[1], Number(1, 1_000)),
 ];
 
-/// Those that all of a user's workspaces share.
+/// The keys that all of a user's workspaces share.
 const MACHINE_SHARES: [&str; 2] = ["machine-memory-budget-mb", "machine-starts"];
 
 /// The resource limits of running servers.
@@ -31,8 +31,8 @@ pub(crate) struct ServerSettings {
     /// Seconds without a question after which a server is stopped (600).
     pub(crate) idle_stop_s: u64,
     /// Resident memory of all servers of a workspace and their children together, in MiB, above
-    /// which the one that was asked least recently is stopped (4096). One that is the only one, or
-    /// was asked within the last minute, is not.
+    /// which the least recently used one is stopped (4096). A server that is the only one, or was
+    /// used within the last minute, is not stopped.
     pub(crate) memory_budget_mb: u64,
     /// Documents that one server has open at a time (64).
     pub(crate) max_open_documents: usize,

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::super::schema::ConfigFieldType::{Flag, Text, Texts};
 use super::super::schema::{ConfigField, launch};
 
-/// All of them decide where text of this machine goes, so a project's word needs trust.
+/// The keys decide the destination of text of this machine, so a project's values need trust.
 pub(in super::super) const FETCH: &[ConfigField] = &[launch("allow-hosts", Texts)];
 pub(in super::super) const LIBRARY_DOCS: &[ConfigField] = &[launch("api", Text), launch("remote", Flag)];
 
@@ -13,7 +13,8 @@ pub(in super::super) const LIBRARY_DOCS: &[ConfigField] = &[launch("api", Text),
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct FetchSettings {
-    /// Hosts (`host` or `host:port`) that may be fetched though their addresses are private; none.
+    /// Hosts (`host` or `host:port`) that may be fetched although their addresses are private; none
+    /// by default.
     pub(crate) allow_hosts: Vec<String>,
 }
 

@@ -124,7 +124,7 @@ pub(crate) struct RequiredProgram {
     pub(crate) program: String,
     /// The arguments with which it prints its version.
     pub(crate) version: Vec<String>,
-    /// The least version that will do ("1.21").
+    /// The minimum version ("1.21").
     pub(crate) at_least: String,
     /// The packages from PyPI, pinned, that contain it.
     pub(crate) pip: Vec<String>,

@@ -1,4 +1,4 @@
-//! The rules of a server: when its text, its diagnostics and its answers are right.
+//! The rules of a server for its text, its diagnostics and the completeness of its answers.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) enum SyncRule {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct DiagnosticsRule {
-    /// The way to use.
+    /// The source to use.
     pub(crate) source: DiagnosticsSource,
     /// Milliseconds of silence after which unversioned pushes count as settled, if no better sign
     /// is known.
@@ -69,8 +69,7 @@ pub(crate) struct DiagnosticsRule {
     /// The checkers (a diagnostic's `source`) whose start columns count bytes of UTF-8, regardless
     /// of the server's encoding.
     pub(crate) byte_columns: Vec<String>,
-    /// Codes of findings that follow from which files there are and from the text they are in, and
-    /// from no other text.
+    /// Codes of findings that depend only on the existence of files and on their own text.
     pub(crate) about_files: Vec<String>,
     /// Lists of globs by which a project selects the files of its command line's check; of several
     /// files the first that exists.
@@ -80,7 +79,7 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) excludes: Vec<ConfigMarker>,
 }
 
-/// A checker that a server runs in the background, over the project as it is on disk.
+/// A checker that a server runs in the background, over the project on disk.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) struct BackgroundCheckRule {
@@ -228,8 +227,8 @@ pub(crate) struct ReadinessRule {
     pub(crate) files_during: Vec<String>,
     /// A notification that means "ready" once.
     pub(crate) notification: Option<ReadySign>,
-    /// Milliseconds after its first document was opened in which "nothing" is not believed and
-    /// asked again: it answers before it has looked.
+    /// Milliseconds after its first document was opened for which an empty answer is not believed
+    /// and requested again, because it may come before the server has looked.
     pub(crate) distrust_empty_ms: u64,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for
     /// all.

@@ -18,17 +18,17 @@ pub struct UntrustedLaunch {
     /// True to keep Node.js, in it and in its child processes, from loading code that lies in the
     /// workspace.
     pub(crate) node_guard: bool,
-    /// Requests of LSP that it is not sent, since its answers would come from code of the project.
+    /// Requests of LSP that it does not get, since its answers would come from code of the project.
     pub(crate) unasked: Vec<String>,
-    /// Environment variables, laid over those of the server.
+    /// Environment variables, merged over those of the server.
     pub(crate) env: BTreeMap<String, String>,
     /// Environment variables whose value is the first word that a program, with arguments, prints
     /// in the root. If there is no such program, they are not set; if it fails, the server is not
     /// started.
     pub(crate) env_from: BTreeMap<String, Vec<String>>,
-    /// Settings, laid over those of the server.
+    /// Settings, merged over those of the server.
     pub(crate) settings: toml::Table,
-    /// `initializationOptions`, laid over those of the server.
+    /// `initializationOptions`, merged over those of the server.
     pub(crate) initialization_options: toml::Table,
     /// Files with which it is not started at all, because they would make it run code of the
     /// project anyway.

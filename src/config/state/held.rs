@@ -116,8 +116,8 @@ impl StateFolder {
         read_up_to(file, limit).map(Some)
     }
 
-    /// The version that came while the one before it was opened; its writer lives, as it has just
-    /// written.
+    /// Reads the version that replaced the previous one while that was opened; its writer lives, as
+    /// it has just written.
     fn read_newer(&self, path: &std::path::Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
         match private::open_options().read(true).open(path) {
             Ok(file) if file.metadata()?.is_file() => read_up_to(file, limit).map(Some),

@@ -20,7 +20,7 @@ pub enum TrustError {
         /// The fault.
         reason: String,
     },
-    /// Others can write it.
+    /// Other users can write it.
     #[error(
         "`{path}` can be changed by other users, so what it says cannot be believed; run: chmod go-w '{path}'"
     )]
@@ -58,7 +58,7 @@ pub enum TrustError {
     /// The path has no exact spelling in the store.
     #[error("`{0}` is not UTF-8 and cannot be trusted; rename the folder or the file")]
     NotUtf8(String),
-    /// Another folder is reached by the project's path than the one that was opened.
+    /// The project's path leads to another folder than the one that was opened.
     #[error(
         "`{path}` leads to `{now}` by now, so nothing that was said of the project holds; start again there, or put the folder back"
     )]
@@ -76,7 +76,7 @@ pub enum TrustError {
         /// The most files that they may name.
         most: usize,
     },
-    /// A program that is to be trusted with a project is not part of it.
+    /// A program to be trusted with a project is not part of it.
     #[error("`{0}` does not lie inside the project, so trust in the project says nothing of it")]
     Outside(String),
 }
