@@ -61,7 +61,7 @@ impl ChangeBatch {
 struct ChangeFeedLimits {
     /// Most directories to watch through the kernel; others are scanned in every drain.
     watches: usize,
-    /// Most files to remember.
+    /// Most files to record.
     files: usize,
     /// The time after the start for which a drain waits for the watches.
     setup: Duration,
@@ -76,10 +76,9 @@ const LIMITS: ChangeFeedLimits = ChangeFeedLimits {
     polling: Duration::from_millis(500),
 };
 
-/// Notices changes of the files in a workspace.
-///
-/// The files are those that a walk lists, and hidden files beside them (settings of tools, ignore
-/// files); links and special files are not among them. Dropping it ends the watching.
+/// Reports changes of the files in a workspace. The files are those that a walk lists, and hidden
+/// files beside them (settings of tools, ignore files); links and special files are not among them.
+/// Dropping it ends the watching.
 #[derive(Debug)]
 pub(crate) struct ChangeFeed {
     shared: Arc<ChangeFeedState>,
@@ -165,7 +164,7 @@ impl Drop for ChangeFeed {
     }
 }
 
-/// Two changes of one file, one after the other, as one; `None` if together they are nothing.
+/// Merges two successive changes of one file; `None` if they cancel out.
 fn merge_kinds(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
     use ChangeKind::{Changed, Created, Deleted};
     match (first, second) {
@@ -176,7 +175,7 @@ fn merge_kinds(first: ChangeKind, second: ChangeKind) -> Option<ChangeKind> {
     }
 }
 
-/// The changes of `later` on top of those of `earlier`.
+/// Merges the changes of `later` into those of `earlier`.
 fn merge_all<Key: Ord>(
     earlier: &mut BTreeMap<Key, ChangeKind>,
     later: impl IntoIterator<Item = (Key, ChangeKind)>,

@@ -11,12 +11,12 @@ pub struct WorkDeadline {
     given_up: Arc<AtomicBool>,
 }
 
-/// Ends the work when it is dropped.
+/// A guard that ends the work when it is dropped.
 #[derive(Debug)]
 pub(crate) struct GiveUp(Arc<AtomicBool>);
 
 impl WorkDeadline {
-    /// Not beyond `deadline`.
+    /// Creates a deadline that can be cancelled.
     pub fn new(deadline: Instant) -> Self {
         Self { deadline, given_up: Arc::default() }
     }

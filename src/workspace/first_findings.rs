@@ -14,7 +14,7 @@ pub(super) struct FirstFindings<T> {
 }
 
 impl<T> FirstFindings<T> {
-    /// Nothing yet; `wanted` findings will do.
+    /// An empty collection for `wanted` findings.
     pub(super) fn new(wanted: usize) -> Self {
         Self { wanted, total: 0, files: BTreeMap::new() }
     }

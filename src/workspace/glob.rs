@@ -8,7 +8,7 @@ use super::select::{SelectError, Selection, check_glob};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::{build_glob_set, read_glob};
 
-/// When the newest files are wanted, this many are compared at most.
+/// The maximum number of files that are compared when the newest are wanted.
 const MAX_COMPARED_GLOB_FILES: usize = 200_000;
 
 /// The parameters of a search for files by name.
@@ -20,7 +20,7 @@ pub(crate) struct GlobQuery {
     /// A directory that its fixed beginning names is searched even if it is hidden or ignored. A
     /// hidden name counts wherever the pattern spells its dot (`**/.github/*`).
     pub pattern: String,
-    /// The directory to look in.
+    /// The directory to search.
     pub under: WorkspacePath,
     /// True to include hidden files and the content of hidden directories that the pattern does not
     /// spell.
@@ -35,7 +35,7 @@ pub(crate) struct GlobQuery {
     pub deadline: WorkDeadline,
 }
 
-/// In which order paths come.
+/// The order of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum GlobOrder {
     /// By path, name by name.
@@ -45,14 +45,14 @@ pub(crate) enum GlobOrder {
     Newest,
 }
 
-/// The files that match.
+/// The matching files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct GlobResult {
     /// Regular files, relative to the workspace's root.
     pub paths: Vec<WorkspacePath>,
     /// True if there are more than `max`.
     pub(crate) has_more: bool,
-    /// The deadline, or the number of files to compare, ended the walk; there may be others.
+    /// True if the deadline, or the limit of compared files, ended the walk; there may be others.
     pub(crate) cut_short: bool,
     /// The number of files left out because they are hidden.
     pub(crate) hidden: usize,
@@ -138,7 +138,7 @@ fn compile_glob(pattern: &str) -> Result<GlobSet, SelectError> {
     glob.and_then(|glob| build_glob_set([glob])).map_err(bad)
 }
 
-/// The names at the beginning of `pattern` that stand for nothing but themselves.
+/// Returns the literal names at the beginning of `pattern`.
 fn fixed_beginning(pattern: &str) -> String {
     let is_fixed = |name: &&str| !name.contains(['*', '?', '[', ']', '{', '}', '\\']);
     // An alternative may hold a slash, so what lies in braces is no name of its own.

@@ -103,16 +103,16 @@ pub struct GrepResult {
     pub files: Vec<FileMatches>,
     /// True if there are more than `max`.
     pub has_more: bool,
-    /// The deadline ended the search; there may be more, also before those found.
+    /// True if the deadline ended the search; there may be more, also before those found.
     pub timed_out: bool,
     /// The number of searched files.
     pub searched: usize,
     /// The number of files with a NUL byte near their start, in which the pattern matches or which
     /// are large and were named explicitly.
     pub(crate) binary: usize,
-    /// Files that were searched up to the NUL byte at the offset only.
+    /// Files that were searched only up to the NUL byte at the offset.
     pub(crate) cut: BTreeMap<WorkspacePath, u64>,
-    /// The number of lines for whose length the pattern is too slow.
+    /// The number of lines that are too long for the pattern.
     pub(crate) skipped_lines: usize,
     /// The number of files that could not be searched: a line (or, for patterns over several lines,
     /// the file) is too long, or reading failed.
@@ -129,7 +129,7 @@ pub enum GrepError {
     /// The pattern is not usable.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// The files cannot be chosen.
+    /// The selection of files is not valid.
     #[error(transparent)]
     Select(#[from] SelectError),
 }

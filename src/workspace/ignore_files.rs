@@ -114,7 +114,8 @@ impl IgnoreFiles {
         }
     }
 
-    /// The rules of the absolute `folder`, and whether one from the top on to it is left out.
+    /// Returns the rules of the absolute `folder`, and whether a folder between the top and it is
+    /// left out.
     fn folder_state(&self, folder: &Path, is_left_out: Option<LeavesOut<'_>>) -> FolderIgnoreState {
         let known = |folder: &Path| self.folders.read().get(folder.as_os_str()).cloned();
         let mut unknown = Vec::new();

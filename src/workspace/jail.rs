@@ -9,7 +9,7 @@ use parking_lot::RwLock;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-/// A directory that nothing is opened outside of.
+/// A directory outside of which nothing is opened.
 #[derive(Debug)]
 pub(super) struct Jail {
     fd: RwLock<Arc<OwnedFd>>,
@@ -88,7 +88,7 @@ impl Jail {
         rustix::fs::openat2(self.fd(), relative, location_flags(), Mode::empty(), resolve).is_ok()
     }
 
-    /// Elsewhere the system cannot be asked.
+    /// Other systems cannot answer this.
     #[cfg(not(target_os = "linux"))]
     pub(super) fn is_unlinked(&self, _: &Path) -> bool {
         false
@@ -106,7 +106,7 @@ impl Jail {
         }
     }
 
-    /// `relative` without any link in it, if that is still beneath the root.
+    /// Returns `relative` without any link in it, if that is still beneath the root.
     fn resolve_relative(&self, relative: &Path) -> Result<PathBuf, Errno> {
         let target = std::fs::canonicalize(self.root.join(relative)).map_err(to_errno)?;
         match target.strip_prefix(&self.root) {
@@ -146,7 +146,7 @@ pub(super) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     open_by_names(path, location_flags())
 }
 
-/// Opens `path` for reading, as [`Jail::open`] but anywhere.
+/// Opens `path` for reading, like [`Jail::open`] but anywhere.
 pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     open_by_names(path, READ)
 }
@@ -228,7 +228,7 @@ mod tests {
 
     use super::*;
 
-    /// The hostile links that both ways of opening must judge alike.
+    /// The hostile links on which both ways of opening must agree.
     fn tree() -> (tempfile::TempDir, PathBuf) {
         let outer = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(outer.path()).unwrap().join("w");

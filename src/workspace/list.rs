@@ -52,16 +52,16 @@ pub(crate) enum EntryKind {
 /// The target of a symbolic link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
-    /// To something in the workspace.
+    /// The target is in the workspace.
     Inside {
         /// The target's path, without links.
         path: WorkspacePath,
         /// True if the target is a directory.
         is_dir: bool,
     },
-    /// Out of the workspace.
+    /// The target is outside the workspace.
     Outside,
-    /// To nothing, or in a circle.
+    /// The target does not exist, or the links form a circle.
     Nothing,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct DirectoryListing {
     pub entries: Vec<DirectoryEntry>,
     /// True if there are more than `max`.
     pub(crate) has_more: bool,
-    /// The deadline came first; there may be others.
+    /// True if the deadline ended the listing; there may be others.
     pub(crate) timed_out: bool,
     /// The number of entries left out because they are hidden.
     pub(crate) hidden: usize,

@@ -1,5 +1,4 @@
-//! Paths at which nothing is, watched through the folders that have to change before something can
-//! be there.
+//! Missing paths, watched through the folders that must change before one of them can exist.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,11 +6,11 @@ use std::time::SystemTime;
 
 use super::FileStamp;
 
-/// Paths at which nothing was, inside or outside of a workspace. Whether that still holds takes one
-/// call of the system for each folder, not one for each path.
+/// Paths that were missing, inside or outside of a workspace. The check that they still are takes
+/// one system call for each folder, not one for each path.
 #[derive(Debug)]
 pub(crate) struct MissingPaths {
-    /// The nearest folder above some of the paths, and those.
+    /// The nearest folder above some of the paths, with these paths.
     below: BTreeMap<PathBuf, MissingBelow>,
     /// Paths whose absence no folder's stamp confirms: the folder changed a moment ago, or a
     /// dangling link is in the path.
@@ -86,7 +85,7 @@ mod tests {
 
     use super::*;
 
-    /// Longer than the time in which the stamp of a folder that just changed proves nothing.
+    /// Waits longer than the time for which the stamp of a folder that just changed proves nothing.
     fn settle() {
         thread::sleep(Duration::from_millis(60));
     }

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::skipped::skipped;
 
-/// The sources of all packages that this one is built of.
+/// The sources of all dependencies of this package.
 fn tree() -> Workspace {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home =
@@ -137,7 +137,7 @@ fn query(pattern: GrepPattern) -> GrepQuery {
     }
 }
 
-/// `path:line text`; the text of lines that are not cut.
+/// Formats `path:line text`; the text of lines that are not cut.
 fn ours(workspace: &Workspace, query: &GrepQuery) -> BTreeSet<String> {
     let result = workspace.grep(query).expect("a search");
     assert!(!result.timed_out && !result.has_more);

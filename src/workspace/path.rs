@@ -30,12 +30,12 @@ pub enum PathError {
         /// The given path, made printable.
         given: String,
     },
-    /// No file could be opened by it.
+    /// The path is longer than any that can be opened.
     #[error("`{given}` has {bytes} bytes, and a path can have {MAX_PATH_BYTES}; give a shorter one")]
     TooLong {
         /// The beginning of the given path, made printable.
         given: String,
-        /// Its length, or that of the absolute path that it means.
+        /// Its length, or that of the resulting absolute path.
         bytes: usize,
     },
     /// One of its names is longer than any file system allows.
@@ -60,9 +60,9 @@ pub enum PathError {
     },
 }
 
-/// The most bytes of a path, as Linux has it without the NUL at its end.
+/// The maximum length of a path in bytes, as in Linux without the NUL at its end.
 pub(super) const MAX_PATH_BYTES: usize = 4_095;
-/// The most bytes of one name.
+/// The maximum length of one name in bytes.
 const MOST_NAME_BYTES: usize = 255;
 /// The maximum depth below the root. A path of [`MAX_PATH_BYTES`] could have eight times as many
 /// names, but real projects do not, and walks keep some memory for each level.
@@ -80,7 +80,7 @@ impl WorkspacePath {
         Self(Arc::from(relative))
     }
 
-    /// The relative path that `given`, itself relative, means beneath the root.
+    /// Converts `given`, itself relative, to a path beneath the root.
     pub(super) fn from_relative(given: &Path) -> Result<Self, PathError> {
         check_given(given)?;
         match normalise(given) {
@@ -160,11 +160,10 @@ impl WorkspacePath {
         self.0.parent().map(|parent| Self(Arc::from(parent)))
     }
 
-    /// The path of `relative` below this one; `..` is resolved lexically and may not climb above
-    /// the root.
+    /// Joins `relative` to this path; `..` is resolved lexically and may not climb above the root.
     ///
     /// # Errors
-    /// [`PathError`] where `relative` is absolute, climbs out or contains a NUL character.
+    /// [`PathError`] if `relative` is absolute, climbs out or contains a NUL character.
     pub(crate) fn join(&self, relative: &str) -> Result<WorkspacePath, PathError> {
         Self::from_relative(&self.0.join(relative))
     }

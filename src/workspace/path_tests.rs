@@ -13,7 +13,7 @@ use super::{ListQuery, WorkDeadline, Workspace};
 /// The time limit of a refusal, for a slow machine; it normally takes milliseconds.
 const SOON: Duration = Duration::from_secs(60);
 
-/// A workspace with links of every kind, to ask about paths in.
+/// A workspace with links of every kind, for queries about paths.
 fn linked(folder: &Path) -> Workspace {
     let root = folder.join("w");
     std::fs::create_dir_all(root.join("a/a/a")).unwrap();

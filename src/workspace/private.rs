@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// The rights of all but the owner.
+/// The permissions of all but the owner.
 const GROUP_OTHER_MODE_MASK: u32 = 0o077;
 /// The bits that let others add content.
 const GROUP_OTHER_WRITE_MASK: u32 = 0o022;
@@ -101,8 +101,8 @@ pub(crate) fn ensure_folder_private(
     restrict_folder(path, &metadata).map_err(failed)
 }
 
-/// Takes the rights of others from everything below `folder`, `depth` levels deep. Links are not
-/// followed.
+/// Removes the permissions of others from everything below `folder`, `depth` levels deep. Links are
+/// not followed.
 fn close_below(folder: &Path, depth: usize) -> Result<(), PrivateError> {
     let mut waiting = vec![(folder.to_owned(), depth)];
     while let Some((folder, depth)) = waiting.pop() {
@@ -160,8 +160,8 @@ pub(crate) fn make_folder(path: &Path) -> io::Result<()> {
     restrict_folder(path, &metadata)
 }
 
-/// Options for a file of our own: for the user alone if it is made, never a link, and never waited
-/// for.
+/// Returns options for a file of our own: private if it is created, never a link, and never
+/// blocking.
 pub(crate) fn open_options() -> OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();

@@ -30,10 +30,11 @@ const MAX_FILE_READ_ATTEMPTS: usize = 4;
 pub(crate) struct FileStamp {
     /// Length in bytes.
     pub(crate) size: u64,
-    /// When its content was last changed, in nanoseconds since 1970; can be set by programs.
+    /// The time of the last change of its content, in nanoseconds since 1970; can be set by
+    /// programs.
     pub(crate) mtime_ns: i64,
-    /// When the file was last changed in any way, in nanoseconds since 1970; set by the kernel
-    /// alone.
+    /// The time of the last change of the file in any way, in nanoseconds since 1970; set by the
+    /// kernel alone.
     pub(crate) ctime_ns: i64,
     /// The inode of the file; a replaced file has another one.
     pub(crate) inode: u64,
@@ -44,7 +45,7 @@ pub(crate) struct FileStamp {
 pub struct TextFile {
     /// The text, line ends as in the file, without a byte order mark.
     pub text: String,
-    /// The state of the file that `text` is of.
+    /// The state of the file that contains `text`.
     pub(crate) stamp: FileStamp,
     /// True if the file begins with a UTF-8 byte order mark.
     pub(crate) bom: bool,
@@ -124,7 +125,7 @@ pub enum ReadError {
     Utf16 {
         /// The path.
         path: String,
-        /// In which byte order.
+        /// The byte order.
         order: ByteOrder,
     },
     /// The file contains NUL bytes.
@@ -242,7 +243,7 @@ impl FileStamp {
     }
 }
 
-/// Longer than any tick of the clock that file systems take their times from.
+/// A time longer than any tick of a file system's clock.
 pub(super) const MAX_TIMESTAMP_GRANULARITY: Duration = Duration::from_millis(20);
 
 fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
@@ -305,7 +306,7 @@ impl Workspace {
         self.jail().locate(path.as_path()).map(drop).map_err(|errno| from_errno(path.display(), errno))
     }
 
-    /// The file at `relative`, opened, if it is a regular one, and its stamp.
+    /// Opens the file at `relative`, if it is a regular one; also returns its stamp.
     pub(super) fn open_regular(&self, relative: &Path) -> Result<(File, FileStamp), ReadError> {
         let name = || WorkspacePath::new(relative.to_owned()).display();
         self.check_name(relative)?;
@@ -347,8 +348,8 @@ impl Workspace {
         open_unlinked(path, OFlags::empty())
     }
 
-    /// The content of the regular file at `absolute`, as [`open_outside`](Self::open_outside) opens
-    /// it, if it has no more than `limit` bytes.
+    /// Reads the regular file at `absolute`, opened like in [`open_outside`](Self::open_outside),
+    /// if it has no more than `limit` bytes.
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
@@ -356,9 +357,9 @@ impl Workspace {
         Ok(read_stable(|| regular_anywhere(absolute), &|| last_name(absolute), limit)?.0)
     }
 
-    /// The text of a file anywhere, such as a library's source that a language server pointed at,
+    /// Reads the text of a file anywhere, such as a library's source in a language server's answer,
     /// if it is a regular UTF-8 file of no more than `limit` bytes; without its byte order mark.
-    /// For showing lines of it, nothing else.
+    /// Only for showing lines of it.
     ///
     /// # Errors
     /// [`ReadError`], which names the file without its directories.
@@ -378,7 +379,7 @@ fn regular_anywhere(absolute: &Path) -> Result<OwnedFd, ReadError> {
     open_anywhere(absolute).map_err(failed)
 }
 
-/// The content of the file that `open` opens, and the stamp it had before and after it was read.
+/// Reads the file that `open` opens; also returns its stamp, which was the same before and after.
 fn read_stable(
     open: impl Fn() -> Result<OwnedFd, ReadError>,
     name: &dyn Fn() -> String,

@@ -1,4 +1,4 @@
-//! Resolution of every link on the way of a path.
+//! Resolution of every link in a path.
 
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -24,10 +24,9 @@ impl Workspace {
     }
 
     /// Returns true if no name on the way of the absolute `path`, links included, lies in the
+    /// workspace. A path in `/proc` does not count as outside: its links lead to other places in
+    /// another process. A folder of the workspace that is mounted elsewhere counts as one of the
     /// workspace.
-    ///
-    /// Nothing in `/proc` counts as such a path: its links lead to other places in another process.
-    /// A folder of the workspace that is mounted elsewhere counts as one of the workspace.
     pub(crate) fn is_resolved_outside(&self, path: &Path) -> bool {
         let root = InodeIdentity::at(self.root());
         let is_outside = |here: &Path| {

@@ -87,12 +87,12 @@ impl Workspace {
         Self::from_root(root, spelled).map_err(failed)
     }
 
-    /// The workspace that `start` (a directory or a file) belongs to: the nearest directory, itself
-    /// or above, that holds `.git` (a directory, or the file of a worktree or submodule) or
-    /// `.lsp-tools`; `start` itself without one.
+    /// Finds the workspace that `start` (a directory or a file) belongs to: the nearest directory,
+    /// itself or above, that contains `.git` (a directory, or the file of a worktree or submodule)
+    /// or `.lsp-tools`; `start` itself without one.
     ///
     /// # Errors
-    /// As [`open`](Self::open).
+    /// The errors of [`open`](Self::open).
     pub(crate) fn discover(start: &Path) -> Result<Self, WorkspaceError> {
         let failed = |source| WorkspaceError::from_io(start, source);
         let absolute = std::path::absolute(start).map_err(failed)?;
@@ -123,8 +123,8 @@ impl Workspace {
         &self.inner.root
     }
 
-    /// `text` of another program with absolute paths of the workspace made relative, as answers
-    /// write them. Paths in URIs stay.
+    /// Makes absolute paths of the workspace in `text`, the output of another program, relative, as
+    /// in answers. Paths in URIs stay.
     pub(crate) fn with_relative_paths(&self, text: &str) -> String {
         let root = format!("{}/", self.inner.root.display());
         let (mut out, mut rest) = (String::with_capacity(text.len()), text);

@@ -1,4 +1,4 @@
-//! The rules on which files count, shared by walking, searching and noticing changes.
+//! The rules that decide which files count, shared by walking, searching and noticing changes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(super) struct WalkVisibility {
 /// The caller's selection of files.
 #[derive(Debug)]
 pub(super) struct FileFilter {
-    /// By name; outweighs ignore files.
+    /// By name; overrides ignore files.
     pub(crate) globs: Override,
     /// By kind.
     pub(crate) types: Types,
@@ -172,11 +172,11 @@ fn is_store(dir: &Path) -> bool {
     matches!(dir.file_name().and_then(OsStr::to_str), Some(".git" | ".hg" | ".svn" | ".jj"))
 }
 
-/// Files beside which a directory `target` is build output.
+/// Files that mark a directory `target` beside them as build output.
 const BUILT_BESIDE: [&str; 3] = ["Cargo.toml", "pom.xml", "build.sbt"];
 
-/// The ignore rules for single paths relative to the root, as [`walker`] applies them, but without
-/// leaving out hidden files: settings of tools are among them.
+/// The ignore rules for single paths relative to the root, as in [`walker`], but including hidden
+/// files, because settings of tools are among them.
 #[derive(Debug)]
 pub(super) struct WatchRules {
     root: PathBuf,

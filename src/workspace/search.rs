@@ -22,8 +22,8 @@ use crate::text::Range;
 mod file;
 pub(super) mod watched;
 
-/// The most memory, in bytes, that one line may take while it is searched; a file with a longer one
-/// is left out.
+/// The maximum memory, in bytes, of one line during its search; a file with a longer one is left
+/// out.
 const MAX_SEARCH_HEAP_BYTES: usize = 64 * 1024 * 1024;
 
 /// The parameters of a search.
@@ -32,7 +32,7 @@ pub(crate) struct SearchQuery {
     /// Text, or a regular expression (the syntax of the crate `regex`); matches do not reach over
     /// line ends.
     pub(crate) pattern: String,
-    /// `pattern` is plain text.
+    /// True if `pattern` is plain text.
     pub(crate) literal: bool,
     /// True to match only whole words.
     pub(crate) whole_word: bool,
@@ -45,14 +45,14 @@ pub(crate) struct SearchQuery {
     pub(crate) extensions: Option<Vec<String>>,
     /// The maximum number of hits: the first ones, by path and position.
     pub(crate) max_hits: usize,
-    /// Not beyond this moment, also in the middle of a file.
+    /// The time at which the search ends in any case, also in the middle of a file.
     pub(crate) deadline: Instant,
 }
 
 /// One occurrence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
-    /// In which file.
+    /// The file.
     pub(crate) path: WorkspacePath,
     /// The range: 0-based lines, 0-based characters in Unicode scalar values.
     pub(crate) range: Range,
@@ -64,12 +64,12 @@ pub(crate) struct Hit {
 /// The result of a search.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct SearchResult {
-    /// By path, then by position; several on one line are several hits.
+    /// By path, then by position; several on one line are separate hits.
     pub(crate) hits: Vec<Hit>,
     /// True if there are more hits than the limit, folders that are too deep, or lines too long for
     /// the pattern.
     pub(crate) truncated: bool,
-    /// The deadline ended the search; there may be more hits, also before those found.
+    /// True if the deadline ended the search; there may be more hits, also before those found.
     pub(crate) timed_out: bool,
     /// The number of files searched to their end or to the last wanted hit; binary ones do not
     /// count.
@@ -82,7 +82,7 @@ pub enum SearchError {
     /// The pattern is not usable.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// There is no such place to search in.
+    /// The place to search does not exist.
     #[error(transparent)]
     Place(#[from] ReadError),
 }

@@ -21,11 +21,11 @@ const MAX_SELECTION_GLOBS: usize = 100;
 /// The selected files below a place.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Globs as in a `.gitignore` at the workspace's root, apart from `!`, which leaves files out:
-    /// `*.rs` is wherever it is, `src/**` below `src`. With one that leaves nothing out, only files
-    /// that match one. A file that matches counts also where ignore files exclude it.
+    /// Globs as in a `.gitignore` at the workspace's root, except for `!`, which leaves files out:
+    /// `*.rs` matches anywhere, `src/**` below `src`. If there is one without `!`, only matching
+    /// files are selected. A matching file counts even if ignore files exclude it.
     pub globs: Vec<String>,
-    /// ripgrep's names for kinds of files: `rust`, `py`; with `!` before it, all but these.
+    /// ripgrep's names of file types: `rust`, `py`; with `!` before it, all but these.
     pub types: Vec<String>,
     /// True to include hidden files: those whose name, or a directory's on the way, begins with a
     /// dot. A name that a glob spells with its dot (`**/.github/*.yml`, `.env*`) is not hidden. The
@@ -38,7 +38,7 @@ pub struct Selection {
 /// The reasons why a selection is not valid.
 #[derive(Debug, thiserror::Error)]
 pub enum SelectError {
-    /// A glob is wrong.
+    /// A glob is not valid.
     #[error("the glob `{glob}` is not valid: {problem}")]
     BadGlob {
         /// The glob as given.
@@ -52,7 +52,7 @@ pub enum SelectError {
         /// The glob as given.
         glob: String,
     },
-    /// No kind of files is called that.
+    /// The file type does not exist.
     #[error("no file type is called `{given}`{}", nearest.as_ref().map_or_else(String::new, |name| format!("; the nearest is `{name}`")))]
     UnknownType {
         /// The type as given.
@@ -60,7 +60,7 @@ pub enum SelectError {
         /// The most similar name.
         nearest: Option<String>,
     },
-    /// There is no such place.
+    /// The place does not exist.
     #[error(transparent)]
     Place(#[from] ReadError),
 }
@@ -74,6 +74,8 @@ pub(super) struct PreparedWalk {
 }
 
 impl Selection {
+    /// Prepares the walk of the selection.
+    ///
     /// # Errors
     /// [`SelectError`].
     pub(super) fn prepare_walk(
@@ -163,7 +165,7 @@ impl Selection {
     }
 }
 
-/// The names of languages that ripgrep knows by another one.
+/// Returns ripgrep's name of a language that it calls by another one.
 fn canonical_type(name: &str) -> String {
     let lower = name.to_lowercase();
     match lower.as_str() {

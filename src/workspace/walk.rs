@@ -17,7 +17,7 @@ use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 pub struct WalkLimits {
     /// The maximum number of files.
     pub max_files: usize,
-    /// Not beyond this moment.
+    /// The time at which the walk ends in any case.
     pub deadline: Instant,
 }
 
@@ -98,8 +98,10 @@ pub(super) struct WalkStart {
 }
 
 impl WalkStart {
+    /// Resolves the start of a walk.
+    ///
     /// # Errors
-    /// [`ReadError`] where `under` is missing or leads out.
+    /// [`ReadError`] if `under` is missing or leads out.
     pub(super) fn new(workspace: &Workspace, under: &WorkspacePath) -> Result<Self, ReadError> {
         workspace.check_inside(under)?;
         let absolute = workspace.absolute(under);
@@ -121,7 +123,7 @@ impl WalkStart {
         })
     }
 
-    /// The path of `entry`, which the walk met, as the caller would spell it.
+    /// Returns the path of `entry`, which the walk found, in the caller's spelling.
     pub(super) fn path_of(&self, entry: &Path) -> Option<WorkspacePath> {
         self.relative(entry).map(|path| WorkspacePath::new(path.into_owned()))
     }

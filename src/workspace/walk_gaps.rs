@@ -9,24 +9,24 @@ use parking_lot::Mutex;
 use super::path::{MAX_PATH_DEPTH, escape_unprintable};
 use super::{ReadError, Workspace};
 
-/// The most files of one walk that are spoken of.
+/// The maximum number of unread ignore files that are reported for one walk.
 const MAX_REPORTED_IGNORE_FILES: usize = 3;
 
 /// The gaps of a walk, collected during it. Shared by its threads.
 #[derive(Debug, Default)]
 pub(super) struct WalkGaps {
     too_deep: AtomicBool,
-    /// Ignore files that were not read, by name, with why.
+    /// Ignore files that were not read, by name, with the reason.
     unread_ignore_files: Mutex<BTreeMap<String, String>>,
 }
 
 impl WalkGaps {
-    /// A folder was not looked into, so deep does it lie.
+    /// Records a folder that was left out because it is too deep.
     pub(super) fn record_too_deep(&self) {
         self.too_deep.store(true, Ordering::Relaxed);
     }
 
-    /// The ignore file at the absolute `file` does not count.
+    /// Records that the ignore file at the absolute `file` was not applied.
     pub(super) fn record_unread(&self, workspace: &Workspace, file: &Path, error: &ReadError) {
         let shown = file.strip_prefix(workspace.root()).unwrap_or(file);
         let shown = escape_unprintable(shown.as_os_str());

@@ -5,15 +5,15 @@ use std::ffi::OsString;
 /// The content of one event of the kernel.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum KernelWatchEvent {
-    /// Something about the entry `name` of the watched directory.
+    /// An event on the entry `name` of the watched directory.
     Entry {
         /// The number of the watch.
         watch: i32,
         /// The name in the directory.
         name: OsString,
-        /// The entry is a directory.
+        /// True if the entry is a directory.
         is_dir: bool,
-        /// Its content or identity is another for sure, also if its times and size are not.
+        /// True if its content or identity has certainly changed, even if times and size have not.
         certain: bool,
     },
     /// The watched directory itself may be gone or elsewhere.
@@ -52,7 +52,7 @@ mod linux {
 
     use super::{KernelWatchError, KernelWatchEvent};
 
-    /// Room for some hundred events in one read.
+    /// The size of the read buffer: room for some hundred events.
     const INOTIFY_BUFFER_BYTES: usize = 64 * 1024;
 
     /// An inotify instance.
@@ -93,8 +93,7 @@ mod linux {
             let _ = inotify::remove_watch(&self.fd, watch);
         }
 
-        /// Hands every queued event to `seen`, until there is none or `seen` answers that it is
-        /// enough.
+        /// Passes every queued event to `seen`, until there is none or `seen` returns false.
         pub(in super::super) fn read(&mut self, mut seen: impl FnMut(KernelWatchEvent) -> bool) {
             let mut reader = inotify::Reader::new(&self.fd, &mut self.buffer);
             loop {

@@ -1,4 +1,4 @@
-//! Changes of real files, made by others than the feed.
+//! Changes of real files, made outside the feed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -40,7 +40,7 @@ fn expect(feed: &ChangeFeed, expected: &[(&str, ChangeKind)]) {
     assert_eq!(drained(feed), [], "told once");
 }
 
-/// The feed in all its ways: every directory watched, some, none.
+/// Runs a test with the feed in all its modes: every directory watched, some, none.
 fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
     for watches in [usize::MAX, 1, 0] {
         test(&|workspace| {

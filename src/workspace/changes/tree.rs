@@ -22,7 +22,7 @@ use crate::workspace::{Workspace, WorkspacePath};
 /// every file.
 type FileFingerprint = u64;
 
-/// Names of files that decide which files count.
+/// Names of files that decide which other files count.
 const IGNORE_FILES: [&str; 2] = [".gitignore", ".ignore"];
 
 /// The time for which one drain reads events before it scans the whole tree instead.
@@ -50,7 +50,7 @@ pub(super) struct WatchedTree {
     /// Directories without a watch.
     polled: BTreeSet<PathBuf>,
     files: usize,
-    /// There were more files than can be remembered.
+    /// True if there were more files than the limit.
     too_many: bool,
     /// The changes from before the watches were in place.
     pending: BTreeMap<PathBuf, ChangeKind>,
@@ -70,7 +70,7 @@ impl Suspects {
     }
 }
 
-/// A file that may be another than remembered.
+/// A file that may differ from its recorded state.
 struct Suspect {
     before: Option<FileFingerprint>,
     certain: bool,

@@ -13,15 +13,15 @@ use super::trees;
 use super::{ContentHash, EditLimits};
 use crate::workspace::inode::InodeIdentity;
 
-/// A step that was not done.
+/// The failure of a step.
 #[derive(Debug)]
 pub(super) struct EditStepFailure {
     pub(crate) place: PathBuf,
     pub(crate) obstacle: Obstacle,
 }
 
-/// Does every step of `record`. After a failure some are done and some are not:
-/// [`roll_back`](super::rollback) is next.
+/// Executes every step of `record`. After a failure some steps are done and some are not: the
+/// caller must call [`roll_back`](super::rollback).
 pub(super) fn apply(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
@@ -136,7 +136,7 @@ pub(super) fn remove_leftovers(
     Ok(())
 }
 
-/// Does `work` in the folder that `place` lies in, if that is still there.
+/// Does `work` in the folder of `place`, if that still exists.
 fn in_folder_of(
     folders: &mut FolderHandleCache,
     place: &Path,

@@ -49,7 +49,7 @@ impl From<Errno> for Obstacle {
     }
 }
 
-/// A name that nothing has yet.
+/// Returns an unused name for a temporary file.
 pub(super) fn temporary_name() -> String {
     format!("{TEMPORARY}{:016x}", RandomState::new().hash_one(std::process::id()))
 }
@@ -181,7 +181,7 @@ pub(super) fn rename(from: (&FolderHandle, &OsStr), to: (&FolderHandle, &OsStr))
     }
 }
 
-/// Makes the folder `name`.
+/// Creates the folder `name`.
 pub(super) fn make_dir(folder: &FolderHandle, name: &OsStr, mode: Option<u32>) -> Result<(), Errno> {
     mkdirat(folder, name, Mode::from_raw_mode(0o777))?;
     match mode {

@@ -14,7 +14,7 @@ use crate::workspace::WorkspacePath;
 #[serde(transparent)]
 pub(crate) struct EditId(pub(super) u64);
 
-/// A text that should be an [`EditId`] and is none.
+/// The error for a text that is no [`EditId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not the id of an edit; ids look like e17, and the history lists them")]
 pub(crate) struct NotAnId(String);
@@ -35,17 +35,17 @@ impl FromStr for EditId {
     }
 }
 
-/// A transaction that happened.
+/// A committed transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommittedTransaction {
-    /// Under which it can be undone; `None` where everything was already as planned, so that
-    /// nothing was touched.
+    /// The id for an undo; `None` if everything was already as planned, so that nothing was
+    /// touched.
     pub id: Option<EditId>,
-    /// Each file, link and moved folder that is different now, by path.
+    /// Each changed file, link and moved folder, by path.
     pub files: Vec<FileChange>,
-    /// The folders that were made, the missing ones above a new file among them, outermost first.
+    /// The created folders, including the missing ones above a new file, outermost first.
     pub created_dirs: Vec<WorkspacePath>,
-    /// The folders that are gone: those of a deleted tree.
+    /// The removed folders: those of a deleted tree.
     pub removed_dirs: Vec<WorkspacePath>,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct FileChange {
     /// The hash of its content before; `None` for a new file, for folders and links, and for a
     /// renamed file that is larger than the limit of one file.
     pub before_hash: Option<ContentHash>,
-    /// Of its content now, likewise.
+    /// The hash of its content now, likewise.
     pub after_hash: Option<ContentHash>,
     /// Its text before, without a byte order mark; `None` if it did not exist or is not UTF-8 text.
     pub before: Option<String>,
@@ -87,7 +87,7 @@ pub(crate) enum FileOperation {
 }
 
 impl FileOperation {
-    /// `created`, `modified`, `deleted` or `renamed`, as answers have it.
+    /// `created`, `modified`, `deleted` or `renamed`, as in answers.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -113,7 +113,7 @@ pub(crate) enum ChangedEntryKind {
     File,
     /// A symbolic link itself, not its target.
     Link,
-    /// A folder with all that is in it.
+    /// A folder with all its content.
     Directory,
 }
 
@@ -130,7 +130,7 @@ pub(crate) struct HistoryEntry {
     pub(crate) time: SystemTime,
     /// The changed files: path and operation of each. Texts are not in the history.
     pub(crate) files: Vec<(WorkspacePath, FileOperation)>,
-    /// The transactions that this one took back.
+    /// The transactions that this one undid.
     pub undoes: Vec<EditId>,
     /// The transaction that undid this one, unless that has been undone itself.
     pub(crate) undone_by: Option<EditId>,

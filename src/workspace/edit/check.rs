@@ -1,4 +1,4 @@
-//! The check of a plan, which turns it into steps before any of them is carried out.
+//! The check of a plan, which turns it into steps before any of them is executed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,15 +32,15 @@ pub(super) struct CheckedPlan {
     pub(crate) overlay: PlanOverlay,
 }
 
-/// Something that the plan removes, for the report.
+/// An object that the plan removes, for the report.
 #[derive(Debug)]
 pub(super) struct Removal {
     /// The path on the disk before the plan.
     pub(crate) place: PathBuf,
     pub(crate) what: RemovedItem,
-    /// Of a file.
+    /// The content, for a file.
     pub(crate) content: Option<SeenContent>,
-    /// Of a folder: the contents of its files, in the order of the entries.
+    /// The contents of its files, for a folder, in the order of the entries.
     pub(crate) contents: Vec<Arc<[u8]>>,
 }
 
@@ -394,7 +394,7 @@ impl PlanChecker<'_> {
         Ok(())
     }
 
-    /// The folders above `place`, made if they are missing.
+    /// Ensures the folders above `place`, and creates the missing ones.
     fn ensure_parents(&mut self, place: &Path, given: &WorkspacePath) -> Result<(), EditError> {
         let mut missing = Vec::new();
         for folder in place.ancestors().skip(1) {

@@ -22,8 +22,8 @@ struct ControlPathKind {
     care: ControlPathPolicy,
     /// The end of a sentence that begins with the path.
     why: &'static str,
-    /// Names, or paths of several names, that count at any depth together with all that lies
-    /// beneath; `*` at the beginning of a name stands for any beginning.
+    /// Names, or paths of several names, that count at any depth with everything beneath them; `*`
+    /// at the beginning of a name stands for any beginning.
     paths: &'static [&'static str],
 }
 
@@ -265,7 +265,7 @@ const KINDS: &[ControlPathKind] = &[
 /// The extent of an operation at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TouchKind {
-    /// The file at it is written, made or removed.
+    /// The file is written, created or removed.
     Content,
     /// The object appears or disappears with all its content: a rename.
     Whole,
@@ -306,8 +306,8 @@ fn matches_control_path(control: &str, names: &[String], touch: TouchKind) -> bo
     })
 }
 
-/// `name` as file systems that fold case, ignore invisible characters or cut ends off would compare
-/// it.
+/// Folds `name` as file systems that fold case, ignore invisible characters or strip endings would
+/// compare it.
 fn fold_name(name: &OsStr) -> String {
     let name = name.to_string_lossy();
     // What follows a colon is a stream of the same file on some systems.

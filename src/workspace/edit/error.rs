@@ -9,7 +9,7 @@ use crate::workspace::WorkspacePath;
 /// The reasons why a plan was not carried out. Paths are relative to the workspace and printable.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
-    /// Something is not as it was when the change was made up.
+    /// A file has changed since the change was prepared.
     #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0, "it was read"))]
     Conflict(Vec<Conflict>),
     /// A file to restore has changed since the transaction.
@@ -21,7 +21,7 @@ pub(crate) enum EditError {
         /// The path.
         path: String,
     },
-    /// Something is already there.
+    /// The path exists already.
     #[error("`{path}` exists already; delete it first, choose another name, or ask to overwrite it")]
     Exists {
         /// The path.
@@ -91,7 +91,7 @@ pub(crate) enum EditError {
         /// The number of names.
         names: u64,
     },
-    /// More bytes or files than a transaction may hold.
+    /// The transaction exceeds the limit of bytes or files.
     #[error("{what} of `{path}` would be {size}, more than the limit of {limit}; {advice}")]
     TooLarge {
         /// The path.
@@ -145,8 +145,8 @@ pub(crate) enum EditError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The journal, in which the way back is kept, cannot be read or written; so nothing is
-    /// changed.
+    /// The journal, which keeps the old contents for undo, cannot be read or written; nothing is
+    /// changed then.
     #[error(
         "the edit journal cannot be kept: cannot {action} `{file}` in the state folder: {reason}; nothing was changed; LSP_TOOLS_STATE_DIR names another folder for it"
     )]
@@ -158,7 +158,7 @@ pub(crate) enum EditError {
         /// The error of the operating system, or of the parser.
         reason: String,
     },
-    /// Another transaction on this workspace does not end.
+    /// Another transaction on this workspace has not ended.
     #[error("another edit of this workspace has been running for {seconds} s; try again when it has ended")]
     Busy {
         /// The waiting time.
@@ -177,7 +177,7 @@ pub(crate) enum EditError {
         /// The obstacle to restoring it.
         obstacle: String,
     },
-    /// The history has no such transaction, or not any more.
+    /// The history does not have the transaction, or no longer.
     #[error(
         "there is no edit {id} in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) shows which there are"
     )]
@@ -185,18 +185,18 @@ pub(crate) enum EditError {
         /// The transaction.
         id: EditId,
     },
-    /// The transaction was taken back already.
+    /// The transaction has been undone already.
     #[error("{id} was already undone by {by}; undo {by} to bring it back")]
     AlreadyUndone {
         /// The transaction.
         id: EditId,
-        /// By which other.
+        /// The transaction that undid it.
         by: EditId,
     },
     /// There is nothing to undo.
     #[error("there is nothing to undo{}", match .group { Some(group) => format!(" in the group `{group}`"), None => String::new() })]
     NothingToUndo {
-        /// In which group.
+        /// The group of the request.
         group: Option<String>,
     },
 }
@@ -215,7 +215,7 @@ pub(crate) struct Conflict {
 /// The expected state of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConflictExpectation {
-    /// Nothing.
+    /// No object.
     Absent,
     /// A file with this content.
     Content(ContentHash),
@@ -226,11 +226,11 @@ pub(crate) enum ConflictExpectation {
 /// The state of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ConflictFinding {
-    /// Nothing.
+    /// No object.
     Absent,
     /// A file.
     File {
-        /// Of its content.
+        /// The hash of its content.
         hash: ContentHash,
         /// Its text, without a byte order mark, if it is UTF-8 text.
         text: Option<String>,

@@ -19,7 +19,7 @@ const MAX_OPEN_FOLDER_HANDLES: usize = 64;
 pub(super) struct FolderHandleCache {
     tree: WorkspaceTree,
     open: BTreeMap<PathBuf, FolderHandle>,
-    /// Those with new or changed names that are not on the disk yet.
+    /// The folders with new or changed names that are not synced to the disk yet.
     unsettled: BTreeSet<PathBuf>,
 }
 
@@ -28,7 +28,7 @@ impl FolderHandleCache {
         Self { tree, open: BTreeMap::new(), unsettled: BTreeSet::new() }
     }
 
-    /// The folder that `place` lies in, and its name there.
+    /// Returns the folder of `place`, and its name there.
     pub(super) fn folder_of<'p>(&mut self, place: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let above = place.parent().unwrap_or(Path::new(""));
         if let (Some(folder), Some(name)) = (self.open.get(above), place.file_name()) {
@@ -41,7 +41,7 @@ impl FolderHandleCache {
         Ok((folder, name))
     }
 
-    /// A name in the folder of `place` has changed.
+    /// Records that a name in the folder of `place` has changed.
     pub(super) fn mark_unsynced(&mut self, place: &Path) {
         self.unsettled.insert(place.parent().unwrap_or(Path::new("")).to_owned());
     }

@@ -1,8 +1,5 @@
 //! The guard of edits, which refuses changes of control paths in the tree before and after the
-//! plan.
-//!
-//! Every path is judged twice, as it was given and as it really is, so that a link does not hide
-//! it.
+//! plan. Every path is checked twice, as given and as resolved, so that a link does not hide it.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -23,7 +20,7 @@ const OWN: &str = "it holds the settings, permissions and state of lsp-tools its
 /// (`is_git_directory` and `get_common_dir` in git's setup.c).
 const GIT_DIRECTORY: [&[&str]; 2] = [&["HEAD", "objects", "refs"], &["HEAD", "commondir"]];
 
-/// The judge of one workspace.
+/// The guard of one workspace.
 #[derive(Debug, Clone)]
 pub(super) struct WorkspaceGuard {
     /// The user's own folders inside the workspace, relative to it.
@@ -31,7 +28,7 @@ pub(super) struct WorkspaceGuard {
 }
 
 impl WorkspaceGuard {
-    /// The judge of `workspace`, in which nothing at or below one of `protected` (absolute) is
+    /// Creates the guard of `workspace`; nothing at or below one of `protected` (absolute) may be
     /// changed either.
     pub(super) fn new(workspace: &Workspace, protected: &[PathBuf]) -> Self {
         let inside = |path: &PathBuf| {
@@ -113,7 +110,7 @@ fn would_hold(overlay: &mut PlanOverlay, folder: &Path, names: &[&str]) -> bool 
     })
 }
 
-/// Also as file systems that fold case find it.
+/// Compares a name, also as file systems that fold case do.
 fn is_called(name: &OsStr, wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted)
 }

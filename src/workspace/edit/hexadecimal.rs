@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 
 use crate::text::hex;
 
-/// The bytes that the hexadecimal digits of `text` mean.
+/// Parses the hexadecimal digits of `text`.
 pub(super) fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
     if !digits.len().is_multiple_of(2) || !digits.iter().all(u8::is_ascii_hexdigit) {

@@ -23,9 +23,9 @@ const COUNTER: &str = "last";
 const LOCK: &str = "lock";
 const BEGUN: &str = "begun";
 const DONE: &str = "done";
-/// An entry that is being removed, or that was never finished writing.
+/// An entry that is being removed, or whose writing was never completed.
 const DEBRIS: &str = "debris";
-/// An entry that cannot be understood; it may hold the only copy of something.
+/// An entry that cannot be parsed; it may hold the only copy of something.
 const DAMAGED: &str = "damaged";
 
 /// The entries of one workspace.
@@ -63,7 +63,7 @@ impl Journal {
         Self { folder: state.join("edits").join(key) }
     }
 
-    /// Makes its folder, for the user alone, and gives the path of the lock file in it.
+    /// Creates its folder, for the user alone, and returns the path of the lock file in it.
     pub(super) fn prepare(&self) -> Result<PathBuf, EditError> {
         private::make_folder(&self.folder).map_err(|error| journal_error("make", &self.folder, error))?;
         Ok(self.folder.join(LOCK))
@@ -91,7 +91,8 @@ impl Journal {
         Ok(entries)
     }
 
-    /// A name for the next transaction; none of `entries` has it, and none that was forgotten.
+    /// Returns an id for the next transaction, which neither any of `entries` nor any removed one
+    /// has.
     pub(super) fn next_id(&self, entries: &[JournalEntry]) -> Result<EditId, EditError> {
         let path = self.folder.join(COUNTER);
         let counted = match fs::read_to_string(&path) {
@@ -106,7 +107,7 @@ impl Journal {
         Ok(EditId(next))
     }
 
-    /// Writes a new entry; only when it is whole does it get its name.
+    /// Writes a new entry; it gets its name only when it is complete.
     pub(super) fn begin(
         &self,
         record: &TransactionRecord,
@@ -145,12 +146,12 @@ impl Journal {
         }
     }
 
-    /// All steps are done: from here on the transaction has happened.
+    /// Marks that all steps are done: from here on the transaction is committed.
     pub(super) fn mark_done(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
         self.rename(entry, JournalProgress::Done)
     }
 
-    /// Nothing is left to tidy up.
+    /// Marks that nothing is left to clean up.
     pub(super) fn mark_tidy(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
         self.rename(entry, JournalProgress::Tidy)
     }
@@ -166,7 +167,7 @@ impl Journal {
         Ok(JournalEntry { id: entry.id, progress, path })
     }
 
-    /// The transaction has not happened, or is forgotten.
+    /// Removes the entry of a transaction that was rolled back, or is too old.
     pub(super) fn remove_entry(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let debris = self.folder.join(format!("{}.{DEBRIS}", entry.id.0));
         // Half an entry must never look like a whole one.
@@ -192,7 +193,7 @@ impl Journal {
         Ok(record)
     }
 
-    /// An old content, checked against its hash.
+    /// Reads an old content, checked against its hash.
     pub(super) fn read_image(
         &self,
         entry: &JournalEntry,

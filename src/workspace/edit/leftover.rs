@@ -9,7 +9,7 @@ use super::locate::{FinalLinkMode, WorkspaceTree};
 use crate::workspace::{Workspace, WorkspacePath};
 
 impl Workspace {
-    /// `path` and the folders above it that are not there, the deepest first.
+    /// Returns `path` and the folders above it that do not exist, the deepest first.
     pub(crate) fn missing_entries(&self, path: &WorkspacePath) -> Vec<WorkspacePath> {
         let upwards = std::iter::successors(Some(path.clone()), WorkspacePath::parent);
         upwards.take_while(|path| !self.exists(path)).collect()

@@ -47,7 +47,7 @@ impl AsFd for FolderHandle {
 }
 
 impl FolderHandle {
-    /// The folder `name` in this one, if that is one and no link.
+    /// Opens the folder `name` in this one, if it is a folder and no link.
     pub(super) fn open_subfolder(&self, name: &OsStr) -> Result<FolderHandle, Errno> {
         open_folder(self.as_fd(), name, OFlags::RDONLY).map(|fd| FolderHandle(Arc::new(fd)))
     }
@@ -58,13 +58,13 @@ struct PathResolution<'a> {
     tree: &'a WorkspaceTree,
     /// The folders entered so far, below the root.
     entered: Vec<(OsString, OwnedFd)>,
-    /// The names still to go, the next one last.
+    /// The remaining names, the next one last.
     ahead: Vec<OsString>,
     links: usize,
 }
 
 impl WorkspaceTree {
-    /// The tree as it is now.
+    /// Opens the present tree.
     pub(super) fn open(workspace: &Workspace) -> Self {
         Self { workspace: workspace.clone(), root: workspace.jail().root_fd() }
     }
@@ -78,7 +78,7 @@ impl WorkspaceTree {
         walk.run(last)
     }
 
-    /// The folder at `path`, in which no name may be a link.
+    /// Opens the folder at `path`, in which no name may be a link.
     pub(super) fn open_folder_at(&self, path: &Path) -> Result<FolderHandle, Errno> {
         let mut fd: Option<OwnedFd> = None;
         for component in path.components() {
@@ -91,7 +91,7 @@ impl WorkspaceTree {
         Ok(FolderHandle(Arc::new(readable)))
     }
 
-    /// The folder that the last name of `path` lies in, and that name; `EISDIR` for the root.
+    /// Returns the folder of the last name of `path`, and that name; `EISDIR` for the root.
     pub(super) fn folder_of<'p>(&self, path: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::ISDIR)?;
         Ok((self.open_folder_at(path.parent().unwrap_or(Path::new("")))?, name))
@@ -127,7 +127,8 @@ impl PathResolution<'_> {
         Ok(self.current_path())
     }
 
-    /// `name` is not there, so that no link can be on the rest of the way.
+    /// Returns the path of `name`, which does not exist, with the remaining names; no link can be
+    /// among them.
     fn missing_path(&self, name: OsString) -> Result<PathBuf, Errno> {
         if self.ahead.iter().any(|name| name == "..") {
             return Err(Errno::NOENT);
@@ -151,7 +152,7 @@ impl PathResolution<'_> {
         self.push(target)
     }
 
-    /// `path` is to be gone before the rest.
+    /// Puts `path` in front of the remaining names.
     fn push(&mut self, path: &Path) -> Result<(), Errno> {
         for component in path.components().rev() {
             match component {

@@ -13,28 +13,28 @@ use crate::workspace::private;
 /// The time for which a transaction waits for others.
 const EDIT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first and the longest pause before another process's lock is tried again: the system offers
-/// no event with a deadline for it.
+/// The first and the longest pause between attempts to take another process's lock: the system
+/// offers no wait with a deadline.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
-/// The queue of this process for one workspace; the lock file keeps the other processes out.
+/// The queue of this process for one workspace; the lock file excludes the other processes.
 #[derive(Debug, Default)]
 pub(super) struct EditLockQueue {
     is_locked: Mutex<bool>,
     freed: Condvar,
 }
 
-/// The right to change the workspace; given back when dropped, or when the process ends.
+/// The right to change the workspace; released when dropped, or when the process ends.
 #[derive(Debug)]
 pub(super) struct EditLockGuard<'a> {
     queue: &'a EditLockQueue,
-    /// Its lock ends with it.
+    /// The locked file; closing it releases the lock.
     file: Option<File>,
 }
 
 impl EditLockQueue {
-    /// Waits for its turn and for the lock on `file`, which is made if it is not there.
+    /// Waits for its turn and for the lock on `file`, which is created if it does not exist.
     pub(super) fn acquire(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
         let deadline = Instant::now() + EDIT_LOCK_TIMEOUT;
         let mut taken = self.is_locked.lock();

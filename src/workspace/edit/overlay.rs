@@ -1,4 +1,4 @@
-//! The workspace as a plan leaves it, computed step by step without changing the disk.
+//! The workspace after a plan, computed step by step without changing the disk.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub(super) struct FileNode {
     pub(crate) content: Option<SeenContent>,
     /// The planned attributes; `None` for the defaults of a new file.
     pub(crate) metadata: Option<FileMetadata>,
-    /// Only of interest without `metadata`.
+    /// Used only without `metadata`.
     pub(crate) executable: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct LinkNode {
     pub(crate) base: Option<DiskBase<SeenLink>>,
 }
 
-/// Something that is on the disk.
+/// An object on the disk.
 #[derive(Debug, Clone)]
 pub(super) struct DiskBase<T> {
     /// The present place.
@@ -55,7 +55,7 @@ pub(super) struct PlanOverlay {
     pub(crate) tree: WorkspaceTree,
     /// The largest file whose content is read, in bytes.
     limit: u64,
-    /// By the names that hold at this point of the plan.
+    /// By the names at this point of the plan.
     nodes: BTreeMap<PathBuf, PlanNode>,
     moves: Vec<(PathBuf, PathBuf)>,
 }
@@ -135,7 +135,7 @@ impl PlanOverlay {
         })
     }
 
-    /// From here on `node` is at `place`.
+    /// Sets the planned object at `place` to `node`.
     pub(super) fn set_node(&mut self, place: &Path, node: PlanNode) {
         self.nodes.insert(place.to_owned(), node);
     }

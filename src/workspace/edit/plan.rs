@@ -10,13 +10,13 @@ use sha2::{Digest, Sha256};
 use super::inspect::FileMetadata;
 use crate::workspace::WorkspacePath;
 
-/// The SHA-256 of a file's bytes, byte order mark and all. Shown and parsed as 64 hexadecimal
+/// The SHA-256 of a file's bytes, including a byte order mark. Shown and parsed as 64 hexadecimal
 /// digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub(crate) struct ContentHash([u8; 32]);
 
-/// A text that should be a [`ContentHash`] and is none.
+/// The error for a text that is no [`ContentHash`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a content hash; give the 64 hexadecimal digits of a SHA-256")]
 pub(crate) struct NotAHash(String);
@@ -24,7 +24,7 @@ pub(crate) struct NotAHash(String);
 /// The caller's expectation about the path of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathPrecondition {
-    /// Nothing, so that nothing is overwritten.
+    /// No object, so that nothing is overwritten.
     Absent,
     /// A file with exactly this content: the one the change was made from.
     Hash(ContentHash),
@@ -78,7 +78,7 @@ pub(super) enum PlanOperation {
         path: WorkspacePath,
         target: Vec<u8>,
     },
-    /// Removes a folder if nothing is left in it when everything else is done.
+    /// Removes a folder if it is empty after all other steps.
     Prune {
         path: WorkspacePath,
     },
@@ -99,8 +99,8 @@ impl EditPlan {
         Self { title: title.into(), group: None, by_owner: false, operations: Vec::new(), undoes: Vec::new() }
     }
 
-    /// Marks the plan as ordered by the owner of the workspace at a shell: it may change control
-    /// paths, but only by their own names, not through a link.
+    /// Marks the plan as ordered by the owner of the workspace at a shell. It may then change
+    /// control paths, but only by their own names, not through a link.
     #[must_use]
     pub(crate) fn by_owner(self) -> Self {
         Self { by_owner: true, ..self }
@@ -141,7 +141,7 @@ impl EditPlan {
         self.push(PlanOperation::Write { path: path.clone(), content, expected, mode })
     }
 
-    /// The file, the symbolic link itself, or the empty folder at `path` goes.
+    /// Deletes the file, the symbolic link itself, or the empty folder at `path`.
     /// [`PathPrecondition::Hash`] is for files only.
     pub(crate) fn delete(&mut self, path: &WorkspacePath, expected: PathPrecondition) -> &mut Self {
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: false })
@@ -154,9 +154,9 @@ impl EditPlan {
         self.push(PlanOperation::Delete { path: path.clone(), expected, recursive: true })
     }
 
-    /// The file, the symbolic link itself, or the folder at `from` is at `to` afterwards; missing
-    /// folders above `to` are made. `expected` is of `from`. A file or link at `to` is replaced
-    /// only with `overwrite`, a folder never.
+    /// Moves the file, the symbolic link itself, or the folder at `from` to `to`; missing folders
+    /// above `to` are created. `expected` is about `from`. A file or link at `to` is replaced only
+    /// with `overwrite`, a folder never.
     pub(crate) fn rename(
         &mut self,
         from: &WorkspacePath,
@@ -172,7 +172,7 @@ impl EditPlan {
         self.push(PlanOperation::CreateDir { path: path.clone(), mode: None })
     }
 
-    /// Every path that an operation names, as it was given, in order; a rename names two.
+    /// Returns every path that an operation names, as it was given, in order; a rename names two.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.operations.iter().flat_map(|operation| match operation {
             PlanOperation::Rename { from, to, .. } => vec![from, to],
@@ -207,7 +207,7 @@ impl ContentHash {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The hash of a file that holds `text`, after a byte order mark if `bom`.
+    /// Returns the hash of a file that contains `text`, after a byte order mark if `bom`.
     pub(crate) fn of_text(text: &str, bom: bool) -> Self {
         let mut hasher = Sha256::new();
         if bom {

@@ -13,8 +13,8 @@ use crate::workspace::inode::InodeIdentity;
 
 pub(super) const TRANSACTION_FORMAT_VERSION: u32 = 1;
 
-/// A transaction. It is carried out in this order: the structure step by step, then the new
-/// contents, then the emptied folders.
+/// A transaction. It is executed in this order: the structure step by step, then the new contents,
+/// then the removal of emptied folders.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TransactionRecord {
@@ -25,9 +25,9 @@ pub(super) struct TransactionRecord {
     /// Milliseconds since 1970.
     pub(crate) time_ms: u64,
     pub(crate) undoes: Vec<EditId>,
-    /// Each in the names that hold when its turn comes.
+    /// The steps; each uses the names at its own time.
     pub(crate) structure: Vec<StructureStep>,
-    /// In the names that hold after the structure; no path twice.
+    /// The new contents, by the names after the structure; no path twice.
     pub(crate) puts: Vec<ContentWrite>,
     #[serde(with = "path_texts")]
     pub(crate) prunes: Vec<PathBuf>,
@@ -52,7 +52,7 @@ pub(super) enum SummaryOperation {
     RenamedFrom(#[serde(with = "path_text")] PathBuf),
 }
 
-/// A change of which names there are.
+/// A change of the existing names.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum StructureStep {
@@ -72,9 +72,9 @@ pub(super) enum StructureStep {
         from: PathBuf,
         #[serde(with = "path_text")]
         to: PathBuf,
-        /// `None` for a folder that an earlier step makes.
+        /// `None` for a folder that an earlier step creates.
         identity: Option<InodeIdentity>,
-        /// Of a file that is not larger than the limit.
+        /// The hash of a file that is not larger than the limit.
         hash: Option<ContentHash>,
     },
     /// Renames the object at `path` to `spare` beside it, until the transaction is over.
@@ -98,7 +98,7 @@ pub(super) enum RemovedItem {
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
     /// A folder that contains only files moved aside by the same transaction.
     Emptied,
-    /// A folder, itself first, each entry after the folder it lies in.
+    /// A folder, itself first, each entry after its folder.
     Tree(Vec<RemovedTreeEntry>),
 }
 
@@ -106,7 +106,7 @@ pub(super) enum RemovedItem {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RemovedTreeEntry {
-    /// Relative to the removed folder; empty for itself.
+    /// The path relative to the removed folder; empty for itself.
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
     pub(crate) what: LeafKind,
@@ -126,20 +126,20 @@ pub(super) enum LeafKind {
 pub(super) struct ContentWrite {
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
-    /// Beside it: the new file until it takes its place, then the old one until the transaction is
-    /// over.
+    /// A name beside it: of the new file until the exchange, then of the old one until the
+    /// transaction is over.
     pub(crate) temp: String,
     pub(crate) before: Option<ReplacedFile>,
     pub(crate) after: ContentHash,
     /// The attributes of the new file; `None` for the defaults of a new file.
     pub(crate) metadata: Option<FileMetadata>,
-    /// Only of interest without `metadata`.
+    /// Used only without `metadata`.
     pub(crate) executable: bool,
     #[serde(skip)]
     pub(crate) content: Arc<[u8]>,
 }
 
-/// The file that a new content takes the place of.
+/// The file that a new content replaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReplacedFile {

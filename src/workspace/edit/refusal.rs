@@ -1,4 +1,4 @@
-//! The wording of refused edits.
+//! The messages of refused edits.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use super::{EditError, EditLimits};
 use crate::workspace::WorkspacePath;
 use crate::workspace::path::MAX_PATH_DEPTH;
 
-/// Refuses to replace a file that would lose something by it.
+/// Refuses to replace a file that would lose an attribute.
 pub(super) fn refuse_unreplaceable(
     path: &WorkspacePath,
     file: &FileNode,
@@ -32,7 +32,7 @@ pub(super) fn refuse_unreplaceable(
     Ok(())
 }
 
-/// Refuses a new content of more bytes than a file may have.
+/// Refuses a new content that is larger than the limit.
 pub(super) fn refuse_size(path: &WorkspacePath, size: u64, limits: &EditLimits) -> Result<(), EditError> {
     if size <= limits.file_bytes {
         return Ok(());
@@ -113,7 +113,7 @@ pub(super) fn conflict_finding(node: &PlanNode) -> ConflictFinding {
     }
 }
 
-/// The plan contradicts itself.
+/// Creates the error for a plan that contradicts itself.
 pub(super) fn contradiction_error(path: &WorkspacePath, why: &'static str) -> EditError {
     EditError::Contradiction { path: path.display(), why }
 }

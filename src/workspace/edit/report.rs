@@ -16,7 +16,7 @@ use super::record::{
 use super::text::text_of;
 use crate::workspace::WorkspacePath;
 
-/// The files that `checked` changes, by path, and the folders it makes and removes.
+/// The files that `checked` changes, by path, and the folders that it creates and removes.
 #[derive(Debug)]
 pub(super) struct PlanReport {
     pub(crate) files: Vec<FileChange>,

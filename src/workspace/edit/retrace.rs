@@ -1,5 +1,5 @@
-//! The texts before and after a transaction of the past, as far as the journal and the disk still
-//! have them.
+//! The texts before and after a past transaction, as far as the journal and the disk still have
+//! them.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use super::report::path_of;
 use super::{ContentHash, EditError, EditId, FileOperation};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// Larger contents are not shown.
+/// The largest content that is shown, in bytes.
 const MAX_RETRACED_BYTES: u64 = 1 << 20;
-/// A transaction of more files is shown up to here.
+/// The maximum number of files shown of a transaction.
 const MAX_RETRACED_FILES: usize = 50;
-/// The most later transactions that are searched for the text after.
+/// The maximum number of later transactions that are searched for the text after.
 const MAX_LATER_TRANSACTIONS: usize = 200;
 
 /// The effect of a transaction on one file.
@@ -111,7 +111,7 @@ impl Retracer<'_> {
     }
 }
 
-/// The content that was at `path` before `record` took it away.
+/// Returns the content that was at `path` before `record` removed it.
 fn removed_image(record: &TransactionRecord, path: &Path) -> Option<StoredContentRange> {
     record.structure.iter().find_map(|step| match step {
         StructureStep::Remove { path: place, what: RemovedItem::File { image, .. }, .. } if place == path => {

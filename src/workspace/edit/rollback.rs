@@ -18,7 +18,7 @@ use super::locate::FolderHandle;
 use super::record::{ContentWrite, ReplacedFile, StoredContentRange, StructureStep, TransactionRecord};
 use crate::workspace::inode::InodeIdentity;
 
-/// Gives an old content from the journal.
+/// A function that reads an old content from the journal.
 pub(super) type OldContent<'a> = &'a dyn Fn(&StoredContentRange) -> Result<Vec<u8>, super::EditError>;
 
 /// Restores the state before `record`. Files that another program has changed since are left alone
@@ -68,7 +68,7 @@ impl RollBack<'_> {
         Ok(())
     }
 
-    /// Takes a new file away again.
+    /// Removes a new file.
     fn remove_new_file(
         &mut self,
         folder: &FolderHandle,
@@ -90,7 +90,7 @@ impl RollBack<'_> {
         atomic::remove(folder, put.temp.as_ref())
     }
 
-    /// The old file is at the temporary name.
+    /// Restores the old file, which is at the temporary name.
     fn exchange_back(
         &mut self,
         folder: &FolderHandle,
@@ -109,8 +109,8 @@ impl RollBack<'_> {
         atomic::remove(folder, temp.as_ref())
     }
 
-    /// There is no temporary file: nothing has been done yet, or the old file was replaced for lack
-    /// of an exchange.
+    /// Restores a file without a temporary file: nothing has been done yet, or the old file was
+    /// replaced for lack of an exchange.
     fn rewrite(
         &mut self,
         folder: &FolderHandle,

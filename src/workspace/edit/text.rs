@@ -12,11 +12,11 @@ pub(super) const BOM: [u8; 3] = [0xEF, 0xBB, 0xBF];
 /// The line ends of a new text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineEnds {
-    /// Those that it has.
+    /// Its own line ends.
     AsGiven,
-    /// Those of the file it replaces, if it was given with LF alone, as agents write: a line that
-    /// was there before keeps its own line end, a new one gets the one that the file has most of. A
-    /// text that contains any CR is taken as given.
+    /// The line ends of the file it replaces, if the text has LF alone, as agents write. An
+    /// existing line keeps its own line end, a new one gets the most frequent one of the file. A
+    /// text that contains any CR is unchanged.
     OfTheFile,
 }
 
@@ -72,7 +72,7 @@ fn with_line_ends_of(old: &str, new: &str) -> String {
     text
 }
 
-/// The line end that most of `lines` have.
+/// Returns the most frequent line end of `lines`.
 fn most_frequent<'a>(lines: &[(&'a str, &'a str)]) -> &'a str {
     ["\n", "\r\n", "\r"]
         .into_iter()
@@ -96,7 +96,7 @@ fn lines(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The text that `bytes` are in UTF-8, without a byte order mark.
+/// Returns the text of `bytes` in UTF-8, without a byte order mark.
 pub(super) fn text_of(bytes: &[u8]) -> Option<String> {
     let bytes = bytes.strip_prefix(&BOM).unwrap_or(bytes);
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0')).map(str::to_owned)

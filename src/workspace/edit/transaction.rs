@@ -26,11 +26,11 @@ use crate::workspace::Workspace;
 /// The number of transactions between two prunings of the journal.
 const TRANSACTIONS_PER_JOURNAL_PRUNE: u64 = 16;
 
-/// From how many bytes of old contents on a transaction looks by itself.
+/// The size of old contents, in bytes, from which a transaction prunes the journal by itself.
 const PRUNE_BYTES: u64 = 1024 * 1024;
 
-/// The edits of one workspace: commits plans and takes them back. Cheap to clone. Its methods
-/// block: from asynchronous code they are called on a thread that may.
+/// The edits of one workspace: commits plans and undoes them. Cheap to clone. Its methods block:
+/// asynchronous code must call them on a thread that may block.
 #[derive(Debug, Clone)]
 pub(crate) struct TransactionManager(Arc<TransactionManagerInner>);
 
@@ -46,8 +46,8 @@ struct TransactionManagerInner {
 /// The parameters of a workspace's edits.
 #[derive(Debug, Clone)]
 pub(crate) struct EditOptions {
-    /// The user's state folder; the journal is kept below it. It is made when the first transaction
-    /// needs it.
+    /// The user's state folder; the journal is kept below it. It is created when the first
+    /// transaction needs it.
     pub state: PathBuf,
     /// Absolute paths of the user's own that no edit may change, if they lie inside the workspace:
     /// folders of settings and state. `state` is always one of them.
@@ -61,12 +61,12 @@ pub(crate) struct EditOptions {
 pub(crate) struct EditLimits {
     /// The largest file that is written or deleted, before and after, in bytes.
     pub file_bytes: u64,
-    /// The most old content that one transaction replaces or deletes, in bytes.
+    /// The maximum size of the old content that one transaction replaces or deletes, in bytes.
     pub transaction_bytes: u64,
-    /// The most files that one transaction writes, and the most entries of a folder that it
+    /// The maximum number of files that one transaction writes, and of entries of a folder that it
     /// deletes.
     pub transaction_files: usize,
-    /// The most files and folders in a folder that is renamed.
+    /// The maximum number of files and folders in a renamed folder.
     pub moved_entries: usize,
     /// The maximum number of transactions in the journal.
     pub journal_entries: usize,
@@ -145,10 +145,10 @@ impl TransactionManager {
         self.0.undo(&[id], group)
     }
 
-    /// Takes back the newest transaction that still stands and is not an undo itself.
+    /// Undoes the newest transaction that is still in effect and is not an undo itself.
     ///
     /// # Errors
-    /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
+    /// The errors of [`undo`](Self::undo), and [`EditError::NothingToUndo`].
     pub(crate) fn undo_latest(&self, group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         let _held = self.acquire_locks()?;
         let history = self.0.history()?;
@@ -157,11 +157,11 @@ impl TransactionManager {
         self.0.undo(&[id], group)
     }
 
-    /// Takes back everything of `of` that still stands, in one transaction of the group `group`:
+    /// Undoes everything of `of` that is still in effect, in one transaction of the group `group`:
     /// all of it, or nothing.
     ///
     /// # Errors
-    /// As [`undo`](Self::undo), and [`EditError::NothingToUndo`].
+    /// The errors of [`undo`](Self::undo), and [`EditError::NothingToUndo`].
     pub(crate) fn undo_group(
         &self,
         of: &str,
@@ -364,7 +364,7 @@ impl TransactionManagerInner {
         })
     }
 
-    /// `ids` newest first.
+    /// Undoes the transactions `ids`, newest first.
     fn undo(&self, ids: &[EditId], group: Option<&str>) -> Result<CommittedTransaction, EditError> {
         self.recover(&self.journal.entries()?)?;
         let entries = self.journal.entries()?;

@@ -113,8 +113,8 @@ impl InversePlanBuilder<'_> {
     }
 }
 
-/// Fills in which of `entries` (newest first) were taken back, by which that was not taken back
-/// itself.
+/// Fills in, for each of `entries` (newest first), the transaction that undid it and is still in
+/// effect.
 pub(super) fn mark_undone(entries: &mut [HistoryEntry]) {
     for index in 0..entries.len() {
         // Newer ones come first, so whether this one still counts is already known.

@@ -1,4 +1,4 @@
-//! Extended attributes that are carried over when a file's content is replaced.
+//! Extended attributes that are preserved when a file's content is replaced.
 
 use std::ffi::CString;
 use std::os::fd::AsFd;
@@ -17,18 +17,18 @@ pub(super) struct Attribute {
     value: Vec<u8>,
 }
 
-/// The most bytes that a list of names or one value can have (`XATTR_SIZE_MAX` of the kernel).
+/// The maximum size of a list of names or of one value in bytes (`XATTR_SIZE_MAX` of the kernel).
 const MAX_XATTR_BYTES: usize = 64 * 1024;
 
 /// The degree to which an attribute must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AttributeRetention {
-    /// The user's own, and access control lists: an edit that would lose it does not happen.
+    /// The user's own, and access control lists: an edit that would lose one is refused.
     Kept,
     /// Labels that the system may set by itself and may not let us set: kept if that is allowed.
     Tried,
-    /// Vouches for the content (file capabilities, integrity): void when that changes, as after any
-    /// write.
+    /// Attributes that certify the content (file capabilities, integrity): invalid when that
+    /// changes, as after any write.
     Void,
 }
 

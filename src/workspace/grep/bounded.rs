@@ -39,7 +39,7 @@ impl fmt::Display for SearchStopped {
 impl std::error::Error for SearchStopped {}
 
 impl LineMatcher {
-    /// Returns true if something in `line` matches; false if `until` is over before that is known.
+    /// Returns true if `line` contains a match; false if `until` is over before that is known.
     pub(crate) fn is_match(&self, line: &str, until: &WorkDeadline) -> bool {
         BoundedMatcher::new(self, until).is_match(line.as_bytes()).unwrap_or(false)
     }
@@ -71,7 +71,7 @@ impl<'a> BoundedMatcher<'a> {
         self.timed_out.get()
     }
 
-    /// The number of lines that were skipped because the pattern is too slow for their length.
+    /// The number of lines that were skipped because they are too long for the pattern.
     pub(in crate::workspace) fn skipped(&self) -> usize {
         self.skipped.get()
     }

@@ -21,8 +21,8 @@ use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile}
 /// Files up to this size, in bytes, are read whole and searched in one piece; larger ones pass
 /// through a small buffer.
 const MAX_SLURPED_FILE_BYTES: u64 = 1 << 20;
-/// The most memory, in bytes, that one line may take while it is searched, or a file where matches
-/// reach over line ends.
+/// The maximum memory, in bytes, of one line during its search, or of a file if matches reach over
+/// line ends.
 const MAX_GREP_HEAP_BYTES: usize = 64 << 20;
 /// The maximum number of Unicode scalar values shown of a match over several lines.
 const WHOLE_LINES: usize = 4_000;
@@ -49,10 +49,10 @@ pub(super) struct GrepFileOutcome {
     pub(super) count: usize,
     pub(super) lines: Vec<LineMatch>,
     pub(super) ending: GrepFileEnding,
-    /// The number of lines for whose length the pattern is too slow.
+    /// The number of lines that are too long for the pattern.
     pub(super) skipped_lines: usize,
-    /// The offset of a NUL byte far from the start, behind which nothing was searched though it may
-    /// match.
+    /// The offset of a NUL byte far from the start, behind which nothing was searched although
+    /// there may be matches.
     pub(super) cut_at: Option<u64>,
 }
 
@@ -256,7 +256,7 @@ impl<'a> LineMatchSink<'a> {
         GrepFileOutcome { count: self.count, lines: self.lines, ending, skipped_lines, cut_at: None }
     }
 
-    /// Notes the lines in `bytes`, which match and begin at the 0-based line `number`.
+    /// Records the lines in `bytes`, which match and begin at the 0-based line `number`.
     fn add_match(&mut self, bytes: &[u8], number: u64) -> Result<(), io::Error> {
         let first = if self.invert { None } else { self.engine.find(bytes).map_err(io::Error::other)? };
         self.count += 1;

@@ -12,8 +12,9 @@ use regex_automata::util::syntax;
 const MAX_COMPILED_PATTERN_BYTES: usize = 16 << 20;
 /// The maximum size of the states that are built during a search, in bytes per thread.
 const MAX_PATTERN_DFA_BYTES: usize = 16 << 20;
-/// The work of one call of the engine, in states of the compiled pattern times bytes searched. Its
-/// slowest way takes about ten nanoseconds for each, so that this is a fraction of a second.
+/// The maximum work of one call of the engine, in states of the compiled pattern times bytes
+/// searched. The slowest engine takes about ten nanoseconds for each, so this is a fraction of a
+/// second.
 const MAX_UNWATCHED_STEPS: usize = 1 << 26;
 
 /// The condition for a matching line.
@@ -22,22 +23,22 @@ pub struct GrepPattern {
     /// A regular expression (the syntax of the crate `regex`; no look-around, no back-references),
     /// or plain text.
     pub text: String,
-    /// `text` is plain text.
+    /// True if `text` is plain text.
     pub fixed: bool,
     /// The treatment of upper and lower case.
     pub case: CaseMode,
     /// True to match only whole words.
     pub whole_word: bool,
-    /// Matches may reach over line ends; `.` matches a line break only within `(?s:…)`.
+    /// True if matches may reach over line ends; `.` matches a line break only within `(?s:…)`.
     pub multiline: bool,
-    /// The lines that do not match are wanted.
+    /// True to search for the lines that do not match.
     pub invert: bool,
 }
 
 /// The treatment of upper and lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CaseMode {
-    /// They differ.
+    /// Case is significant.
     #[default]
     Sensitive,
     /// Case is ignored.
@@ -52,7 +53,7 @@ pub enum PatternError {
     /// The pattern is empty.
     #[error("the pattern is empty; give the text to look for")]
     Empty,
-    /// The regular expression is wrong.
+    /// The regular expression is not valid.
     #[error("the pattern `{pattern}` is not a valid regular expression at character {at}: {problem}")]
     Syntax {
         /// The pattern as given.
@@ -95,6 +96,8 @@ pub(crate) struct LineMatcher {
 }
 
 impl LineMatcher {
+    /// Compiles a pattern.
+    ///
     /// # Errors
     /// [`PatternError`].
     pub(crate) fn new(pattern: &GrepPattern) -> Result<Self, PatternError> {
@@ -126,8 +129,7 @@ impl LineMatcher {
         Ok(Self { regex, lazy: Arc::new(lazy), invert: pattern.invert })
     }
 
-    /// The number of bytes that the engine may search in one call, however slow the pattern makes
-    /// it.
+    /// The number of bytes that the engine may search in one call, for any speed of the pattern.
     pub(super) fn unwatched_bytes(&self) -> usize {
         MAX_UNWATCHED_STEPS / self.lazy.forward().get_nfa().states().len().max(1)
     }
@@ -154,7 +156,7 @@ fn lazy_regex(pattern: &GrepPattern) -> Result<lazy::Regex, Box<BuildError>> {
         .map_err(Box::new)
 }
 
-/// `pattern` with line breaks and other control characters as a pattern spells them.
+/// Escapes line breaks and other control characters in `pattern`.
 fn escape_controls(pattern: &str) -> String {
     let escape = |character: char| match character.is_control() {
         true => character.escape_default().to_string(),

@@ -8,8 +8,7 @@ use crate::workspace::{WorkDeadline, Workspace, WorkspacePath};
 
 /// The number of bytes that are read at once.
 const PAGE_READ_CHUNK_BYTES: usize = 64 * 1024;
-/// Files up to this size, in bytes, are read to their end, so that it is known how many lines they
-/// have.
+/// Files up to this size, in bytes, are read to their end, so that their number of lines is known.
 const MAX_COUNTED_FILE_BYTES: u64 = 32 << 20;
 /// The number of bytes behind a cut in which the end of the line is searched for.
 const MAX_LINE_TAIL_BYTES: u64 = 64 << 20;
@@ -21,7 +20,7 @@ pub(crate) struct PageQuery {
     pub(crate) first: u64,
     /// The maximum number of lines; at least one.
     pub(crate) max_lines: usize,
-    /// No further line begins once the page would have more bytes than this.
+    /// No further line begins if the page would have more bytes than this.
     pub(crate) max_bytes: usize,
     /// The maximum number of bytes kept of a longer line.
     pub(crate) longest_line: usize,
@@ -39,8 +38,7 @@ pub(crate) struct FilePage {
     pub(crate) lines: usize,
     /// True if the file continues behind them.
     pub(crate) has_more: bool,
-    /// The page ended before it had as many lines as were wanted because of its size or the
-    /// deadline.
+    /// True if the page has fewer lines than requested because of its size or the deadline.
     pub(crate) ended_early: bool,
     /// The number of lines of the file; `None` if it was not read to its end. A line break at the
     /// end begins no line.
@@ -50,7 +48,7 @@ pub(crate) struct FilePage {
     pub(crate) cut: Vec<CutLine>,
 }
 
-/// A line that is too long to be given whole.
+/// A line that is too long to be shown whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CutLine {
     /// 0-based.
@@ -122,10 +120,10 @@ impl FilePage {
     }
 }
 
-/// Goes through a file and keeps the lines that are wanted.
+/// Reads through a file and keeps the requested lines.
 struct Pager<'q> {
     query: &'q PageQuery,
-    /// The file is read on when the page is full, to count its lines.
+    /// True to read on when the page is full, to count the lines of the file.
     counts: bool,
     text: Vec<u8>,
     lines: usize,
@@ -161,8 +159,8 @@ impl<'q> Pager<'q> {
         }
     }
 
-    /// Reads until the page is full and nothing more is to be known, or the file or the time is at
-    /// its end.
+    /// Reads until the page is full and nothing more must be known, or until the end of the file or
+    /// the deadline.
     fn read(&mut self, mut file: &File, path: &WorkspacePath) -> Result<(), ReadError> {
         let mut buffer = vec![0; PAGE_READ_CHUNK_BYTES];
         let (mut held, mut offset) = (0, 0_u64);
@@ -225,7 +223,7 @@ impl<'q> Pager<'q> {
         }
     }
 
-    /// The line that is being read is over; `line_break` ends it.
+    /// Ends the present line; `line_break` ends it.
     fn end_line(&mut self, line_break: &[u8]) {
         if self.is_wanted() {
             let is_cut = self.length > self.kept.len() as u64;
@@ -247,7 +245,7 @@ impl<'q> Pager<'q> {
         self.length = 0;
     }
 
-    /// The file is over.
+    /// Marks the end of the file.
     fn mark_end(&mut self) {
         if self.length > 0 {
             self.end_line(b"");

@@ -13,13 +13,13 @@ use crate::workspace::{LineMatcher, WorkDeadline};
 
 /// The result of searching one file.
 pub(super) enum SearchFileOutcome {
-    /// To its end, or to as many hits as were wanted.
+    /// The file was searched to its end, or to the wanted number of hits.
     Searched {
         hits: Vec<Hit>,
         /// True if lines were skipped because they are too long for the pattern.
         has_gaps: bool,
     },
-    /// Up to the deadline.
+    /// The file was searched up to the deadline.
     TimedOut(Vec<Hit>),
     /// The file has NUL bytes or could not be read: there are no hits in it.
     NotText,

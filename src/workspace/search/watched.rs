@@ -42,7 +42,7 @@ impl SearchInput<'_> {
 }
 
 impl<'f> SearchedFile<'f> {
-    /// Nothing of `bytes` has been read yet.
+    /// Creates a source of `bytes`, of which nothing is read yet.
     pub(in crate::workspace) fn new(bytes: SearchInput<'f>, until: &'f WorkDeadline) -> Self {
         Self {
             bytes,
@@ -81,13 +81,13 @@ impl<'f> SearchedFile<'f> {
 pub(in crate::workspace) struct SearchReader<'a> {
     source: &'a SearchedFile<'a>,
     at: u64,
-    /// The last byte read was a carriage return.
+    /// True if the last byte read was a carriage return.
     after_return: bool,
     begun: bool,
 }
 
 impl<'a> SearchReader<'a> {
-    /// Begins with the first byte.
+    /// Creates a reader from the first byte.
     pub(in crate::workspace) fn new(source: &'a SearchedFile<'a>) -> Self {
         Self { source, at: 0, after_return: false, begun: false }
     }

@@ -44,7 +44,7 @@ impl Bench {
         self.workspace.path(path.as_ref()).unwrap()
     }
 
-    /// Makes a file without the edit path.
+    /// Creates a file without the edit path.
     pub(super) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.root().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -70,7 +70,7 @@ impl Bench {
         snapshot(&self.root())
     }
 
-    /// Names of temporary files that are still there.
+    /// Returns the names of temporary files that still exist.
     pub(super) fn leftovers(&self) -> Vec<PathBuf> {
         self.snapshot().into_keys().filter(|path| is_temporary(path)).collect()
     }
@@ -129,7 +129,7 @@ pub(super) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 
-/// Numbers without a pattern that matters here.
+/// Pseudo-random numbers.
 pub(super) struct Dice(u64);
 
 impl Dice {

@@ -9,7 +9,7 @@ use crate::workspace::edit::{EditError, EditOptions, PathPrecondition, Transacti
 
 use super::bench::{Bench, is_root};
 
-/// A small file system of its own; gone when dropped.
+/// A small file system of its own; removed when dropped.
 struct Tiny(PathBuf);
 
 impl Tiny {

@@ -133,7 +133,7 @@ fn is_whole(text: &str) -> bool {
     text == content(generation.parse().unwrap(), file.parse().unwrap())
 }
 
-/// Lets a process go on from `generation` and kills it at some moment after its first commit; the
+/// Starts a process at `generation` and kills it at some moment after its first commit. Returns the
 /// last generation that it reported, and the moment.
 fn run_and_kill(bench: &Bench, generation: u64, dice: &mut Dice) -> (u64, Duration) {
     let mut child = bench::child(

@@ -1,4 +1,4 @@
-//! Writers that know of each other, and writers that do not.
+//! Concurrent writers, with and without knowledge of each other.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -10,7 +10,7 @@ use crate::workspace::edit::{
 
 use super::bench::{Bench, snapshot};
 
-/// Commits `change`, which must be refused, and gives the error.
+/// Commits `change`, which must be refused, and returns the error.
 fn refused(bench: &Bench, change: impl FnOnce(&mut EditPlan)) -> EditError {
     let before = bench.snapshot();
     let mut plan = bench.plan();

@@ -81,7 +81,8 @@ fn read(bench: &Bench) -> bool {
     }
 }
 
-/// Writes, makes, deletes, moves out and back, makes a folder, and undoes in the folder, by turns.
+/// Performs, by turns, a write, creation, deletion, move out and back, folder creation and undo in
+/// the folder.
 fn write(bench: &Bench, operation: u64) -> bool {
     let mut plan = bench.plan();
     match operation / WRITE_EVERY % 7 {
