@@ -1,8 +1,6 @@
 //! Questions to a session: synchronized documents, readiness, retries after a change of text, and a
-//! deadline.
-//!
-//! Requests are those of lsp-types. Answers stay JSON, which is read element by element: an odd one
-//! costs itself and not the whole answer.
+//! deadline. Requests are those of lsp-types. Answers stay JSON, which is decoded element by
+//! element: a malformed element is dropped without the others.
 
 use std::time::Duration;
 
@@ -61,7 +59,7 @@ pub(crate) struct SessionAnswer<T> {
     pub(crate) value: T,
     /// The text it is about.
     pub(crate) snapshot: Snapshot,
-    /// Work that was going on when it was given: it may be incomplete.
+    /// Unfinished work at the time of the answer, which may therefore be incomplete.
     pub(crate) unfinished_work: Option<UnfinishedWork>,
     /// The number of parts of the answer that could not be decoded and were left out.
     pub(crate) undecodable: usize,
@@ -71,14 +69,14 @@ pub(crate) struct SessionAnswer<T> {
 }
 
 impl<T> SessionAnswer<T> {
-    /// The answer with `change` of its value.
+    /// Replaces the value by the result of `change`.
     pub(crate) fn map<V>(self, change: impl FnOnce(T) -> V) -> SessionAnswer<V> {
         let Self { value, snapshot, unfinished_work, undecodable, left_out } = self;
         SessionAnswer { value: change(value), snapshot, unfinished_work, undecodable, left_out }
     }
 }
 
-/// When a question is put.
+/// The time at which a request is sent.
 enum RequestTiming {
     /// Now, with the document just synchronized.
     At((SyncedDocument, Snapshot)),
@@ -431,7 +429,8 @@ impl Session {
         self.latencies.lock().add(time);
     }
 
-    /// A server that stops in the middle of a message will never be understood again.
+    /// Ends the conversation with a server that stopped in the middle of a message, because nothing
+    /// after it can be parsed.
     pub(super) fn give_up_if_stuck(&self, error: &RequestError) {
         let missing = self.connection.missing_bytes();
         if missing > 0 && matches!(error, RequestError::Timeout { .. }) {
@@ -462,14 +461,15 @@ pub(super) fn is_empty(answer: &Value) -> bool {
     }
 }
 
-/// Until when a server is waited for, and from when on it is asked meanwhile: a question keeps some
-/// servers from reading on, so they have half of the time to themselves.
+/// Returns the time until which readiness is awaited, and the time from which early requests are
+/// sent. A request keeps some servers from reading on, so they have half of the time to themselves.
 fn readiness_deadlines(deadline: Instant) -> (Instant, Instant) {
     let (now, until) = (Instant::now(), readiness_deadline(deadline));
     (until, now + until.saturating_duration_since(now) / 2)
 }
 
-/// Leaves time for the request itself within `deadline` when readiness is waited for.
+/// Returns the deadline of the wait for readiness, which leaves time for the request itself within
+/// `deadline`.
 pub(super) fn readiness_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline - (left / 5).min(Duration::from_secs(2))

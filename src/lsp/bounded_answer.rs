@@ -1,4 +1,4 @@
-//! Bounded parsing of a server's JSON, since a value takes many times the room of its text.
+//! Bounded parsing of a server's JSON, since a value takes many times the memory of its text.
 
 use std::cell::Cell;
 
@@ -34,7 +34,7 @@ const LISTS: [&str; 16] = [
     "workspace/symbol",
 ];
 
-/// An answer, as far as it was read.
+/// An answer, as far as it was decoded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct BoundedAnswer {
     /// The decoded value.

@@ -97,9 +97,9 @@ pub(super) fn client_capabilities() -> Value {
 pub(super) enum SyncKind {
     /// The server reads the disk itself.
     None,
-    /// The whole text each time.
+    /// The server takes the whole text each time.
     Full,
-    /// Ranges.
+    /// The server takes changed ranges.
     Incremental,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct ServerCapabilities {
     pub(crate) save: Option<bool>,
     /// True if it takes more workspace folders while it runs.
     pub(crate) more_folders: bool,
-    /// The version that it gives with its name (LSP 3.17, `serverInfo`).
+    /// The version that it states with its name (LSP 3.17, `serverInfo`).
     pub(crate) version: Option<String>,
 }
 
@@ -316,7 +316,7 @@ impl Registrations {
         self.all_options(method, language_id, path).next().is_some()
     }
 
-    /// The options with which `method` is registered for such a document.
+    /// Returns the options with which `method` is registered for such a document.
     pub(crate) fn all_options(
         &self,
         method: &str,
@@ -351,7 +351,7 @@ impl Registrations {
     }
 }
 
-/// LSP 3.17 *DocumentSelector*; none at all selects every document.
+/// Matches LSP 3.17 *DocumentSelector*; a missing one selects every document.
 fn selector_matches(selector: &Value, language_id: &str, path: &Path) -> bool {
     let Some(filters) = selector.as_array() else { return true };
     filters.iter().any(|filter| {
@@ -381,7 +381,7 @@ fn parse_watcher(entry: &Value) -> Option<WatchedFilesGlob> {
     Some(WatchedFilesGlob { base, glob: glob(&pattern)?, kinds })
 }
 
-/// LSP 3.17 *Pattern*: `*` stays inside a path segment, `**` does not.
+/// Compiles LSP 3.17 *Pattern*: `*` stays inside a path segment, `**` does not.
 fn glob(pattern: &str) -> Option<GlobSet> {
     let glob = read_glob(pattern, |builder| {
         builder.literal_separator(true);

@@ -1,5 +1,5 @@
-//! The runs of a server's background check: which state of the project each is about, and how far
-//! it is.
+//! The runs of a server's background check: the state of the project that each is about, and its
+//! progress.
 
 use std::time::Duration;
 
@@ -33,12 +33,12 @@ pub(super) struct BackgroundCheckRuns {
     /// The last `quiescent` of `experimental/serverStatus`.
     quiescent: Option<bool>,
     running: ActiveWork,
-    /// When one has ended last.
+    /// The time at which one ended last.
     ended: Option<Instant>,
     /// The number of checks begun.
     begun: u64,
     asked: Option<AskedCheck>,
-    /// The state of which all findings have been pushed.
+    /// The state for which all findings have been pushed.
     done: Option<ProjectState>,
     /// The state for which no check has begun although one was requested.
     refused: Option<ProjectState>,
@@ -56,7 +56,7 @@ struct AskedCheck {
 /// The stage of the check of one state of the project.
 #[derive(Debug)]
 pub(super) enum CheckStage {
-    /// The server reads the project anew, which ends the checks that go on.
+    /// The server reloads the project, which ends the running checks.
     Reloading,
     /// No caller has requested it.
     Unasked,
@@ -68,7 +68,7 @@ pub(super) enum CheckStage {
     Ending(Instant),
     /// The check has ended; its findings may still be on their way.
     Ended,
-    /// All that it found was pushed.
+    /// All its findings were pushed.
     Done,
     /// The check does not begin.
     Refused,
@@ -80,13 +80,13 @@ pub(super) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> b
 }
 
 impl BackgroundCheckRuns {
-    /// The server was sent another text of a file, as it is on disk.
+    /// Records that the server was sent another text of a file, as it is on disk.
     pub(super) fn on_text_changed(&mut self) {
         self.texts += 1;
     }
 
-    /// Takes the params of `experimental/serverStatus`: a server that reads the project anew
-    /// cancels its checks and starts others.
+    /// Takes the params of `experimental/serverStatus`: a server that reloads the project cancels
+    /// its checks and starts others.
     pub(super) fn on_server_status(&mut self, params: &Value) {
         let Some(quiescent) = params["quiescent"].as_bool() else { return };
         let was = self.quiescent.replace(quiescent);
@@ -95,7 +95,7 @@ impl BackgroundCheckRuns {
         self.reloads += u64::from(begins || ends);
     }
 
-    /// Takes the params of the `$/progress` of a check; returns the work it speaks of.
+    /// Takes the params of the `$/progress` of a check; returns its work.
     pub(super) fn on_progress(&mut self, params: &Value) -> Option<WorkProgress> {
         match self.running.on_progress(params)? {
             ProgressStep::Begun(work) => {

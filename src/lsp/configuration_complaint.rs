@@ -11,11 +11,11 @@ use tokio::time::{Instant, timeout_at};
 use super::session::Session;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
-/// The most configuration files that are followed from one to the next.
+/// The maximum number of configuration files that are followed from one to the next.
 const MAX_EXTENDED_FILES: usize = 10;
 /// Words that mark entries of a log.
 const LOG_LEVELS: [&str; 5] = [" ERROR ", " WARN ", " INFO ", " DEBUG ", " TRACE "];
-/// The most Unicode scalar values of an objection that are shown.
+/// The maximum length of an objection that is shown, in Unicode scalar values.
 const MAX_COMPLAINT_CHARS: usize = 400;
 /// The time for a server to publish the findings in a configuration file that it has loaded.
 const CONFIGURATION_FINDINGS_TIMEOUT: Duration = Duration::from_secs(3);
@@ -61,7 +61,7 @@ impl Session {
         }
     }
 
-    /// Forgets the state of configuration files that changed: the server publishes its findings
+    /// Clears the state of configuration files that changed: the server publishes its findings
     /// again.
     pub(super) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         self.missing_extended_files.lock().clear();
@@ -74,7 +74,7 @@ impl Session {
     }
 
     /// Returns true if a changed file may have removed the reason of a message, which the server
-    /// does not take back.
+    /// does not withdraw.
     pub(super) fn may_have_settled_complaint(&self, changes: &ChangeBatch) -> bool {
         let is_configuration =
             |path: &WorkspacePath| self.state.spec.is_configuration_file(&path.name_lossy());
@@ -95,8 +95,8 @@ impl Session {
         Some(error.to_owned())
     }
 
-    /// The first error that it has published for a configuration file above `path` which is not
-    /// open.
+    /// Returns the first error that it has published for a configuration file above `path` which is
+    /// not open.
     fn configuration_finding(&self, path: &WorkspacePath) -> Option<String> {
         let errors = self.state.configuration_errors();
         if errors.is_empty() {

@@ -1,5 +1,5 @@
-//! Decoding of a server's JSON to the types of `model`, element by element. One odd element never
-//! costs the others.
+//! Decoding of a server's JSON to the types of `model`, element by element. One malformed element
+//! never costs the others.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use super::uri;
 use crate::text::{Buffer, EncodedPosition, EncodedRange, Encoding, Position, Range, line_excerpt};
 use crate::workspace::Workspace;
 
-/// Library files beyond this size give no source lines.
+/// The largest library file that is read for source lines, in bytes.
 const MAX_LIBRARY_SOURCE_BYTES: u64 = 8 * 1024 * 1024;
 
 impl Diagnostic {
@@ -46,7 +46,8 @@ fn sort_by_place(symbols: &mut [Symbol]) {
 
 /// The time for which an answer that came at the last moment may still be decoded.
 const ANSWER_DECODE_GRACE_PERIOD: Duration = Duration::from_millis(300);
-/// The most places that explain one diagnostic; each may be in another file, which is read.
+/// The maximum number of related locations of one diagnostic; each may be in another file, which is
+/// read.
 const MAX_RELATED_LOCATIONS: usize = 32;
 
 /// A decoder of a server's positions, for which it needs their texts: the queried document as it
@@ -63,7 +64,7 @@ pub(super) struct PositionDecoder<'a> {
 }
 
 impl<'a> PositionDecoder<'a> {
-    /// For an answer about `snapshot`.
+    /// Creates the decoder of an answer about `snapshot`.
     pub(super) fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
         Self::for_file(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
     }
@@ -74,7 +75,7 @@ impl<'a> PositionDecoder<'a> {
         Self { session, own, buffers, dropped: 0, left_out: 0, until: None }
     }
 
-    /// For an answer about no document in particular.
+    /// Creates the decoder of an answer about no particular document.
     pub(super) fn of_workspace(session: &'a Session) -> Self {
         let own = FileRef::Virtual(String::new());
         Self { session, own, buffers: HashMap::new(), dropped: 0, left_out: 0, until: None }
@@ -145,7 +146,7 @@ impl<'a> PositionDecoder<'a> {
         Some(Location { file, range, text })
     }
 
-    /// LSP 3.17 *Location* or *LocationLink*; of a link, the target's name.
+    /// Decodes LSP 3.17 *Location* or *LocationLink*; of a link, the range of the target's name.
     pub(super) fn location(&mut self, value: &Value) -> Option<Location> {
         match value["targetUri"].as_str() {
             Some(uri) => {
@@ -156,7 +157,7 @@ impl<'a> PositionDecoder<'a> {
         }
     }
 
-    /// `Location | Location[] | LocationLink[] | null`, without doubles.
+    /// Decodes `Location | Location[] | LocationLink[] | null`, without duplicates.
     pub(super) fn locations(&mut self, value: &Value) -> Vec<Location> {
         let mut found: Vec<Location> = Vec::new();
         let mut known: HashSet<(FileRef, Range)> = HashSet::new();
@@ -346,18 +347,18 @@ fn nest(mut flat: Vec<Symbol>) -> Vec<Symbol> {
     roots
 }
 
-/// LSP 3.17 *SymbolKind*.
+/// Decodes LSP 3.17 *SymbolKind*.
 pub(super) fn kind(value: &Value) -> SymbolKind {
     SymbolKind(value.as_u64().and_then(|kind| u8::try_from(kind).ok()).unwrap_or(0))
 }
 
-/// The elements of an array, one value as itself, nothing for null.
+/// Returns the elements of an array, a single value as itself, and nothing for null.
 pub(super) fn elements(value: &Value) -> impl Iterator<Item = &Value> {
     let one = (!value.is_null() && !value.is_array()).then_some(value);
     value.as_array().into_iter().flatten().chain(one)
 }
 
-/// LSP 3.17 *Range*, if it is one.
+/// Decodes LSP 3.17 *Range*, if it is one.
 pub(crate) fn encoded_range(value: &Value, encoding: Encoding) -> Option<EncodedRange> {
     Some(EncodedRange {
         start: encoded_position(&value["start"], encoding)?,
@@ -365,15 +366,15 @@ pub(crate) fn encoded_range(value: &Value, encoding: Encoding) -> Option<Encoded
     })
 }
 
-/// LSP 3.17 *Position*, if it is one.
+/// Decodes LSP 3.17 *Position*, if it is one.
 pub(crate) fn encoded_position(value: &Value, encoding: Encoding) -> Option<EncodedPosition> {
     // A line beyond u32 is past every text's end, and so is clamped; a negative one means nothing.
     let number = |value: &Value| value.as_u64().map(|number| u32::try_from(number).unwrap_or(u32::MAX));
     Some(EncodedPosition { line: number(&value["line"])?, unit: number(&value["character"])?, encoding })
 }
 
-/// LSP 3.17 *MarkupContent*, the deprecated *MarkedString*, plain text, or arrays of these, as
-/// Markdown.
+/// Converts LSP 3.17 *MarkupContent*, the deprecated *MarkedString*, plain text, or arrays of these
+/// to Markdown.
 pub(crate) fn markup(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

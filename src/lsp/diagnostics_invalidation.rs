@@ -20,8 +20,8 @@ impl Session {
         }
     }
 
-    /// Waits until [`server_news_mark`](Self::server_news_mark) is another one than `known`, or the
-    /// server has ended.
+    /// Waits until [`server_news_mark`](Self::server_news_mark) differs from `known`, or the server
+    /// has ended.
     pub(crate) async fn wait_for_new_findings(&self, path: &WorkspacePath, known: ServerNewsMark) {
         let mut bell = self.state.listen();
         while self.server_news_mark(path) == known {

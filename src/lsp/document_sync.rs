@@ -26,7 +26,7 @@ use crate::config::spec;
 use crate::text::{Buffer, TextChange};
 use crate::workspace::{ReadError, WorkspacePath};
 
-/// Above this size reading moves off the async threads.
+/// The file size from which reading moves off the async threads, in bytes.
 const MAX_INLINE_READ_BYTES: u64 = 256 * 1024;
 
 impl Session {
@@ -105,7 +105,7 @@ impl Session {
         }
     }
 
-    /// Has it know `path` as an open file.
+    /// Ensures that the server has `path` open.
     pub(crate) async fn ensure_open(
         &self,
         path: &WorkspacePath,
@@ -131,7 +131,7 @@ impl Session {
         }
     }
 
-    /// `textDocument/didOpen`.
+    /// Sends `textDocument/didOpen`.
     fn open(&self, path: &WorkspacePath, text: &str, source: DocumentSource) -> SessionDocument {
         let heard = self.state.pushes(path);
         let absolute = self.workspace.absolute(path);
@@ -160,7 +160,7 @@ impl Session {
         document
     }
 
-    /// `textDocument/didChange` with the smallest change, if there is one.
+    /// Sends `textDocument/didChange` with the smallest change, if there is one.
     fn send_text_change(&self, document: &mut SessionDocument, text: &str, source: DocumentSource) {
         let change = TextChange::to_text(&document.buffer, text);
         self.send_one_change(document, change, source);
@@ -238,7 +238,7 @@ impl Session {
         rule.on_save || rule.source == spec::DiagnosticsSource::Auto
     }
 
-    /// LSP 3.17 *TextDocumentContentChangeEvent*, in the server's encoding.
+    /// Builds LSP 3.17 *TextDocumentContentChangeEvent*, in the server's encoding.
     fn change_event(
         &self,
         before: &Buffer,
@@ -256,7 +256,7 @@ impl Session {
         TextDocumentContentChangeEvent { range: Some(range), range_length: None, text: change.text.clone() }
     }
 
-    /// Closes the document of a file that is gone or can no longer be read.
+    /// Closes the document of a file that no longer exists or can no longer be read.
     fn close(&self, path: &WorkspacePath, slot: &mut Option<SessionDocument>) {
         if let Some(document) = slot.take() {
             let text_document = TextDocumentIdentifier::new(document.uri);
@@ -324,7 +324,7 @@ impl Session {
     }
 }
 
-/// Params with the members that a server's own rule for checking again adds.
+/// Params with the additional members of a server's recheck rule.
 #[derive(Serialize)]
 struct WithMore<'a> {
     #[serde(flatten)]

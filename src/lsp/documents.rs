@@ -1,4 +1,4 @@
-//! The documents that a server has open, and the snapshots that questions are about.
+//! The documents that a server has open, and the snapshots for questions.
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -16,28 +16,29 @@ use crate::workspace::{FileStamp, WorkspacePath};
 pub(crate) struct SessionDocument {
     /// The file.
     pub(crate) path: WorkspacePath,
-    /// Its URI, as the server was given it.
+    /// Its URI, in the form that the server has.
     pub(crate) uri: Url,
     /// LSP `languageId`.
     pub(crate) language_id: String,
-    /// The text the server has.
+    /// The server's text.
     pub(crate) buffer: Buffer,
     /// Its version; grows with every change.
     pub(crate) version: i32,
     pub(super) source: DocumentSource,
     /// The number of pushes for the document when its last version was sent.
     pub(crate) pushes_before: u64,
-    /// When the last version was sent, some earlier version still waited for its push.
+    /// True if an earlier version still waited for its push when the last version was sent.
     pub(crate) owed: bool,
     /// The number of idle signs for the document when its last version was sent.
     pub(super) idle_before: u64,
     /// The number of work signs for the document when its last version was sent.
     pub(super) worked_before: u64,
-    /// The server was made to check this version, and pushes for it even if nothing changed.
+    /// True if the server was made to check this version, and pushes for it even if nothing
+    /// changed.
     pub(super) forced: bool,
-    /// The state's epoch for which diagnostics of this version were last asked.
+    /// The state's epoch for which diagnostics of this version were last requested.
     pub(crate) epoch: u64,
-    /// The epoch of which the server has shown that it read the other files for this document.
+    /// The epoch up to which the server has shown that it read the other files for this document.
     pub(crate) settled: u64,
     pub(super) last_used: Instant,
     /// The stamp of the file when its text was last shown as it is on disk.
@@ -51,7 +52,7 @@ pub(super) enum DocumentSource {
     Disk(FileStamp),
     /// Read from disk as well, but the stamp cannot show a later change of the same size.
     Racy(FileStamp),
-    /// From a caller, by its [`UnsavedText`](super::view::UnsavedText) id.
+    /// From a caller, by the id of its [`UnsavedText`](super::view::UnsavedText).
     Unsaved(u64),
 }
 
@@ -92,7 +93,7 @@ pub(crate) struct Snapshot {
     pub(crate) idle_before: u64,
     /// The number of work signs for the document before this version.
     pub(crate) worked_before: u64,
-    /// The server pushes for this version even if nothing changed.
+    /// True if the server pushes for this version even if nothing changed.
     pub(crate) forced: bool,
 }
 
@@ -104,7 +105,7 @@ impl Snapshot {
 }
 
 impl SessionDocument {
-    /// The document as it is now.
+    /// Returns the present document.
     pub(crate) fn snapshot(&self) -> Snapshot {
         Snapshot {
             path: self.path.clone(),
@@ -129,7 +130,8 @@ pub(super) struct SessionDocuments {
 }
 
 impl SessionDocuments {
-    /// Keeps the document of `path` from being closed as surplus while the returned value lives.
+    /// Exempts the document of `path` from the limit of open documents while the returned value
+    /// lives.
     pub(super) fn keep_open(&self, path: &WorkspacePath) -> impl Sized + use<> {
         self.slot(path)
     }
@@ -165,12 +167,12 @@ impl SessionDocuments {
         document.as_ref().map(|document| document.buffer.clone())
     }
 
-    /// Forgets the document of `path`.
+    /// Removes the document of `path`.
     pub(super) fn remove(&self, path: &WorkspacePath) {
         self.open.remove(path);
     }
 
-    /// Locks the document of `path`; one that was closed while this waited is not used again.
+    /// Locks the document of `path`; one that was closed during the wait is not used again.
     pub(super) async fn lock(&self, path: &WorkspacePath) -> OwnedMutexGuard<Option<SessionDocument>> {
         loop {
             let slot = self.slot(path);
@@ -182,8 +184,8 @@ impl SessionDocuments {
     }
 }
 
-/// A document that is in step with the disk and stays so while this is held: nothing is sent for it
-/// by others.
+/// A document that is synchronized with the disk and stays so while this is held: other tasks send
+/// nothing for it.
 pub(crate) struct SyncedDocument(pub(super) OwnedMutexGuard<Option<SessionDocument>>);
 
 impl SyncedDocument {

@@ -10,11 +10,11 @@ use sha2::{Digest, Sha256};
 use crate::text::hex;
 use crate::workspace::{Workspace, private};
 
-/// The file `name` with `text`, in a folder of its own below `folder`; it is written if it is not
-/// there yet.
+/// Returns the file `name` with `text`, in a folder of its own below `folder`; it is written if it
+/// does not exist yet.
 ///
 /// # Errors
-/// When it cannot be written.
+/// The file cannot be written.
 pub(super) fn ensure_written(folder: &Path, name: &str, text: &str, mode: u32) -> io::Result<PathBuf> {
     // By its content: none is written while it runs.
     let folder = folder.join(&hex(&Sha256::digest(text))[..16]);

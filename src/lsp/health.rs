@@ -16,17 +16,17 @@ use crate::workspace::Workspace;
 /// The time limit of a program that prints its version or checks itself.
 const HEALTH_PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Something that a server lacks.
+/// A missing part of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HealthFinding {
     /// The missing part, and the loss without it.
     pub message: String,
-    /// The command that mends it.
+    /// The command that installs it.
     pub install: String,
 }
 
-/// The version of `server`, as its program prints it: the first line that holds a digit. `None` if
-/// it fails, prints nothing, takes more than five seconds, or is an interpreter.
+/// Returns the version of `server`, as its program prints it: the first line that contains a digit.
+/// `None` if it fails, prints nothing, takes more than five seconds, or is an interpreter.
 pub async fn version(
     spawner: &Spawner,
     workspace: &Workspace,
@@ -190,7 +190,7 @@ async fn run_failure(spawner: &Spawner, spawn: Spawn) -> Option<String> {
     }
 }
 
-/// The Python that runs `program`: the one its first line names, else the one beside it.
+/// Returns the Python that runs `program`: the one its first line names, else the one beside it.
 fn interpreter(program: &Path) -> Option<PathBuf> {
     let real = program.canonicalize().ok()?;
     let beside = [program, &real].into_iter().filter_map(Path::parent);
@@ -198,8 +198,8 @@ fn interpreter(program: &Path) -> Option<PathBuf> {
     named_by(&real).into_iter().chain(beside).find(|path| is_program(path))
 }
 
-/// From `#!/path/python`, or from the second line where pip found the path too long for the first:
-/// `'''exec' "/path/python" "$0" "$@"`.
+/// Returns the interpreter in `#!/path/python`, or in the second line if pip found the path too
+/// long for the first: `'''exec' "/path/python" "$0" "$@"`.
 fn named_by(script: &Path) -> Option<PathBuf> {
     let mut start = Vec::new();
     Workspace::open_outside(script).ok()?.0.take(2048).read_to_end(&mut start).ok()?;
@@ -219,7 +219,7 @@ fn deadline() -> Instant {
     Instant::now() + HEALTH_PROBE_TIMEOUT
 }
 
-/// In the program's own folder, so that nothing of a project is read.
+/// Prepares the start of a program in its own folder, so that nothing of a project is read.
 fn spawn(path: &ProgramPath, located: &LocatedProgram, program: &Path, args: &[&str]) -> Spawn {
     Spawn {
         name: program.file_name().unwrap_or_default().to_string_lossy().into_owned(),

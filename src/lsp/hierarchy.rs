@@ -34,11 +34,11 @@ pub(crate) enum HierarchyDirection {
 
 /// The maximum number of nodes that are requested.
 const MAX_HIERARCHY_NODES: usize = 500;
-/// The most places of calls between one pair of functions.
+/// The maximum number of call sites between one pair of functions.
 const MAX_HIERARCHY_CALL_SITES: usize = 100;
 
 impl HierarchyDirection {
-    /// The request that names the item at a position.
+    /// Returns the request for the item at a position.
     pub(crate) fn prepare_method(self) -> &'static str {
         match self {
             Self::Callers | Self::Callees => CallHierarchyPrepare::METHOD,
@@ -55,7 +55,7 @@ impl HierarchyDirection {
         }
     }
 
-    /// The item within an element of the answer.
+    /// Returns the item within an element of the response.
     fn item(self, element: &Value) -> &Value {
         match self {
             Self::Callers => &element["from"],
@@ -122,7 +122,7 @@ impl Session {
 }
 
 impl HierarchyWalk<'_> {
-    /// LSP 3.17 *CallHierarchyItem* or *TypeHierarchyItem*.
+    /// Decodes LSP 3.17 *CallHierarchyItem* or *TypeHierarchyItem*.
     fn decode_node(&mut self, item: &Value, sites: &Value, parent: &FileRef) -> Option<HierarchyNode> {
         let mut texts = PositionDecoder::of_workspace(self.session);
         let location = json!({ "uri": item["uri"], "range": item["selectionRange"] });

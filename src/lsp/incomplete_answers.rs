@@ -1,4 +1,4 @@
-//! The reasons why answers of a server at rest may be incomplete.
+//! The reasons why answers of an idle server may be incomplete.
 
 use super::session::Session;
 use super::shortfall::Shortfall;
@@ -21,7 +21,7 @@ impl Session {
         }
     }
 
-    /// The work that it leaves undone in the project of `path`.
+    /// Returns its omissions in the project of `path`.
     fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
         let differs = self.judge.get().and_then(|judge| judge.difference_for(path)).map(str::to_owned);
         let refused = || self.configuration_complaint(path);
@@ -29,7 +29,7 @@ impl Session {
         Shortfall::default().or_reason(reason).or_else(self.shortfall.lock().1.clone())
     }
 
-    /// Its own word on its health, when that is not "ok".
+    /// Its own report on its health, if that is not "ok".
     pub(crate) fn health(&self) -> Option<String> {
         let (said, broken) =
             self.state.with_readiness(|readiness| (readiness.health.clone(), readiness.broken));

@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 
 /// The timeout for the start of the login shell.
 const LOGIN_SHELL_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most bytes of a script that are read for its first line.
+/// The maximum number of bytes of a script that are read for its first line.
 const MAX_FIRST_LINE_BYTES: u64 = 256;
 
 /// The PATH of the login shell; read once in the life of this process.

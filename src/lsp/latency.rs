@@ -13,7 +13,7 @@ pub(crate) struct Latencies {
 }
 
 impl Latencies {
-    /// Remembers one more answer's time.
+    /// Records one more answer's time.
     pub(crate) fn add(&mut self, time: Duration) {
         if self.times.len() < MAX_LATENCY_SAMPLES {
             self.times.push(time);

@@ -62,7 +62,7 @@ pub struct LocatedProgram {
     pub pin: Option<FilePin>,
 }
 
-/// A server's program was not found.
+/// The error for a server's program that was not found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{program}` is not {}", searched.join(" nor "))]
 pub(crate) struct NotFound {

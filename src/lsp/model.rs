@@ -1,4 +1,4 @@
-//! The plain types of language servers' answers. No type of an LSP crate passes this file upwards.
+//! The plain types of language servers' answers. No type of an LSP crate leaves this file upwards.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::text::Range;
 use crate::workspace::WorkspacePath;
 
-/// The file a server speaks of.
+/// The file in a server's answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileRef {
     /// A file of the workspace.
@@ -19,7 +19,7 @@ pub enum FileRef {
     Virtual(String),
 }
 
-/// A stretch of a file.
+/// A range of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     /// The file.
@@ -69,9 +69,9 @@ pub(crate) struct Diagnostic {
     pub(crate) message: String,
     /// The server's key in the catalogue.
     pub(crate) server: String,
-    /// The code concerned is not used (LSP `DiagnosticTag.Unnecessary`).
+    /// True if the code concerned is not used (LSP `DiagnosticTag.Unnecessary`).
     pub(crate) unnecessary: bool,
-    /// The code concerned is deprecated (LSP `DiagnosticTag.Deprecated`).
+    /// True if the code concerned is deprecated (LSP `DiagnosticTag.Deprecated`).
     pub(crate) deprecated: bool,
     /// Other places that explain it.
     pub(crate) related: Vec<(Location, String)>,
@@ -82,7 +82,7 @@ pub(crate) struct Diagnostic {
 pub(crate) struct Hover {
     /// Markdown.
     pub(crate) contents: String,
-    /// The text it speaks of.
+    /// The range of the described text.
     pub(crate) range: Option<Range>,
 }
 
@@ -165,9 +165,9 @@ pub(crate) struct Symbol {
     pub(crate) kind: SymbolKind,
     /// Further details from the server (a signature).
     pub(crate) detail: Option<String>,
-    /// The whole of it.
+    /// The range of the whole symbol.
     pub(crate) range: Range,
-    /// Its name.
+    /// The range of its name.
     pub(crate) selection: Range,
     /// The symbols that it contains.
     pub(crate) children: Vec<Symbol>,
@@ -202,26 +202,26 @@ pub(crate) struct HierarchyNode {
     pub(crate) sites: Vec<Range>,
     /// The next level; empty if it was not requested or does not exist.
     pub(crate) children: Vec<HierarchyNode>,
-    /// The next level was cut: already shown above, too deep, or out of time.
+    /// True if the next level was cut: already shown above, too deep, or out of time.
     pub(crate) cut: bool,
 }
 
-/// A signature that fits a call.
+/// A signature that may fit a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Signature {
-    /// The whole of it.
+    /// The text of the whole signature.
     pub(crate) label: String,
     /// Markdown.
     pub(crate) documentation: Option<String>,
-    /// Its parameters, as they stand in `label`.
+    /// Its parameters, as in `label`.
     pub(crate) parameters: Vec<String>,
     /// 0-based parameter at the position.
     pub(crate) active_parameter: Option<u32>,
-    /// The server takes this one for the call.
+    /// True if the server selects this one for the call.
     pub(crate) active: bool,
 }
 
-/// Something that could be typed here.
+/// A possible completion at a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Completion {
     /// The label, which is also the inserted text unless `insert` differs.
@@ -234,6 +234,6 @@ pub(crate) struct Completion {
     pub(crate) documentation: Option<String>,
     /// The inserted text, if it is not `label`.
     pub(crate) insert: Option<String>,
-    /// The server advises against it.
+    /// True if the server advises against it.
     pub(crate) deprecated: bool,
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::generated_file;
 
-/// The module, but for the folders that it is about.
+/// The module, without the list of folders.
 const MODULE: &str = include_str!("node_guard.cjs");
 /// The placeholder line for the folders.
 const FOLDERS: &str = "/* FOLDERS */\n";
@@ -43,7 +43,7 @@ fn guard_script(closed: &Path, open: &[&Path]) -> String {
     MODULE.replace(FOLDERS, &folders)
 }
 
-/// The folders as they are named and as they are, as a literal of JavaScript, which JSON's are.
+/// Returns the folders as named and as resolved, as a JavaScript literal, which is JSON.
 fn folder_literal(folders: &[&Path]) -> Value {
     let real = folders.iter().filter_map(|folder| folder.canonicalize().ok());
     let mut all: Vec<PathBuf> = folders.iter().map(|folder| folder.to_path_buf()).chain(real).collect();
@@ -59,7 +59,7 @@ mod tests {
 
     use super::*;
 
-    /// Each of them is one way to run code of the project.
+    /// Ways to run code of the project, one each.
     const WAYS: &str = r#"
 const [closed] = process.argv.slice(2);
 const vm = require("node:vm"), processes = require("node:child_process"), Module = require("node:module");

@@ -1,4 +1,4 @@
-//! The requests that a session answers, in the types of `model`. Positions go in and come out as
+//! The requests that a session answers, in the types of `model`. Positions in both directions are
 //! [`Position`]s.
 
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::workspace::WorkspacePath;
 
 /// The maximum number of overloads of one call that are read; the active one is always among them.
 const MAX_SIGNATURES: usize = 100;
-/// The most parameters of one signature that are read.
+/// The maximum number of parameters of one signature that are read.
 const MAX_SIGNATURE_PARAMETERS: usize = 256;
 
 /// The completions at a position.
@@ -43,7 +43,7 @@ pub(crate) struct CompletionList {
     pub(crate) count: usize,
 }
 
-/// The kinds of "where is it".
+/// The kinds of navigation requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Navigation {
     /// `textDocument/definition`
@@ -103,7 +103,7 @@ impl Session {
         Ok(asked)
     }
 
-    /// `textDocument/hover`.
+    /// Requests `textDocument/hover`.
     pub(crate) async fn hover(
         &self,
         path: &WorkspacePath,
@@ -121,7 +121,7 @@ impl Session {
         Ok(texts.into_answer(value, asked))
     }
 
-    /// One of the "where is it" requests.
+    /// Sends one of the navigation requests.
     pub(crate) async fn navigate(
         &self,
         navigation: Navigation,
@@ -163,7 +163,7 @@ impl Session {
         self.ask_with_retry(path, DocumentRequest::new::<References>(scope, params), deadline).await
     }
 
-    /// `textDocument/documentSymbol` as a tree.
+    /// Requests `textDocument/documentSymbol` and returns a tree.
     pub(crate) async fn document_symbols(
         &self,
         path: &WorkspacePath,
@@ -213,7 +213,7 @@ impl Session {
         Ok((symbols, working, left_out))
     }
 
-    /// `textDocument/signatureHelp`.
+    /// Requests `textDocument/signatureHelp`.
     pub(crate) async fn signatures(
         &self,
         path: &WorkspacePath,
@@ -238,8 +238,8 @@ impl Session {
         Ok(SessionAnswer { left_out, ..asked.map(|_| value) })
     }
 
-    /// `textDocument/completion`, the first `most` in the server's order of preference; also
-    /// whether the server left some out, and how many there are.
+    /// Requests `textDocument/completion`. Returns the first `most` in the server's order of
+    /// preference, whether the server left some out, and their total number.
     pub(crate) async fn completions(
         &self,
         path: &WorkspacePath,
@@ -269,7 +269,7 @@ impl Session {
     }
 }
 
-/// LSP 3.17 *SignatureInformation*.
+/// Decodes LSP 3.17 *SignatureInformation*.
 fn signature(value: &Value, help: &Value, active: bool) -> Option<Signature> {
     let label = value["label"].as_str()?.to_owned();
     // Offsets into the label count UTF-16 code units.
@@ -294,7 +294,7 @@ fn signature(value: &Value, help: &Value, active: bool) -> Option<Signature> {
     })
 }
 
-/// LSP 3.17 *CompletionItem*.
+/// Decodes LSP 3.17 *CompletionItem*.
 fn completion(value: &Value) -> Option<Completion> {
     const KINDS: [&str; 25] = [
         "text",

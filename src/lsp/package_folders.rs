@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The greatest depth of a package below the workspace: `packages/@scope/name`.
 const MAX_PACKAGE_DEPTH: usize = 3;
-/// The most folders that are read.
+/// The maximum number of folders that are read.
 const MAX_PACKAGE_FOLDERS: usize = 200;
 /// Folders of fetched and built files, beside the hidden ones.
 const UNLIKELY_PACKAGES: [&str; 6] = ["node_modules", "target", "dist", "build", "vendor", "venv"];

@@ -8,7 +8,7 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::user_messages::UserMessageListeners;
 
-/// Something happened that is worth showing while an answer is waited for.
+/// An event that is worth showing while a caller waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgressEvent {
@@ -33,7 +33,7 @@ pub enum ProgressEvent {
         /// The server's key.
         server: String,
     },
-    /// A check of many files goes on.
+    /// A check of many files is in progress.
     FilesChecked {
         /// The number done.
         done: usize,

@@ -11,7 +11,7 @@ use crate::text::{truncate_chars, truncate_with_note};
 /// The longest description of a server's work that is shown, in characters: servers name whole
 /// paths and crates.
 const MAX_WORK_PROGRESS_CHARS: usize = 160;
-/// The most of such a text that is kept, in bytes.
+/// The maximum size of such a text that is kept, in bytes.
 const MAX_STATUS_TEXT_BYTES: usize = 1_000;
 
 /// The server's reports of its own work: progress (LSP 3.17, *Work Done Progress*),
@@ -21,20 +21,20 @@ pub(crate) struct Readiness {
     active: ActiveWork,
     /// The time when its answers were last complete; its start, if they never were.
     since: Instant,
-    /// A progress that the rule names has begun and ended.
+    /// True if a progress that the rule names has begun and ended.
     named_ended: bool,
     named_begun: bool,
     /// The last `quiescent` of `experimental/serverStatus`.
     quiescent: Option<bool>,
-    /// The rule's notification has come.
+    /// True if the rule's notification has come.
     signalled: bool,
-    /// When the first document was opened: only then do servers begin to load a project.
+    /// The time when the first document was opened: only then do servers begin to load a project.
     first_open: Option<Instant>,
-    /// Until then its answers may be about files as they were.
+    /// The time until which its answers may be about the old files.
     settling: Option<Instant>,
     /// The health message of `experimental/serverStatus`, when it is not "ok".
     pub(crate) health: Option<String>,
-    /// That health is "error": it could not read the project.
+    /// True if that health is "error": it could not read the project.
     pub(crate) broken: bool,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct ActiveWork(HashMap<String, WorkProgress>);
 /// The content of a progress notification.
 #[derive(Debug)]
 pub(super) enum ProgressStep {
-    /// This work has begun.
+    /// The work has begun.
     Begun(WorkProgress),
     /// The work has reached this point.
     Reported(WorkProgress),
@@ -107,7 +107,7 @@ impl ActiveWork {
         }
     }
 
-    /// Each of it, in no order.
+    /// Returns the works, in no order.
     pub(super) fn works(&self) -> impl Iterator<Item = &WorkProgress> {
         self.0.values()
     }
@@ -144,9 +144,9 @@ impl std::fmt::Display for WorkProgress {
 /// The readiness of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReadinessLevel {
-    /// Its answers are whole.
+    /// Its answers are complete.
     Yes,
-    /// Work goes on that does not keep it from answering about single files.
+    /// The work in progress does not affect answers about single files.
     Working(WorkProgress),
     /// Even answers about single files are wrong until this ends.
     No(WorkProgress),
@@ -157,7 +157,8 @@ pub(crate) enum ReadinessLevel {
 pub(crate) struct UnfinishedWork {
     /// The work.
     pub(crate) work: WorkProgress,
-    /// For how long its answers have not been whole: since its start, or since they last were.
+    /// The time for which its answers have been incomplete: since its start, or since they last
+    /// were complete.
     pub(crate) so_far: Duration,
     /// True if its answers about single files are correct all the same.
     pub(crate) files_are_right: bool,
@@ -202,12 +203,12 @@ impl Readiness {
         }
     }
 
-    /// A document was opened.
+    /// Records that a document was opened.
     pub(crate) fn on_document_opened(&mut self) {
         self.first_open.get_or_insert_with(Instant::now);
     }
 
-    /// Until `until` its answers may be about files as they were.
+    /// Records that its answers may be about the old files until `until`.
     pub(crate) fn mark_settling(&mut self, until: Instant) {
         if self.settling.is_none_or(|settling| settling < Instant::now()) {
             self.since = Instant::now();
@@ -220,7 +221,7 @@ impl Readiness {
         self.first_open.is_some_and(|opened| opened.elapsed() < Duration::from_millis(rule.distrust_empty_ms))
     }
 
-    /// Takes the params of `$/progress`; returns the work it speaks of.
+    /// Takes the params of `$/progress`; returns its work.
     pub(crate) fn on_progress(&mut self, rule: &ReadinessRule, params: &Value) -> Option<WorkProgress> {
         self.mark_event(rule);
         match self.active.on_progress(params)? {

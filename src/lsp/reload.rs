@@ -93,7 +93,7 @@ impl Session {
         }
     }
 
-    /// Notes that files changed that it may not see by itself.
+    /// Records a change of files that it may not notice by itself.
     pub(super) fn reload_soon(&self) {
         let rule = &self.state.spec.reload;
         self.unseen_changes.add();
@@ -126,7 +126,7 @@ impl Session {
         }
     }
 
-    /// Notes that since `before` nothing changed but the open document of `path` itself.
+    /// Records that nothing changed since `before` except the open document of `path` itself.
     pub(super) async fn mark_settled(&self, path: &WorkspacePath, before: u64) {
         let Ok((mut synced, _)) = self.sync(path).await else { return };
         if let Some(document) = synced.document().filter(|document| document.settled == before) {

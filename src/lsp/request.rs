@@ -29,7 +29,8 @@ impl<R: Request> Request for Untyped<R> {
 pub(crate) enum DependencyScope {
     /// The file and its imports: the request is sent as soon as the server can answer at all.
     File,
-    /// The whole project: asked when the index is at rest, as far as the deadline allows.
+    /// The whole project: the request is sent when the index is complete, as far as the deadline
+    /// allows.
     Project,
 }
 
@@ -40,7 +41,7 @@ pub(crate) struct DocumentRequest<'a, P> {
     pub(crate) method: &'a str,
     /// The part of the project that its answer depends on.
     pub(crate) scope: DependencyScope,
-    /// Makes its params from the text as the server has it.
+    /// Builds its params from the server's text.
     pub(crate) params: P,
 }
 

@@ -27,7 +27,7 @@ pub(crate) const TOKEN_TYPES: [&str; 23] = [
     "decorator",
 ];
 
-/// Their modifiers (LSP 3.17, *SemanticTokenModifiers*).
+/// The modifiers of tokens (LSP 3.17, *SemanticTokenModifiers*).
 pub(crate) const TOKEN_MODIFIERS: [&str; 10] = [
     "declaration",
     "definition",

@@ -1,7 +1,6 @@
-//! One initialized server for one root: its start, its state, its notifications, and its end.
-//!
-//! It holds the data of all that is done with it, and imports only that: `ask`, `document_sync`,
-//! `view_switch`, `reload` and others import this file, and add their methods.
+//! One initialized server for one root: its start, its state, its notifications, and its end. It
+//! holds the data for all operations, and imports only that: `ask`, `document_sync`, `view_switch`,
+//! `reload` and others import this file, and add their methods.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -54,7 +53,7 @@ const SERVER_EXIT_STATUS_TIMEOUT: Duration = Duration::from_secs(2);
 /// Limits of a session, from the settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SessionLimits {
-    /// Larger files are refused, in bytes.
+    /// The largest file that is opened, in bytes.
     pub(crate) max_file_bytes: u64,
 }
 
@@ -96,7 +95,7 @@ pub(crate) struct Session {
     pub(super) latencies: Mutex<super::latency::Latencies>,
     /// Held while a server that checks only one document at a time does so.
     pub(super) checking: tokio::sync::Mutex<()>,
-    /// Held while a command of ours runs at the server and may ask for edits.
+    /// Held while a command of ours runs at the server and may request edits.
     pub(super) commands: tokio::sync::Mutex<()>,
     /// The view whose texts the server has: locked for reading by a question, for writing by a
     /// change of the view.
@@ -113,19 +112,19 @@ pub(crate) struct Session {
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// The compiler, checker or linter that it runs.
     pub(super) judge: OnceLock<SessionJudge>,
-    /// For each folder, the file that its configuration extends and that is missing, in words.
+    /// For each folder, a description of the missing file that its configuration extends.
     pub(super) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
     /// The process parameters of its start.
     pub(super) spawn: OnceLock<Spawn>,
     /// The project files that determined its start.
     pub(super) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
-    /// Counted up with each change on disk that concerns it.
+    /// A number counted up with each change on disk that concerns it.
     pub(super) disk: AtomicU64,
     /// Its findings in files as they are on disk.
     pub(super) diagnostics_cache: Mutex<DiagnosticsCache>,
 }
 
-/// Keeps a session from being taken for idle.
+/// Keeps a session from counting as idle.
 pub(crate) struct InUse<'a>(&'a Session);
 
 impl Drop for InUse<'_> {
@@ -136,9 +135,9 @@ impl Drop for InUse<'_> {
 }
 
 impl Session {
-    /// Talks `process` through `initialize` and `initialized` (LSP 3.17, *Server lifecycle*). When
-    /// that fails, or is not done by `deadline` or before `stopping` is cancelled, the process is
-    /// gone when this returns.
+    /// Initializes the server in `process`, with `initialize` and `initialized` (LSP 3.17, *Server
+    /// lifecycle*). If that fails, or is not done by `deadline` or before `stopping` is cancelled,
+    /// the process has ended when this returns.
     pub(crate) async fn start(
         setup: SessionSetup,
         state: Arc<SessionState>,
@@ -209,7 +208,7 @@ impl Session {
         })
     }
 
-    /// The version that the server gives with its name.
+    /// The version that the server states with its name.
     pub(super) fn stated_version(&self) -> Option<&str> {
         self.capabilities.version.as_deref()
     }
@@ -239,7 +238,7 @@ impl Session {
         self.last_used.lock().elapsed()
     }
 
-    /// The process id to show: the server's own.
+    /// The process id for display: the server's own.
     pub(crate) fn pid(&self) -> Option<u32> {
         self.process.pid()
     }
@@ -380,7 +379,7 @@ impl Session {
         rule.server_status || rule.notification.is_some() || !rule.progress.is_empty()
     }
 
-    /// For how long it runs.
+    /// The time since its start.
     pub(crate) fn age(&self) -> Duration {
         self.started.elapsed()
     }
@@ -400,8 +399,8 @@ impl Session {
         self.capabilities.encoding
     }
 
-    /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it is
-    /// gone.
+    /// Ends the server: `shutdown`, `exit`, its input closed, then signals; returns when it has
+    /// ended.
     pub(crate) async fn stop(&self) {
         self.stop_within(SERVER_SHUTDOWN_TIMEOUT).await;
     }
@@ -455,7 +454,7 @@ fn initialize_params(setup: &SessionSetup, state: &SessionState) -> Value {
     })
 }
 
-/// A server that did not come up.
+/// The failure of a server's start.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{}", describe_end(Some(reason), exit.as_ref(), stderr))]
 pub(crate) struct StartFailure {

@@ -1,4 +1,4 @@
-//! The part of its answers and diagnostics that a server leaves out, since the project is not
+//! The part of its answers and diagnostics that a server leaves out because the project is not
 //! trusted or not set up.
 
 /// The omissions of a server because the project is not trusted, or not set up, in sentences

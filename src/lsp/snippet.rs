@@ -1,5 +1,5 @@
 //! Snippets (LSP 3.17, *Snippet Syntax*) as plain text, for clients without tab stops. Some servers
-//! complete only where snippets are taken.
+//! complete only for clients that accept snippets.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -21,7 +21,7 @@ pub(crate) fn plain_text(snippet: &str) -> String {
     text
 }
 
-/// Makes the snippets of a completion list, or of its items, plain text.
+/// Converts the snippets of a completion list, or of its items, to plain text.
 pub(crate) fn flatten(list: &mut Value) {
     let items = match list {
         Value::Object(whole) if whole.contains_key("items") => &mut whole["items"],
@@ -80,12 +80,12 @@ fn tab_stop(source: &mut SnippetChars<'_>, depth: usize, text: &mut String) {
     }
 }
 
-/// A number or the name of a variable.
+/// Reads a number or the name of a variable.
 fn word(source: &mut SnippetChars<'_>) -> String {
     std::iter::from_fn(|| source.next_if(|next| next.is_ascii_alphanumeric() || *next == '_')).collect()
 }
 
-/// Reads `one,two|}`, of which the first counts.
+/// Reads `one,two|}` and keeps the first choice.
 fn choice(source: &mut SnippetChars<'_>, text: &mut String) {
     let mut is_first = true;
     while let Some(next) = source.next() {

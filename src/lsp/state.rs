@@ -45,7 +45,7 @@ pub(crate) struct Pushes {
     pub(crate) idle_at_push: u64,
     /// The number of work signs for the document (the idle sign's `work`).
     pub(crate) worked: u64,
-    /// Its last word on the document's state was another than "done".
+    /// True if the server's last message on the document's state was not "done".
     pub(crate) busy: bool,
 }
 
@@ -77,7 +77,7 @@ struct SessionStateInner {
     /// The first error in each configuration file, as published last.
     configuration_errors: BTreeMap<WorkspacePath, String>,
     stopping: bool,
-    /// Edits that the server asks for while a command of ours runs there; `None` while none does.
+    /// Edits that the server requests while a command of ours runs there; `None` at other times.
     collected: Option<Vec<Value>>,
     /// A count of the events that invalidate earlier diagnostics: other files' changes, the
     /// server's own refresh requests.
@@ -87,7 +87,7 @@ struct SessionStateInner {
 }
 
 impl SessionState {
-    /// State of a server that was just started with `folders`.
+    /// Creates the state of a server that was just started with `folders`.
     pub(crate) fn new(
         server: &str,
         spec: Arc<spec::ServerSpec>,
@@ -148,7 +148,7 @@ impl SessionState {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
 
-    /// Takes a document for which nothing was published for one without findings.
+    /// Treats a document for which nothing was published as one without findings.
     pub(super) fn assume_no_findings(&self, path: &WorkspacePath) {
         let mut inner = self.inner.lock();
         let pushes = inner.pushes.entry(path.clone()).or_default();
@@ -170,7 +170,7 @@ impl SessionState {
         self.inner.lock().epoch
     }
 
-    /// Something outside a document changed that its diagnostics may depend on.
+    /// Records a change outside a document on which its diagnostics may depend.
     pub(crate) fn advance_epoch(&self) {
         self.inner.lock().epoch += 1;
         self.notify_listeners();
@@ -187,7 +187,7 @@ impl SessionState {
         self.inner.lock().folders.clone()
     }
 
-    /// Notes one more folder; false if it was known.
+    /// Records one more folder; returns false if it was known.
     pub(crate) fn add_folder(&self, folder: WorkspacePath) -> bool {
         let mut inner = self.inner.lock();
         let new = !inner.folders.contains(&folder);
@@ -197,8 +197,8 @@ impl SessionState {
         new
     }
 
-    /// From now on the server's requests are answered with null: errors make some servers abort
-    /// their shutdown.
+    /// Marks the session as ending. The server's requests are answered with null from now on:
+    /// errors make some servers abort their shutdown.
     pub(crate) fn stop(&self) {
         self.inner.lock().stopping = true;
     }
@@ -223,7 +223,7 @@ impl SessionState {
         self.inner.lock().configuration_errors.clone()
     }
 
-    /// The settings under a dotted `section`; everything for none.
+    /// Returns the settings under a dotted `section`; all settings for none.
     pub(super) fn configuration(&self, section: Option<&str>) -> Value {
         let mut value = &self.settings;
         for part in section.unwrap_or_default().split('.').filter(|part| !part.is_empty()) {
@@ -235,7 +235,7 @@ impl SessionState {
         value.clone()
     }
 
-    /// The settings as `workspace/didChangeConfiguration` carries them.
+    /// Returns the settings in the form of `workspace/didChangeConfiguration`.
     pub(crate) fn settings(&self) -> &Value {
         &self.settings
     }
@@ -358,13 +358,13 @@ impl SessionState {
         }
     }
 
-    /// The folders, as `workspace/workspaceFolders` is answered.
+    /// Returns the folders, as the answer to `workspace/workspaceFolders`.
     pub(crate) fn workspace_folders(&self) -> Value {
         let folder = |folder: &WorkspacePath| workspace_folder(&self.workspace, folder);
         json!(self.folders().iter().map(folder).collect::<Vec<_>>())
     }
 
-    /// Takes the edits that the server asks for until the returned value is dropped.
+    /// Accepts the edits that the server requests until the returned value is dropped.
     pub(crate) fn collect_edits(&self) -> EditCollectionGuard<'_> {
         self.inner.lock().collected = Some(Vec::new());
         EditCollectionGuard(self)
@@ -390,19 +390,19 @@ impl SessionState {
         Some(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
     }
 
-    /// `client/registerCapability`.
+    /// Handles `client/registerCapability`.
     pub(crate) fn register(&self, params: &Value) {
         self.inner.lock().registrations.register(params);
         self.notify_listeners();
     }
 
-    /// `client/unregisterCapability`.
+    /// Handles `client/unregisterCapability`.
     pub(crate) fn unregister(&self, params: &Value) {
         self.inner.lock().registrations.unregister(params);
         self.notify_listeners();
     }
 
-    /// `workspace/diagnostic/refresh`.
+    /// Handles `workspace/diagnostic/refresh`.
     pub(crate) fn refresh_diagnostics(&self) {
         self.inner.lock().refreshes += 1;
         self.advance_epoch();
@@ -413,7 +413,7 @@ impl SessionState {
         self.progress.people.ask(&self.server, params)
     }
 
-    /// A notification of the server.
+    /// Handles a notification of the server.
     pub(crate) fn on_notification(&self, method: &str, params: &RawValue) {
         if method == "textDocument/publishDiagnostics" {
             return self.on_publish_diagnostics(params);
@@ -427,7 +427,7 @@ impl SessionState {
     }
 }
 
-/// While it lives, the server may ask for edits.
+/// Allows the server to request edits while it lives.
 pub(crate) struct EditCollectionGuard<'a>(&'a SessionState);
 
 impl EditCollectionGuard<'_> {
@@ -443,7 +443,7 @@ impl Drop for EditCollectionGuard<'_> {
     }
 }
 
-/// LSP 3.17 *WorkspaceFolder*.
+/// Builds LSP 3.17 *WorkspaceFolder*.
 pub(super) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) -> WorkspaceFolder {
     let absolute = workspace.absolute(folder);
     let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());

@@ -29,7 +29,7 @@ pub(crate) fn from_path(path: &Path) -> Url {
 
 static NOWHERE: LazyLock<Url> = LazyLock::new(|| Url::parse("file:///").expect("this is a URL"));
 
-/// The absolute path that a `file:` URI names, however the server escaped it, without `..`; `None`
+/// Returns the absolute path of a `file:` URI, for any escaping by the server, without `..`; `None`
 /// for other schemes and hosts.
 pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     let url = Url::parse(uri).ok()?;
@@ -38,7 +38,7 @@ pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
     normalise(&path)
 }
 
-/// The file a server means by `uri`.
+/// Returns the file that a server means by `uri`.
 pub(crate) fn file_ref(workspace: &Workspace, uri: &str) -> FileRef {
     match to_path(uri).map(undo_double_escape) {
         None => FileRef::Virtual(uri.to_owned()),

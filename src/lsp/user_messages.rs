@@ -1,4 +1,4 @@
-//! Messages and questions of servers to the person before an editor.
+//! Messages and questions of servers to the user of an editor.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ const MAX_QUEUED_USER_MESSAGES: usize = 256;
 /// A message of a server.
 #[derive(Debug)]
 pub(crate) enum ServerUserMessage {
-    /// To be shown, or noted in a log.
+    /// A message to be shown, or written to a log.
     Message {
         /// The server's key.
         server: String,
@@ -22,7 +22,7 @@ pub(crate) enum ServerUserMessage {
         /// The params, as the server sent them.
         params: Value,
     },
-    /// To be asked (LSP 3.17, *ShowMessage Request*).
+    /// A question to the user (LSP 3.17, *ShowMessage Request*).
     Question {
         /// The server's key.
         server: String,
@@ -38,7 +38,7 @@ pub(crate) enum ServerUserMessage {
 pub(crate) struct UserMessageListeners(Arc<Mutex<Vec<mpsc::Sender<ServerUserMessage>>>>);
 
 impl UserMessageListeners {
-    /// One more, for as long as the receiver lives.
+    /// Adds a listener, for as long as the receiver lives.
     pub(crate) fn join(&self) -> mpsc::Receiver<ServerUserMessage> {
         let (sender, receiver) = mpsc::channel(MAX_QUEUED_USER_MESSAGES);
         self.0.lock().push(sender);

@@ -1,7 +1,5 @@
 //! Views: the disk, with a caller's unsaved texts over it (a trial edit, an editor's buffer).
-//!
-//! How callers with different views share a server is described in
-//! [`view_switch`](super::view_switch).
+//! [`view_switch`](super::view_switch) describes how callers with different views share a server.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -104,7 +102,7 @@ pub struct View {
 }
 
 impl View {
-    /// The disk and nothing else.
+    /// The view of the disk alone.
     pub fn disk() -> Self {
         Self::default()
     }
@@ -114,12 +112,12 @@ impl View {
         self.texts.is_empty()
     }
 
-    /// This view with `texts` over it.
+    /// Returns this view with `texts` over it.
     pub fn with_texts(&self, texts: impl IntoIterator<Item = (WorkspacePath, Arc<str>)>) -> Self {
         self.with_unsaved(texts.into_iter().map(|(path, text)| (path, UnsavedText::new(text))))
     }
 
-    /// This view with `unsaved` over it.
+    /// Returns this view with `unsaved` over it.
     pub(crate) fn with_unsaved(
         &self,
         unsaved: impl IntoIterator<Item = (WorkspacePath, UnsavedText)>,
@@ -167,7 +165,7 @@ impl View {
         self.texts.get(path)
     }
 
-    /// The files that are hidden.
+    /// The hidden files.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &WorkspacePath> {
         self.texts.keys()
     }
@@ -184,7 +182,7 @@ impl View {
         Arc::ptr_eq(&self.texts, &other.texts) || same()
     }
 
-    /// The files that the two show differently.
+    /// Returns the files that differ between the two.
     fn difference(&self, other: &Self) -> BTreeSet<WorkspacePath> {
         let id = |view: &Self, path| view.unsaved(path).map(|unsaved| unsaved.id);
         let paths = self.paths().chain(other.paths());
@@ -214,12 +212,12 @@ impl ShownView {
         self.view = wanted.clone();
     }
 
-    /// The files that the server has still to be shown.
+    /// The files that the server still has from another view.
     pub(super) fn stale_paths(&self) -> &BTreeSet<WorkspacePath> {
         &self.stale_paths
     }
 
-    /// Notes that the server has been shown all of these.
+    /// Records that the server has all texts of the view.
     pub(super) fn finish_switch(&mut self) {
         self.stale_paths.clear();
     }

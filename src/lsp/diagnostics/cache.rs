@@ -27,7 +27,7 @@ impl DiagnosticsCache {
         self.found.get(path).filter(|_| self.of == disk)
     }
 
-    /// Keeps findings about the state `disk`; those about another are forgotten.
+    /// Stores findings about the state `disk`; those about another are dropped.
     pub(super) fn insert(
         &mut self,
         path: WorkspacePath,
@@ -46,7 +46,7 @@ impl DiagnosticsCache {
         }
     }
 
-    /// Notes that a change of the files in `changed` led to the state `disk`.
+    /// Records that a change of the files in `changed` led to the state `disk`.
     pub(in crate::lsp) fn note_change(&mut self, disk: u64, changed: Vec<WorkspacePath>) {
         self.changed = (disk, changed);
     }

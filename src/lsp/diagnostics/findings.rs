@@ -1,4 +1,4 @@
-//! The findings of one server in one file, and how far they can be relied on.
+//! The findings of one server in one file, and their completeness.
 
 use std::sync::Arc;
 
@@ -23,16 +23,16 @@ pub(crate) struct ServerFileDiagnostics {
     pub(crate) background: BackgroundFindings,
 }
 
-/// The part that a background check has in the findings of a file: the findings, or how many of
-/// them, counted from the last.
+/// The background check's part in the findings of a file: the findings, or their number, counted
+/// from the last.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum BackgroundFindings<T = Vec<Diagnostic>> {
-    /// The server runs none.
+    /// The server runs no background check.
     #[default]
     None,
     /// The check has not ended. Its findings so far are here; others are missing.
     Missing(T),
-    /// All that it finds.
+    /// All findings of the check.
     Whole(T),
 }
 
@@ -74,7 +74,7 @@ impl RawDiagnostics {
     }
 }
 
-/// Findings, as the server's way of telling them gives them.
+/// Findings in the form in which the server sends them.
 pub(in crate::lsp) enum CollectedDiagnostics {
     Raw(RawDiagnostics),
     Decoded(ServerFileDiagnostics),

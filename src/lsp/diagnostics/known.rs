@@ -22,7 +22,7 @@ pub(crate) struct KnownFindings {
     pub(crate) first: Vec<KnownFinding>,
 }
 
-/// One finding in short.
+/// A short form of one finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct KnownFinding {
     /// The severity.

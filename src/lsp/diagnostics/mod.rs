@@ -33,12 +33,12 @@ use findings::{CollectedDiagnostics, DiagnosticsCompleteness, RawDiagnostics, Se
 use pull::PULL;
 
 impl Session {
-    /// Another number once something on disk has changed.
+    /// Returns a number that changes with each change on disk.
     pub(super) fn disk_revision(&self) -> u64 {
         self.disk.load(Ordering::Relaxed)
     }
 
-    /// Something on disk is different that findings may depend on.
+    /// Records a change on disk that findings may depend on.
     pub(super) fn disk_changed(&self) {
         self.disk.fetch_add(1, Ordering::Relaxed);
     }
@@ -125,8 +125,7 @@ impl Session {
         rule.map(|rule| format!("{}: {}", self.server(), rule.reason))
     }
 
-    /// The findings as LSP 3.17 *Diagnostic*s, to be handed back to the server with a question
-    /// about them.
+    /// Returns the findings as LSP 3.17 *Diagnostic*s, for a request about them to the server.
     pub(super) async fn raw_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -209,7 +208,7 @@ impl Session {
         }
     }
 
-    /// That a server has found more in one file than is read.
+    /// The message that a server has more findings in one file than the limit.
     fn too_much(&self, left_out: usize) -> String {
         format!("{} has {left_out} findings more than are read", self.server())
     }

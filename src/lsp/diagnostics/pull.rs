@@ -14,12 +14,12 @@ use crate::lsp::request::{DependencyScope, DocumentRequest, Untyped};
 use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
-/// The method that asks for the diagnostics of a document (LSP 3.17).
+/// The method that requests the diagnostics of a document (LSP 3.17).
 pub(super) const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
-    /// Asks for the diagnostics of `path`. A server that registers pulling only after it has
-    /// started is waited for.
+    /// Requests the diagnostics of `path`. If the server registers pull diagnostics only after its
+    /// start, waits for that.
     pub(super) async fn pull_diagnostics(
         &self,
         path: &WorkspacePath,

@@ -76,7 +76,7 @@ enum PushDecision {
     /// The last push is for our text if the server has postponed nothing. A further request, which
     /// it answers after that work, confirms this.
     Confirm,
-    /// Not yet; look again after this much silence, if nothing comes.
+    /// Not yet; decide again after this much silence, if nothing comes.
     Wait(Option<Duration>),
     /// Another caller sent a newer text: start over with it.
     Overtaken,
@@ -174,8 +174,7 @@ fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
 }
 
 impl Session {
-    /// Waits for a push that is for the text on disk. A checker that has failed on the text is
-    /// given it again.
+    /// Waits for a push for the text on disk. A checker that has failed on the text gets it again.
     pub(in crate::lsp) async fn pushed_diagnostics(
         &self,
         path: &WorkspacePath,

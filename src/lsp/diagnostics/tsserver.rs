@@ -25,7 +25,7 @@ const REQUESTS: [&str; 3] =
     ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
 
 impl Session {
-    /// tsserver's findings in `path`: syntactic, semantic, and suggestions.
+    /// Returns tsserver's findings in `path`: syntactic, semantic, and suggestions.
     pub(super) async fn tsserver_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// The answer of tsserver itself to one of its own requests.
+    /// Sends tsserver one of its own requests and returns its response.
     async fn ask_tsserver(
         &self,
         path: &WorkspacePath,
@@ -91,8 +91,7 @@ impl Session {
         self.ask(path, &command, deadline).await
     }
 
-    /// The first error in the configuration file of `file`, at which `tsc` would end with a
-    /// failure.
+    /// Returns the first error in the configuration file of `file`, for which `tsc` would fail.
     async fn refused_configuration(
         &self,
         path: &WorkspacePath,
@@ -130,7 +129,8 @@ impl Session {
         }
     }
 
-    /// One item of tsserver's own protocol: 1-based lines and offsets in UTF-16 code units.
+    /// Converts one item of tsserver's own protocol: 1-based lines and offsets in UTF-16 code
+    /// units.
     fn tsserver_item(&self, item: &Value, buffer: &Buffer) -> Option<Diagnostic> {
         let position = |end: &str| {
             let (line, offset) = (item[end]["line"].as_u64()?, item[end]["offset"].as_u64()?);

@@ -18,18 +18,18 @@ use crate::workspace::WorkspacePath;
 /// The request's method.
 pub(crate) const CODE_ACTION: &str = CodeActionRequest::METHOD;
 
-/// One thing a server offers to do.
+/// One action that a server offers.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OfferedAction {
     /// The title, in the server's words.
     pub(crate) title: String,
     /// LSP 3.17 *CodeActionKind* (`quickfix`, `refactor.extract`, …); empty for a bare command.
     pub(crate) kind: String,
-    /// The server prefers it over others.
+    /// True if the server prefers it over others.
     pub(crate) preferred: bool,
     /// The reason why the action is not available now.
     pub(crate) disabled: Option<String>,
-    /// The messages of the diagnostics that it cures.
+    /// The messages of the diagnostics that it fixes.
     pub(crate) fixes: Vec<String>,
     raw: Value,
 }

@@ -13,7 +13,7 @@ use crate::lsp::session::Session;
 use crate::lsp::uri;
 use crate::workspace::WorkspacePath;
 
-/// The method that asks for updates of imports.
+/// The method that requests updates of imports.
 pub(crate) const WILL_RENAME_FILES: &str = WillRenameFiles::METHOD;
 
 impl Session {

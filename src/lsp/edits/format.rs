@@ -16,9 +16,9 @@ use crate::lsp::session::Session;
 use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 
-/// Formats a whole document.
+/// The method that formats a whole document.
 pub(crate) const FORMAT: &str = Formatting::METHOD;
-/// Formats a part of one.
+/// The method that formats a part of a document.
 pub(crate) const FORMAT_RANGE: &str = RangeFormatting::METHOD;
 
 impl Session {
@@ -65,7 +65,7 @@ impl Session {
     }
 }
 
-/// LSP 3.17 *FormattingOptions*, as the text itself is written; most servers follow their own
+/// Builds LSP 3.17 *FormattingOptions* from the style of the text; most servers follow their own
 /// configuration first.
 fn formatting_options(buffer: &Buffer) -> FormattingOptions {
     let (mut tabs, mut spaces, mut width) = (0_u32, 0_u32, u32::MAX);

@@ -35,10 +35,10 @@ pub(crate) enum ProposalError {
     Refused {
         /// The server's key.
         server: String,
-        /// Its words.
+        /// Its message.
         message: String,
     },
-    /// The server was still reading the project: it would have missed places.
+    /// The server was still reading the project: its edit would have missed places.
     #[error("{}: an edit now would miss places; ask again when it is done", work.sentence(server))]
     Busy {
         /// The server's key.
@@ -62,7 +62,7 @@ pub(crate) enum ProposalError {
         /// The path or URI.
         place: String,
     },
-    /// The edit contradicts itself or cannot be understood.
+    /// The edit contradicts itself or cannot be parsed.
     #[error("{server} sent an edit that cannot be used ({what}); nothing was changed")]
     Unusable {
         /// The server's key.

@@ -1,4 +1,4 @@
-//! LSP 3.17 *WorkspaceEdit*, read into the old and the new text of each file.
+//! LSP 3.17 *WorkspaceEdit*, converted to the old and the new text of each file.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) struct ProposedFile {
 pub(crate) struct Proposal {
     /// By path; files that would not change are left out.
     pub(crate) files: Vec<ProposedFile>,
-    /// The command that the server wants to run after the edit, which is not run.
+    /// The command that the server would run after the edit, and that is not run.
     pub(crate) left_out: Option<String>,
 }
 
@@ -42,16 +42,16 @@ impl Proposal {
     }
 }
 
-/// Files as they would be, while an edit is read.
+/// The files in their planned state, while an edit is read.
 #[derive(Default)]
 struct Draft {
     files: BTreeMap<WorkspacePath, DraftedFile>,
-    /// The bytes of all texts that were edited so far, a text as often as it was edited.
+    /// The bytes of all edited texts; each edit of a text counts.
     edited: usize,
 }
 
-/// The most of [`Draft::edited`]: an answer that edits one large file again and again would keep us
-/// busy without end.
+/// The maximum of [`Draft::edited`]: an answer that edits one large file again and again would keep
+/// us busy without end.
 const MAX_DRAFT_EDITED_BYTES: usize = 256 << 20;
 
 #[derive(Clone)]

@@ -59,7 +59,7 @@ impl Session {
         asked.map(|asked| asked.value).map_err(|error| self.refusal_error(error))
     }
 
-    /// An error answer to such a question is the server's reason, meant to be shown.
+    /// Converts an error response to the server's refusal, which is meant for the user.
     pub(super) fn refusal_error(&self, error: AskError) -> ProposalError {
         match error {
             AskError::Request(RequestError::Refused { message, .. }) => self.refused_error(&message),

@@ -16,7 +16,7 @@ pub(super) enum TextEditError {
         /// 0-based line of the second one.
         line: u32,
     },
-    /// A position that the text does not have.
+    /// A position is outside the text.
     #[error("a position in line {}, and the text has {lines}", u64::from(*line) + 1)]
     Beyond {
         /// 0-based line.
@@ -24,7 +24,7 @@ pub(super) enum TextEditError {
         /// The number of lines.
         lines: u32,
     },
-    /// The new text is not of a size that people or programs write.
+    /// The new text is larger than any that people or programs write.
     #[error("it inserts {bytes} bytes, and at most {MAX_INSERTED_TEXT_BYTES} are taken")]
     TooLong {
         /// The number of bytes.

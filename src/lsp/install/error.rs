@@ -7,7 +7,7 @@ use crate::lsp::health;
 use crate::process::{Exit, SpawnError};
 use crate::text::truncate_chars;
 
-/// The most characters of a program's output that the message of a known failure has.
+/// The maximum length of a program's output in the message of a known failure, in characters.
 const MAX_CAUSE_CHARS: usize = 160;
 
 /// The reasons why a server was not installed. The earlier installation is still in use.
@@ -29,7 +29,7 @@ pub enum InstallError {
         /// The key.
         key: String,
     },
-    /// A recipe is not a package.
+    /// A recipe names no valid package.
     #[error("`{package}` in the install recipes of {server} is no pinned package; mend it in servers.toml")]
     Recipe {
         /// The server's key.
@@ -57,7 +57,7 @@ pub enum InstallError {
         /// The last lines of its output.
         output: Vec<String>,
     },
-    /// A command failed for a reason that is known.
+    /// A command failed for a known reason.
     #[error("`{command}` failed: {cause} ({}); {remedy}", truncate_chars(said, MAX_CAUSE_CHARS))]
     Known {
         /// The command.
@@ -69,7 +69,7 @@ pub enum InstallError {
         /// The remedy.
         remedy: &'static str,
     },
-    /// A registry gave something else than the lock names.
+    /// A registry served other content than the lock names.
     #[error(
         "{package} came from {registry} with other content than the lock of {server} names, and nothing was installed: it has {got} \
          instead of {expected}. Either the registry, or a mirror in front of it, gave something else than what was published, or \
@@ -103,7 +103,7 @@ pub enum InstallError {
         /// The server's key.
         server: String,
     },
-    /// The packages do not hold the program.
+    /// The packages do not contain the program.
     #[error("{} brought no program `{program}`, which the catalogue names as the command of {server}", packages.join(", "))]
     NoProgram {
         /// The server's key.
@@ -126,7 +126,7 @@ pub enum InstallError {
     NoWay {
         /// The server's key.
         server: String,
-        /// Each try, in one line but for the last.
+        /// The attempts, each in one line except for the last.
         tries: Vec<String>,
     },
     /// A file of the prefix could not be handled.

@@ -3,7 +3,7 @@
 /// One failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct KnownFailure {
-    /// Texts that all stand in one line of the output.
+    /// Texts that all occur in one line of the output.
     signs: &'static [&'static str],
     /// The cause.
     pub(super) cause: &'static str,

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 use crate::config::spec::Recipe;
 use crate::text::hex;
 
-/// For each file its path and its text, each ended by NUL; `build.rs` packs them.
+/// The path and the text of each file, each ended by NUL; `build.rs` packs them.
 const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/locks.gz"));
 /// The line of a lock for pip that names its packages.
 const PACKAGES: &str = "# packages: ";
@@ -41,7 +41,7 @@ struct NpmLock {
     lock: String,
 }
 
-/// A machine, in npm's words.
+/// A machine, in npm's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct NodeMachine {
     os: &'static str,
@@ -87,7 +87,7 @@ struct LockedManifest {
 }
 
 impl RecipeLocks {
-    /// Those for exactly the packages of `recipe`, on this machine.
+    /// Finds the locks for exactly the packages of `recipe`, on this machine.
     pub(crate) fn for_recipe(recipe: &Recipe) -> Self {
         if recipe.pip.is_empty() && recipe.npm.is_empty() && recipe.gem.is_empty() {
             return Self::default();
@@ -196,7 +196,7 @@ impl NpmLock {
         serde_json::from_str(&self.lock).ok()
     }
 
-    /// A package that has builds for single machines, of which the lock holds none for `machine`.
+    /// Returns a package with builds for single machines, if the lock has none for `machine`.
     fn missing_build(&self, machine: NodeMachine) -> Option<String> {
         let manifest: LockedManifest = serde_json::from_str(&self.manifest).ok()?;
         let lock = self.read()?;

@@ -23,17 +23,17 @@ pub(in crate::lsp) struct InstallationManifest {
     /// The hash of the locks that it was made by.
     #[serde(default)]
     pub(crate) locks: Option<String>,
-    /// The programs that it needs beside itself, with their paths when it was installed.
+    /// The programs that it needs beside itself, with their paths at the time of the installation.
     #[serde(default)]
     pub(crate) programs: BTreeMap<String, PathBuf>,
-    /// The program that made it.
+    /// The installer that made it.
     pub(crate) installer: String,
-    /// When it was whole, in seconds since 1970.
+    /// The time of its completion, in seconds since 1970.
     pub(crate) finished: u64,
 }
 
 impl InstallationManifest {
-    /// For an installation that is whole now.
+    /// Creates the manifest of an installation that is complete now.
     pub(in crate::lsp) fn now(recipe: Recipe, locks: Option<String>) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -46,7 +46,7 @@ impl InstallationManifest {
         serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
     }
 
-    /// Marks `folder` as whole.
+    /// Marks `folder` as complete.
     pub(in crate::lsp) fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
         private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;

@@ -61,7 +61,7 @@ pub struct Installer {
     path: ProgramPath,
 }
 
-/// A server that is installed.
+/// An installed server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstalledServer {
     /// True if it existed before, made of the same packages.
@@ -243,7 +243,7 @@ impl Installer {
         linked.map_err(InstallError::file("link into", &links))
     }
 
-    /// Runs the new program with the arguments that the catalogue knows to end well.
+    /// Runs the new program with arguments on which it must succeed, according to the catalogue.
     async fn verify_program(
         &self,
         job: &InstallJob<'_>,
@@ -260,7 +260,7 @@ impl Installer {
         }
     }
 
-    /// The programs that run the server, or that it runs, with their paths.
+    /// Returns the programs that run the server, or that it runs, with their paths.
     fn programs_beside(&self, server: &ServerSpec, recipes: &CheckedRecipe) -> BTreeMap<String, PathBuf> {
         let asked = server.hollow.iter().filter_map(|hollow| hollow.program.as_deref());
         let names = recipes.interpreters().into_iter().chain(asked);
@@ -369,7 +369,7 @@ impl Installer {
     }
 }
 
-/// One server that is to be installed.
+/// The installation of one server.
 struct InstallJob<'a> {
     key: &'a str,
     server: &'a ServerSpec,
@@ -379,7 +379,7 @@ struct InstallJob<'a> {
 }
 
 impl InstallJob<'_> {
-    /// The name of the program that must be there in the end.
+    /// The name of the program that must exist in the end.
     fn program(&self) -> &str {
         self.server.command.first().map(String::as_str).unwrap_or_default()
     }
@@ -390,7 +390,7 @@ impl InstallJob<'_> {
 struct VersionNumbers(Vec<u64>);
 
 impl VersionNumbers {
-    /// The first version that a text names ("go version go1.27.3 linux/amd64").
+    /// Parses the first version in a text ("go version go1.27.3 linux/amd64").
     fn in_text(text: &str) -> Option<Self> {
         let start = text.find(|letter: char| letter.is_ascii_digit())?;
         let rest = &text[start..];

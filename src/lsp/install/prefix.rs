@@ -1,8 +1,7 @@
-//! The folder of one server's installations: `<data>/servers/<key>/{current -> NAME, NAME, …}`.
-//!
-//! An installation is made in a folder of its own, under a name never used before: programs of an
+//! The folder of one server's installations: `<data>/servers/<key>/{current -> NAME, NAME, …}`. An
+//! installation is made in a folder of its own, under a name never used before: programs of an
 //! interrupted one may go on writing for a moment after their parent was killed. `current` is
-//! switched to it when it is whole.
+//! switched to it when it is complete.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, TryLockError};

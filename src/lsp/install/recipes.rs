@@ -14,8 +14,8 @@ use crate::config::spec::{Recipe, RequiredProgram};
 /// The folder of npm's packages.
 const NPM: &str = "npm";
 
-/// The packages of one way to install a server, checked: a package manager takes none of them for
-/// an option.
+/// The packages of one way to install a server, checked: a package manager reads none of them as an
+/// option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CheckedRecipe {
     recipe: Recipe,
@@ -143,7 +143,8 @@ impl CheckedRecipe {
     }
 }
 
-/// Into the toolchain that is the user's default: its folder is none of a project.
+/// Creates the step that adds components to the user's default toolchain, which belongs to no
+/// project.
 fn component(names: &[String]) -> InstallStep {
     let words = format!("rustup component add {}", names.join(" "));
     step(StepProgram::Tool(PrerequisiteTool::Rustup), words, &["component", "add"]).args(names)
@@ -171,8 +172,8 @@ fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [In
     [make.env("PYTHONHOME", ""), fill.env("PIP_USER", "0")]
 }
 
-/// Without install scripts: they run code of every package below, and no server of the catalogue
-/// needs them.
+/// Creates the step for npm, without install scripts: they run code of every dependency, and no
+/// server of the catalogue needs them.
 fn npm(packages: &[String], locked: bool, folder: &Path) -> InstallStep {
     let packages_words = packages.join(" ");
     let quiet = ["--location=project", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];

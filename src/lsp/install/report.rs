@@ -14,7 +14,7 @@ const PIP_BUILDS: &str = "Building wheel for ";
 /// wanted HASH but got HASH. (9 bytes)`.
 const NPM_DIFFERS: &str = "integrity checksum failed when using";
 
-/// The most error lines that are kept, the first ones.
+/// The maximum number of error lines that are kept, the first ones.
 const MAX_ERROR_LINES: usize = 3;
 
 /// The parsed output of one command.

@@ -22,11 +22,11 @@ pub(crate) struct InstallStep {
 pub(crate) enum StepProgram {
     /// A tool on PATH.
     Tool(PrerequisiteTool),
-    /// Something that an earlier step made.
+    /// A program that an earlier step made.
     Made(PathBuf),
 }
 
-/// The tools that have to be there already.
+/// The tools that must be installed already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PrerequisiteTool {
     /// `rustup`.

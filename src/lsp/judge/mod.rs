@@ -25,9 +25,9 @@ use crate::config::Catalogue;
 use crate::config::spec::{InstallSpec, JudgeRule, ServerSpec};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
-/// Larger manifests are not read.
+/// The largest manifest that is read, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 1 << 20;
-/// Larger lock files are not read.
+/// The largest lock file that is read, in bytes.
 const MAX_LOCK_BYTES: u64 = 32 << 20;
 
 /// A version that a project pins, and the file that pins it.
@@ -57,7 +57,7 @@ impl PinLookup {
     }
 }
 
-/// Reads manifests and lock files, and notes which.
+/// Reads manifests and lock files, and records their paths.
 struct ManifestReader<'a> {
     workspace: &'a Workspace,
     inspected_paths: BTreeSet<PathBuf>,
@@ -162,7 +162,7 @@ pub(crate) fn project_pins(
 pub(crate) struct SessionJudge {
     /// Package and version ("typescript 5.9.3"), if the version is known.
     pub(super) name: Option<String>,
-    /// For each folder with a pin of its own, why answers about it are partial.
+    /// For each folder with a pin of its own, the reason why answers about it are partial.
     differences: Vec<(WorkspacePath, Option<String>)>,
 }
 

@@ -17,7 +17,7 @@ const NPM_LOCKS: [&str; 2] = ["package-lock.json", "npm-shrinkwrap.json"];
 /// Lock files in which an entry is found by its text.
 const OTHER_LOCKS: [&str; 3] = ["pnpm-lock.yaml", "yarn.lock", "bun.lock"];
 
-/// `package.json`, as far as it states versions.
+/// The parts of `package.json` that state versions.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct NpmManifest {
@@ -27,7 +27,7 @@ struct NpmManifest {
     peer_dependencies: HashMap<String, serde_json::Value>,
 }
 
-/// `package-lock.json`, as far as it states versions: of version 2 and later, and of version 1.
+/// The parts of `package-lock.json` that state versions: of version 2 and later, and of version 1.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct NpmLockFile {

@@ -13,7 +13,7 @@ use crate::config::ConfigMarker;
 use crate::lsp::python::{self, Libraries, UserWord};
 use crate::workspace::WorkspacePath;
 
-/// Lock files of uv, Poetry and PDM, which have one form.
+/// Lock files of uv, Poetry and PDM, which have the same form.
 const LOCKS: [&str; 3] = ["uv.lock", "poetry.lock", "pdm.lock"];
 /// Files that list requirements, one in each line.
 const REQUIREMENTS: [&str; 6] = [
@@ -25,7 +25,7 @@ const REQUIREMENTS: [&str; 6] = [
     "requirements.txt",
 ];
 
-/// A lock file, as far as it states versions.
+/// The parts of a lock file that state versions.
 #[derive(Debug, Deserialize)]
 struct PythonLock {
     #[serde(default)]

@@ -9,12 +9,12 @@ pub(crate) enum HoldCause {
         /// The maximum number.
         limit: usize,
     },
-    /// Servers use the machine's memory budget.
+    /// Servers use the whole memory budget of the machine.
     Memory {
         /// The budget, in bytes.
         budget: u64,
     },
-    /// Others came before.
+    /// Other starts come first.
     Turn,
 }
 

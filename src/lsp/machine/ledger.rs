@@ -17,16 +17,17 @@ use super::snapshot::{
 use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
 use crate::process::tree::read_text;
 
-/// Below the user's state folder.
+/// The folder, below the user's state folder.
 const FOLDER: &str = "machine";
-/// The most that is read of one record, in bytes; one of a hundred servers has 15,000.
+/// The largest record that is read, in bytes; one of a hundred servers has 15,000.
 const MAX_RECORD_BYTES: u64 = 64 << 10;
 /// The maximum number of servers, and of starts, in a record.
 const MAX_RECORD_ENTRIES: usize = 256;
 /// The expected memory use of an unknown server, in bytes; at most a quarter of the budget.
 const USUAL_SERVER_BYTES: u64 = 256 << 20;
 
-/// In the folder of a machine that runs, something is written at each start of a server.
+/// The time after which the folder of a run counts as former. A running machine writes to its
+/// folder at each start of a server.
 const FORMER_RUN_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);
 
 static RECORDS: AtomicU64 = AtomicU64::new(1);
@@ -35,14 +36,14 @@ static RECORDS: AtomicU64 = AtomicU64::new(1);
 #[derive(Debug)]
 pub(crate) struct MachineShare {
     folder: StateFolder,
-    /// The folder of the folders of all runs of the machine.
+    /// The folder that contains the folders of all runs of the machine.
     runs: PathBuf,
     name: StateName,
     limits: MachineLimits,
     own: Mutex<OwnRecord>,
-    /// Rung when a start began to wait or has ended.
+    /// Notified when a start began to wait or has ended.
     pub(super) changed: Notify,
-    /// That the ledger cannot be used was logged.
+    /// True if it was logged that the ledger cannot be used.
     failed: AtomicBool,
 }
 
@@ -111,7 +112,8 @@ pub(crate) fn read_ledger(folders: &Folders) -> Result<MachineSnapshot, StateErr
 }
 
 impl MachineShare {
-    /// Of the runtime on `workspace`. Nothing is written until it has a server to start.
+    /// Creates the share of the runtime on `workspace`. Nothing is written until it has a server to
+    /// start.
     pub(crate) fn new(folders: &Folders, workspace: &Path, limits: MachineLimits) -> Self {
         let pid = std::process::id();
         // Processes of several containers may have the same number.
@@ -181,7 +183,7 @@ impl MachineShare {
         self.publish(&mut own);
     }
 
-    /// Takes everything out of the ledger.
+    /// Removes everything of this share from the ledger.
     pub(crate) fn withdraw(&self) {
         let mut own = self.own.lock();
         own.record.servers.clear();

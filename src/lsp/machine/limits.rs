@@ -14,7 +14,7 @@ const MIN_DEFAULT_STARTS: usize = 2;
 pub(crate) struct MachineLimits {
     /// Resident memory, in bytes.
     pub(crate) memory: u64,
-    /// Starts at once.
+    /// The number of simultaneous starts.
     pub(crate) starts: usize,
 }
 

@@ -16,9 +16,9 @@ pub(crate) struct LedgerRecord {
     pub(crate) pid: u32,
     /// The root of its workspace, for people.
     pub(crate) workspace: String,
-    /// Those that run.
+    /// The running servers.
     pub(crate) servers: Vec<LedgerServer>,
-    /// Those that are being started or wait for it.
+    /// The servers that are being started or wait for it.
     pub(crate) starts: Vec<LedgerStart>,
 }
 
@@ -36,8 +36,7 @@ pub(crate) struct LedgerServer {
     /// The end of its turn, in milliseconds of the machine's clock. Until then it keeps its memory
     /// from waiting starts, however often it rests.
     pub(crate) turn_ends_ms: u64,
-    /// When it was asked last, in milliseconds of the machine's clock; `None` while it is being
-    /// asked.
+    /// The time of its last use, in milliseconds of the machine's clock; `None` while it is in use.
     pub(crate) last_used_ms: Option<u64>,
 }
 
@@ -52,7 +51,7 @@ pub(crate) struct LedgerStart {
     pub(crate) bytes: u64,
     /// The expected memory use of the server, in bytes.
     pub(crate) expected: u64,
-    /// Since when it waits or has waited, in milliseconds of the machine's clock.
+    /// The time since which it waits or has waited, in milliseconds of the machine's clock.
     pub(crate) since_ms: u64,
     /// The phase of the start.
     pub(crate) phase: StartPhase,
@@ -70,8 +69,8 @@ pub(crate) enum StartPhase {
     Ended,
 }
 
-/// A call often asks several questions. For so long after the last one a server is not ended where
-/// memory is above the budget.
+/// The time after its last question for which a server is not ended if memory is above the budget,
+/// because a call often asks several questions.
 const OVERRUN_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// The longer grace period that holds while a start waits for memory, unless the server has had its
 /// turn.
@@ -79,9 +78,9 @@ const WAITING_GRACE_PERIOD: Duration = Duration::from_secs(2);
 /// The shortest rest that ends a server that has had its turn. The pauses between the questions of
 /// one call are shorter.
 pub(crate) const MIN_REST: Duration = Duration::from_millis(300);
-/// The shortest turn. Were it less, more time would go into starts than into answers where many
-/// agents share few servers; without an end of turns, one agent that asks all the time would keep
-/// all others waiting.
+/// The shortest turn. With a shorter one, more time would go into starts than into answers when
+/// many agents share few servers. Without an end of turns, one agent that asks all the time would
+/// keep all others waiting.
 const MIN_SERVER_TURN: Duration = Duration::from_secs(10);
 /// The length of a server's turn, as a multiple of its start's duration. On a busy machine both
 /// take longer.
@@ -111,7 +110,7 @@ pub(super) fn start_place(name: &str, id: u64) -> LedgerPlace {
     (name.to_owned(), !id.cast_signed())
 }
 
-/// All records as they were at one moment, by name.
+/// All records at one moment, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct MachineSnapshot {
     pub(crate) records: BTreeMap<String, LedgerRecord>,
@@ -131,7 +130,7 @@ impl MachineSnapshot {
         starts.filter(move |(_, start)| start.phase == phase)
     }
 
-    /// Each record, and as a snapshot of its own.
+    /// Returns each record, also as a snapshot of its own.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&LedgerRecord, Self)> {
         self.records.iter().map(|(name, record)| {
             (record, Self { records: BTreeMap::from([(name.clone(), record.clone())]) })
@@ -180,14 +179,14 @@ impl MachineSnapshot {
         Some(sizes.into_iter().fold(0, u64::saturating_add) / count)
     }
 
-    /// The waiting starts in the order in which they came.
+    /// Returns the waiting starts in the order of their arrival.
     fn queue(&self) -> Vec<(LedgerPlace, &LedgerStart)> {
         let mut queue: Vec<_> = self.starts(StartPhase::Waiting).collect();
         queue.sort_by(|(one, a), (other, b)| (a.since_ms, one).cmp(&(b.since_ms, other)));
         queue
     }
 
-    /// The first start in the queue that is not `passed`, and whether there is room for it.
+    /// Returns the first start in the queue that is not `passed`, and the limit that delays it.
     fn head(&self, limits: MachineLimits, passed: &PassedOver) -> Option<(LedgerPlace, Option<HoldCause>)> {
         let (place, start) = self.queue().into_iter().find(|(place, _)| !passed.has(place))?;
         Some((place, self.lack_for(start, limits)))

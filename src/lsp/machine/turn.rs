@@ -1,4 +1,4 @@
-//! The turn of one start of a language server among all that a user's processes start.
+//! The turn of one start of a language server among all starts of a user's processes.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -20,7 +20,7 @@ const MAX_TURN_POLL_STEPS: u32 = 10;
 /// The longest wait. A caller has an earlier deadline; a start without callers must not wait
 /// without end.
 const MAX_TURN_WAIT: Duration = Duration::from_secs(300);
-/// A start that does not begin for so long though it may is passed over.
+/// The time after which a start that may begin and does not is passed over.
 const DUE_START_PATIENCE: Duration = Duration::from_secs(2);
 
 /// One start of a server. Until it is dropped the server counts as being started.
@@ -35,15 +35,15 @@ pub(crate) struct StartTurn {
     /// Its number in the ledger, once it is entered.
     id: Mutex<Option<u64>>,
     hold: Mutex<Option<StartHold>>,
-    /// When its wait was over.
+    /// The end of its wait.
     begun: OnceLock<Instant>,
     /// The process at the top of the server's tree; 0 before there is one.
     process: AtomicI32,
 }
 
 impl StartTurn {
-    /// Of `server`, which used `expected` bytes when it ran last. Nothing is written before
-    /// [`wait`](Self::wait).
+    /// Creates the turn of `server`, which used `expected` bytes in its last run. Nothing is
+    /// written before [`wait`](Self::wait).
     pub(crate) fn new(share: Arc<MachineShare>, server: &str, expected: Option<u64>) -> Self {
         Self {
             share,
@@ -114,7 +114,7 @@ impl StartTurn {
         self.hold.lock().as_ref().map(ToString::to_string)
     }
 
-    /// For how long the server is being started; nothing before its turn has come.
+    /// Returns the time since the start began; zero before its turn has come.
     pub(crate) fn took(&self) -> Duration {
         self.begun.get().map_or(Duration::ZERO, Instant::elapsed)
     }
@@ -124,7 +124,7 @@ impl StartTurn {
         self.estimate.load(Ordering::Relaxed)
     }
 
-    /// Notes the process at the top of the server's tree.
+    /// Records the process at the top of the server's tree.
     pub(crate) fn set_process(&self, pid: i32) {
         self.process.store(pid, Ordering::Relaxed);
     }

@@ -47,16 +47,16 @@ async fn stop_idle(shared: &ManagerState) {
     }
 }
 
-/// For so long after its last question a server is not stopped for the memory's sake, unless
-/// `servers.idle-stop-s` is so short that a tenth of it is less.
+/// The time after its last question for which a server is not stopped to free memory, unless a
+/// tenth of `servers.idle-stop-s` is shorter.
 const MEMORY_STOP_GRACE_PERIOD: Duration = Duration::from_secs(60);
 
 /// One running server.
 struct SlotUsage {
     slot: Arc<ServerSlot>,
-    /// Without a question; zero while it works on one.
+    /// The time without a question; zero while it works on one.
     idle: Duration,
-    /// With its children.
+    /// The memory with its children.
     bytes: u64,
 }
 

@@ -26,7 +26,7 @@ use crate::lsp::state::SessionState;
 use crate::process::{ProgramPath, Spawn, user_folders};
 use crate::workspace::WorkspacePath;
 
-/// Variables that name folders to load modules from, as PATH names those of programs.
+/// Variables that name folders to load modules from, like PATH for programs.
 const MODULE_PATHS: [&str; 2] = ["PYTHONPATH", "NODE_PATH"];
 
 /// Finds, starts and initializes `server` for `root` when it is its `turn`; the start may take

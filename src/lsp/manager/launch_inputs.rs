@@ -20,7 +20,7 @@ use crate::lsp::locate;
 use crate::lsp::shortfall::Shortfall;
 use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
 
-/// Larger build files are known by their stamps alone.
+/// The largest build file that is hashed, in bytes; of others only the stamp counts.
 const MAX_HASHED_FILE_BYTES: u64 = 64 << 20;
 
 /// The inputs of a launch that were found for a server and a root.
@@ -39,7 +39,7 @@ pub(crate) struct LaunchInputs {
     decisive: RestartInputs,
     /// The stamps of the inspected paths that exist.
     stamps: BTreeMap<PathBuf, FileStamp>,
-    /// The others.
+    /// The inspected paths that do not exist.
     missing: MissingPaths,
     /// True if every later change is sure to show in the stamps.
     settled: bool,
@@ -137,8 +137,8 @@ impl LaunchInputs {
     }
 }
 
-/// The folders of packages of a root and of the folders above it, there or not, and those in them
-/// that hold packages of one owner.
+/// Returns the folders of packages of a root and of the folders above it, existing or not, and
+/// those in them that hold packages of one owner.
 fn package_folders(setup: &ManagerSetup, server: &ServerSpec, root: &WorkspacePath) -> Vec<PathBuf> {
     let above = std::iter::successors(Some(root.clone()), WorkspacePath::parent);
     let above = above.map(|folder| setup.workspace.absolute(&folder));

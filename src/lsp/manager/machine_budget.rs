@@ -22,7 +22,7 @@ const CALM_LOOK_INTERVAL: Duration = Duration::from_secs(1);
 const OWNER_PATIENCE: Duration = Duration::from_secs(1);
 /// The time after its start for which a server counts with its expected size.
 const SETTLE_DURATION: Duration = Duration::from_secs(5);
-/// A server that was not used for this long is measured seldom: it hardly grows.
+/// The idle time after which a server is measured seldom, because it hardly grows.
 const GROWTH_DURATION: Duration = Duration::from_secs(10);
 const IDLE_MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 /// The unit of published sizes, in bytes. Rounding keeps the record of an idle server unchanged.
@@ -36,11 +36,11 @@ struct BudgetWatch {
     passed: PassedOver,
     /// The measured sizes of servers, with the time, by the process at the top of their tree.
     sizes: BTreeMap<i32, (u64, Instant)>,
-    /// When their turns end and they were used last, as it was published.
+    /// The published times of their turns' ends and of their last use.
     times: BTreeMap<i32, PublishedTimes>,
 }
 
-/// In milliseconds of the machine's clock.
+/// The times in milliseconds of the machine's clock.
 #[derive(Clone, Copy)]
 struct PublishedTimes {
     turn_ends: u64,
@@ -99,7 +99,7 @@ impl BudgetWatch {
         Some(pause_after(&snapshot, machine))
     }
 
-    /// The server in `slot`, if one runs.
+    /// Measures the server in `slot`, if one runs.
     async fn measure(&mut self, slot: &ServerSlot) -> Option<LedgerServer> {
         let session = slot.running_session()?;
         let pid = session.tree_root()?;

@@ -30,7 +30,7 @@ impl MemoryOverrun {
         }
     }
 
-    /// By how much the budget is exceeded, if it is.
+    /// Returns the excess over the budget, if it is exceeded.
     pub(super) fn state(&self, budget: u64) -> Option<OverBudget> {
         match self.used.load(Ordering::Relaxed) {
             0 => None,
@@ -46,7 +46,7 @@ impl MemoryOverrun {
 }
 
 impl OverBudget {
-    /// A budget that would do, in MiB: half as much again as is used, in whole GiB.
+    /// Returns a sufficient budget, in MiB: half as much again as is used, in whole GiB.
     fn suggested_budget_mib(&self) -> u64 {
         ((self.used >> 20) * 3 / 2).div_ceil(1024) * 1024
     }

@@ -46,10 +46,10 @@ use slot::ServerSlot;
 /// The reasons why no session is available right now.
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum SessionUnavailable {
-    /// No such server in the catalogue.
+    /// The catalogue has no such server.
     #[error("no server is called {server}")]
     Unknown {
-        /// The name that was given.
+        /// The given name.
         server: String,
     },
     /// The server is not installed.
@@ -81,7 +81,7 @@ pub(crate) enum SessionUnavailable {
     Failed {
         /// The server's key.
         server: String,
-        /// Exit status, last words, when it is tried again.
+        /// Exit status, last output, and the time of the next attempt.
         detail: String,
     },
     /// The manager is shutting down.
@@ -109,7 +109,7 @@ struct ManagerState {
     witnesses: Witnesses,
     /// Memory beyond the budget.
     memory_overrun: MemoryOverrun,
-    /// Cancelled when nothing may be started any more; starts in progress end.
+    /// Cancelled when no server may be started any more; starts in progress end.
     stopping: CancellationToken,
 }
 
@@ -138,8 +138,8 @@ pub(crate) struct SlotStatus {
 /// The activity of one (server, root).
 #[derive(Debug, Clone)]
 pub(crate) enum SlotActivity {
-    /// There is no server, and none is coming: none was needed yet or it was stopped, or there is
-    /// none to be started.
+    /// There is no server, and none is being started: none was needed yet, it was stopped, or it is
+    /// not available.
     Resting,
     /// The server may not be started.
     Disabled {
@@ -159,7 +159,7 @@ pub(crate) enum SlotActivity {
     Failed {
         /// The exit or the failure.
         why: String,
-        /// The session that ended, as long as there is none in its place.
+        /// The session that ended, as long as it is not replaced.
         last: Option<Arc<Session>>,
     },
 }
@@ -179,7 +179,7 @@ impl Manager {
         &self.shared.setup.spawner
     }
 
-    /// A manager without any server yet. Must be called within a tokio runtime.
+    /// Creates a manager without any server yet. Must be called within a tokio runtime.
     pub(crate) fn new(setup: ManagerSetup) -> Self {
         let shared = Arc::new(ManagerState {
             setup,
@@ -226,8 +226,8 @@ impl Manager {
         })
     }
 
-    /// The session of `server` for `path`, started if need be; waits for the start at most until
-    /// `deadline`.
+    /// Returns the session of `server` for `path`, started if needed; waits for the start at most
+    /// until `deadline`.
     pub(crate) async fn session(
         &self,
         server: &str,
@@ -237,7 +237,7 @@ impl Manager {
         self.session_of(self.shared.key(server, path)?, deadline).await
     }
 
-    /// The session that all share, of a server for a root.
+    /// Returns the shared session of a server for a root.
     async fn session_of(&self, key: SlotKey, deadline: Instant) -> Result<Arc<Session>, SessionUnavailable> {
         let shared = &self.shared;
         if let Some(slot) = shared.slot_for_extra_folder(&key) {
@@ -249,8 +249,8 @@ impl Manager {
         slot.session(shared, deadline).await
     }
 
-    /// The session that serves `path` as `server`, if it runs already; starts none, and adds no
-    /// folder to one.
+    /// Returns the session that serves `path` as `server`, if it runs already; starts none, and
+    /// adds no folder to one.
     pub(crate) fn running_session(&self, server: &str, path: &WorkspacePath) -> Option<Arc<Session>> {
         let shared = &self.shared;
         let spec = shared.spec(server).ok()?;
@@ -330,7 +330,7 @@ impl Manager {
         }
     }
 
-    /// The program that would be started as `server` for `path`.
+    /// Returns the program that would be started as `server` for `path`.
     pub(crate) fn locate(
         &self,
         server: &str,
@@ -358,7 +358,7 @@ impl Manager {
         launch::chosen_servers(&self.shared.setup)
     }
 
-    /// The root that `server` has, or would have, for `path`.
+    /// Returns the root that `server` has, or would have, for `path`.
     pub(crate) fn root(&self, server: &str, path: &WorkspacePath) -> WorkspacePath {
         self.found_root(server, path).unwrap_or_else(WorkspacePath::root)
     }
@@ -386,8 +386,8 @@ impl Manager {
         }
     }
 
-    /// The folder of the project that `path` is in, where `server`'s root names the projects that
-    /// belong to it and this is none.
+    /// Returns the folder of the project that `path` is in, if `server`'s root lists the projects
+    /// that belong to it without this one.
     pub(crate) fn unlisted_project(&self, server: &str, path: &WorkspacePath) -> Option<WorkspacePath> {
         let spec = self.shared.setup.catalogue.servers.get(server)?;
         roots::unlisted_project(&self.shared.setup.workspace, spec, path, &self.root(server, path))
@@ -407,8 +407,8 @@ impl Manager {
         said.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
-    /// A number that is another once a running server has pushed other diagnostics of `path` than
-    /// before, and once another runs.
+    /// Returns a number that changes when a running server has pushed other diagnostics of `path`
+    /// than before, and when another server runs.
     pub(crate) fn findings_mark(&self, path: &WorkspacePath) -> u64 {
         let running = self.shared.running_sessions();
         let found = running.iter().map(|session| session.state.findings_revision(path));
@@ -439,7 +439,7 @@ impl Manager {
         ordered.into_values().collect()
     }
 
-    /// Ends every server, all at once; returns when they are gone.
+    /// Ends every server, all at once; returns when they have ended.
     pub(crate) async fn shutdown(&self) {
         self.shared.stopping.cancel();
         self.housekeeper.abort();
@@ -489,7 +489,7 @@ impl ManagerState {
         self.roots.root_for(&self.setup, server, self.spec(server).ok()?, &folder.join("_").ok()?)
     }
 
-    /// All slots, as they are now: none of the map is locked while they are used.
+    /// Returns all present slots: the map is not locked while they are used.
     fn slots(&self) -> Vec<Arc<ServerSlot>> {
         self.slots.iter().map(|entry| entry.value().clone()).collect()
     }
@@ -520,7 +520,7 @@ impl ManagerState {
         (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)
     }
 
-    /// Changes on disk are noticed from now on.
+    /// Starts watching the disk for changes.
     fn begin_watching(&self) {
         self.feed.get_or_init(|| ChangeFeed::start(&self.setup.workspace));
     }

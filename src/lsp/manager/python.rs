@@ -1,4 +1,4 @@
-//! The Python environment that a server is given, to run it or only to read it.
+//! The Python environment of a server, to run it or only to read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;

@@ -25,7 +25,7 @@ struct CachedRoot {
     /// The stamps of the folder and those above it, from before the search for the root. A new file
     /// in one of them changes its stamp.
     folders: Vec<Option<FileStamp>>,
-    /// The files in them that are looked into.
+    /// The files in them that are examined.
     files: Vec<(WorkspacePath, FileStamp)>,
 }
 
@@ -140,8 +140,8 @@ pub(super) fn unlisted_project(
     (!is_member).then_some(project)
 }
 
-/// The folder of the project that `path` is in, which may be one of several within a root: the
-/// nearest that has one of the server's markers.
+/// Returns the folder of the project that `path` is in, which may be one of several within a root:
+/// the nearest that has one of the server's markers.
 pub(super) fn project_of(workspace: &Workspace, server: &ServerSpec, path: &WorkspacePath) -> WorkspacePath {
     let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
     above.find(|folder| has_marker(workspace, server, folder)).unwrap_or_else(WorkspacePath::root)

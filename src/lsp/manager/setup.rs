@@ -33,12 +33,11 @@ pub(crate) struct ManagerSetup {
     pub(crate) base_python: OnceCell<Option<PathBuf>>,
     /// Starts processes.
     pub(crate) spawner: Spawner,
-    /// Its share of the machine.
+    /// The manager's share of the machine.
     pub(crate) machine: Arc<MachineShare>,
     /// True if the project's owner allowed its files' settings and the code that servers run of it.
     pub(crate) trusted: bool,
-    /// The root of the project that trust is written for: the workspace's, also for another tree of
-    /// it.
+    /// The root of the project in the trust store: the workspace's, also for another tree of it.
     pub(crate) trusted_root: PathBuf,
     /// The project's launch fields at that time.
     pub(crate) launch: LaunchFields,

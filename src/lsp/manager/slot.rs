@@ -90,7 +90,7 @@ impl ServerSlot {
         Duration::from_millis(self.start_ms.load(Ordering::Relaxed))
     }
 
-    /// The turn of the start that is going on.
+    /// Returns the turn of the present start.
     pub(super) fn start_turn(&self) -> Option<Arc<StartTurn>> {
         match &self.state.lock().phase {
             SlotPhase::Starting { turn, .. } => Some(turn.clone()),
@@ -124,7 +124,7 @@ impl ServerSlot {
         }
     }
 
-    /// The session; it is started if need be, and waited for until `deadline`.
+    /// Returns the session; it is started if needed, and awaited until `deadline`.
     pub(super) async fn session(
         self: &Arc<Self>,
         shared: &Arc<ManagerState>,
@@ -235,7 +235,7 @@ impl ServerSlot {
         sender.send_replace(Some(result));
     }
 
-    /// Notes the crash of `session` and decides when the server may be started again.
+    /// Records the crash of `session` and decides when the server may be restarted.
     async fn record_crash(&self, session: &Arc<Session>) {
         let detail = session.exit_report().await;
         session.stop().await;

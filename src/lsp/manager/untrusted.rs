@@ -24,7 +24,8 @@ const UNTRUSTED_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The maximum size of that program's output that is read, in bytes.
 const MAX_UNTRUSTED_PROBE_BYTES: usize = 64 << 20;
 
-/// `server` as it may be started at `root` without trust. Errors: why it may not, in one sentence.
+/// Returns `server` with the changes for a start at `root` without trust. Errors: the reason why it
+/// may not be started, in one sentence.
 pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Result<ServerSpec, String> {
     if server.waits_for_trust() {
         return Err(refusal_text(&format!("{key} runs code of this project when it starts")));
@@ -48,7 +49,7 @@ pub(super) fn start_refusal(key: &str, server: &ServerSpec, root: &Path) -> Opti
     Some(refusal_text(&format!("{key} would run what {shown} of this project says")))
 }
 
-/// The sentence with which a start is refused for want of trust.
+/// The sentence that refuses a start for want of trust.
 pub(super) fn refusal_text(why: &str) -> String {
     format!("{why}; to allow that, run: lsp-tools trust")
 }

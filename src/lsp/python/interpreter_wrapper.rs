@@ -50,7 +50,7 @@ fn program(base: &Path, workspace: &Workspace, libraries: &Libraries) -> String 
     format!("#!{} -ISB\n{}", base.display(), PROGRAM.replace(ENVIRONMENT, &environment))
 }
 
-/// A path as a literal of Python, which JSON's are.
+/// Formats a path as a Python literal, which is JSON.
 fn text(path: &Path) -> Value {
     Value::from(path.to_string_lossy())
 }

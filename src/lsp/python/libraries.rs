@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::PythonEnvironment;
 use crate::workspace::Workspace;
 
-/// No file of an environment that is read has more bytes.
+/// The largest file of an environment that is read, in bytes.
 const MAX_ENVIRONMENT_FILE_BYTES: u64 = 64 << 10;
-/// The most path files that are read, and the most lines of each.
+/// The maximum number of path files that are read, and of lines of each.
 const MAX_PTH_FILES: usize = 500;
 const MAX_PTH_FILE_LINES: usize = 1_000;
 
@@ -148,7 +148,7 @@ fn site_packages(folder: &Path) -> (Option<(u8, u8)>, Vec<PathBuf>) {
     (Some(newest), all)
 }
 
-/// A regular file's text, as far as it is small enough.
+/// Returns a regular file's text, if it is small enough.
 fn small_text(path: &Path) -> Option<String> {
     Workspace::read_outside(path, MAX_ENVIRONMENT_FILE_BYTES).ok()
 }

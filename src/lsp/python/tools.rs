@@ -33,8 +33,8 @@ pub(crate) struct ToolFolders {
 }
 
 impl ToolFolders {
-    /// The folders that the user's variables, the settings of Poetry, and else the tools' own
-    /// defaults name.
+    /// Finds the folders by the user's variables, the settings of Poetry, and else the tools' own
+    /// defaults.
     pub(crate) fn of_user() -> Self {
         let variable = |name: &str| {
             let path = std::env::var_os(name).map(PathBuf::from);

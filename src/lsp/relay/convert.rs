@@ -25,7 +25,7 @@ pub(super) enum RelayDirection {
     ToEditor,
 }
 
-/// Translates between an editor and one server.
+/// Converts between an editor and one server.
 pub(super) struct Converter<'a> {
     session: &'a Session,
     conventions: &'a EditorConventions,
@@ -78,13 +78,13 @@ impl<'a> Converter<'a> {
         Self { session, conventions, texts, own, way, files: HashMap::new() }
     }
 
-    /// Translates everything in `value`.
+    /// Converts everything in `value`.
     pub(super) fn convert(&mut self, value: &mut Value) {
         let own = self.own.clone();
         self.convert_value(value, &own);
     }
 
-    /// The texts that positions are counted in.
+    /// The decoder with the texts of all positions.
     pub(super) fn texts(&mut self) -> &mut PositionDecoder<'a> {
         &mut self.texts
     }
@@ -151,7 +151,8 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// LSP 3.17 *(Optional)VersionedTextDocumentIdentifier*: each side counts versions for itself.
+    /// Converts LSP 3.17 *(Optional)VersionedTextDocumentIdentifier*: each side counts versions for
+    /// itself.
     fn convert_document(&mut self, value: &mut Value, here: &FileRef) {
         self.convert_value(value, here);
         let Some(uri) = value["uri"].as_str() else { return };
@@ -172,7 +173,7 @@ impl<'a> Converter<'a> {
         *value = self.format_uri(uri, &file).into();
     }
 
-    /// A URI as the other side writes it.
+    /// Returns a URI in the other side's form.
     fn format_uri(&self, uri: &str, file: &FileRef) -> String {
         let FileRef::Inside(path) = file else { return uri.to_owned() };
         match self.way {

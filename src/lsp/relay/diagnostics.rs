@@ -1,5 +1,5 @@
-//! Diagnostics for an editor: whole, as the server gave them, in the editor's encoding and with
-//! their origin.
+//! Diagnostics for an editor: whole, in the server's form, in the editor's encoding and with their
+//! origin.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;

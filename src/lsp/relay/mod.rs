@@ -88,7 +88,7 @@ impl Session {
         Ok(value)
     }
 
-    /// Passes a notification on.
+    /// Relays a notification.
     pub(crate) fn relay_notification(&self, conventions: &EditorConventions, method: &str, params: &Value) {
         let mut value = params.clone();
         Converter::of_workspace(self, conventions, RelayDirection::ToServer).convert(&mut value);
@@ -155,7 +155,7 @@ impl Session {
     }
 }
 
-/// The file of the workspace that a request is about.
+/// Returns the file of the workspace that a request is about.
 pub(crate) fn subject_of(params: &Value, workspace: &crate::workspace::Workspace) -> Option<WorkspacePath> {
     let uri = [&params["textDocument"]["uri"], &params["item"]["uri"], &params["uri"]];
     let uri = uri.into_iter().find_map(Value::as_str)?;

@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 
 use crate::text::Buffer;
 
-/// A document that is no file of the workspace, as an editor has it. Cheap to clone.
+/// An editor's document that is no file of the workspace. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct OutsideDocument {
     /// Its URI as the editor writes it.
     pub(crate) uri: String,
-    /// LSP `languageId`, as the editor gave it.
+    /// LSP `languageId`, as set by the editor.
     pub(crate) language_id: String,
     /// The editor's text.
     pub(crate) text: Buffer,
 }
 
-/// Those that a server has open, by URI: the version and the text that it was given last.
+/// The documents that a server has open, by URI: the version and the text that were sent last.
 #[derive(Debug, Default)]
 pub(crate) struct OpenOutsideDocuments(pub(super) BTreeMap<String, (i32, Buffer)>);

@@ -40,14 +40,14 @@ impl Session {
         Ok(Some(value))
     }
 
-    /// The editor has closed it.
+    /// Closes the document, because the editor has closed it.
     pub(crate) async fn close_outside_document(&self, uri: &str) {
         if self.outside.lock().await.0.remove(uri).is_some() {
             self.connection.notify("textDocument/didClose", &json!({ "textDocument": { "uri": uri } }));
         }
     }
 
-    /// Gives the server the text that the editor has.
+    /// Sends the server the editor's text.
     fn send_outside_document(&self, open: &mut OpenOutsideDocuments, stranger: &OutsideDocument) {
         let OutsideDocument { uri, language_id, text, .. } = stranger;
         match open.0.get_mut(uri) {

@@ -8,7 +8,7 @@ use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::lsp::session::Session;
 use crate::text::EncodedPosition;
 
-/// One token, in absolute places.
+/// One token with an absolute position.
 struct AbsoluteToken {
     line: u32,
     unit: u32,
@@ -18,8 +18,8 @@ struct AbsoluteToken {
 }
 
 impl Session {
-    /// A server's tokens in the editor's numbers and columns. Tokens of types that only the server
-    /// knows are left out.
+    /// Converts a server's tokens to the editor's numbers and columns. Tokens of types that only
+    /// the server knows are left out.
     pub(super) fn tokens_to_editor(
         &self,
         conventions: &EditorConventions,
