@@ -26,7 +26,7 @@ impl CommandWords {
     /// # Errors
     /// [`TooManyFolders`].
     pub(crate) fn files_named(&self, base: &Path) -> Result<BTreeSet<PathBuf>, TooManyFolders> {
-        // It may call its folder by name.
+        // The command may name its folder.
         let words: Vec<String> = self.words.iter().map(|word| word.replace("${root}/", "")).collect();
         let program = words.first().map_or("", String::as_str);
         let mut paths = files_named(program, words.iter().map(String::as_str), base)?;
@@ -190,8 +190,8 @@ fn shell_words(command: &str) -> impl Iterator<Item = &str> {
 /// `opened`.
 fn is_output_target(opened: &str, piece: &str) -> bool {
     let Some(opened) = opened.strip_suffix('>') else { return false };
-    // `<>`, `'>'`, `->` and their kin send nothing anywhere, and neither does what stands on the
-    // next line or within `>(…)`.
+    // `<>`, `'>'`, `->` and similar forms redirect nothing, and neither does a `>` before the end
+    // of a line or in `>(…)`.
     let sends = !opened.ends_with(['<', '\'', '"', '\\', '-', '=']);
     sends && piece.trim_start_matches([' ', '\t']).starts_with(|next: char| !"(;|&\n".contains(next))
 }

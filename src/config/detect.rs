@@ -121,7 +121,7 @@ fn language_of<'a>(
         return catalogue.language_of(&name, None);
     }
     *first_lines_left -= 1;
-    // What is not text or too large is in no language that a first line could name.
+    // A file that is not text or too large belongs to no language that a first line could name.
     let text = workspace.read_text_up_to(path, MAX_SCRIPT_BYTES).ok()?.text;
     catalogue.language_of(&name, text.lines().next())
 }

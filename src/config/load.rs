@@ -67,8 +67,8 @@ impl Config {
         let mut disbelieved = None;
         let state = match project {
             Some(project) => match trust.is_trusted(project, &launch) {
-                // Nothing is trusted on the word of a file that others can write; what needs no
-                // trust goes on.
+                // Nothing is trusted because of a file that others can write; everything that needs
+                // no trust continues.
                 Err(error @ (TrustError::Foreign { .. } | TrustError::Open { .. })) => {
                     disbelieved = Some(format!("{error}; until then this project is not trusted"));
                     TrustState::Untrusted

@@ -35,8 +35,8 @@ pub(crate) fn pins_among<'a>(
         let is_readable =
             || path.metadata().is_ok_and(|metadata| !metadata.is_dir() && !metadata.file_type().is_socket());
         let is_known = pins.iter().any(|pin| pin.path == path);
-        // Also what has taken the place of a file that was trusted, or is gone at this very moment:
-        // interpreters run folders as well.
+        // A replacement of a trusted file, or one that is missing at this very moment, counts too;
+        // interpreters also run folders.
         if !is_known && workspace.workspace_path(&path).is_some() && (is_readable() || recorded.has(&path)) {
             let name = || path.strip_prefix(workspace.root()).unwrap_or(&path).display().to_string();
             pins.push(pin(&path).ok_or_else(name)?);

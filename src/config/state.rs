@@ -243,7 +243,7 @@ impl LockedFolder<'_> {
     pub(crate) fn write(&self, name: &StateName, content: &[u8]) -> Result<(), StateError> {
         let folder = self.folder;
         let (path, fresh) = (folder.path.join(name.as_str()), folder.path.join(FRESH));
-        // Only the holder of the lock gets here, so what lies there was left by a process that
+        // Only the holder of the lock gets here, so an existing file was left by a process that
         // died.
         match fs::remove_file(&fresh) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn state_lock_serves_all_threads_of_one_process() {
         let (_keep, folder) = folder();
-        // Together they take longer than another process would be waited for.
+        // Together they take longer than the wait for another process.
         let share = STATE_LOCK_TIMEOUT * 3 / 2 / 60;
         let served = std::thread::scope(|scope| {
             let callers: Vec<_> = (0..60)

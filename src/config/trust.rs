@@ -409,7 +409,7 @@ impl TrustStore {
     /// Returns the store's record of `project`; `None` if it was not trusted.
     fn find(&self, project: &Path) -> Result<Option<RecordedProject>, TrustError> {
         let store = self.read()?;
-        // Most users trust nothing, and need no look at the folder.
+        // Most users trust nothing, and the folder need not be checked.
         if store.projects.is_empty() {
             return Ok(None);
         }
@@ -491,7 +491,7 @@ impl TrustStore {
         let (path, fresh) = (self.folder.join(TRUST_STORE), self.folder.join(format!("{TRUST_STORE}.new")));
         let text = serde_json::to_vec_pretty(store)
             .map_err(|error| TrustError::io("write", &path, &io::Error::other(error)))?;
-        // Only the holder of the lock gets here, so what lies there was left by a process that
+        // Only the holder of the lock gets here, so an existing file was left by a process that
         // died.
         if let Err(error) = fs::remove_file(&fresh)
             && error.kind() != io::ErrorKind::NotFound

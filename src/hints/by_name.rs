@@ -172,7 +172,7 @@ pub(super) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<
         }
     };
     std::thread::scope(|scope| {
-        // This thread does its share, and all of it where the system gives no other.
+        // This thread does its share, and all of it if the system gives no other.
         for _ in 1..threads {
             if std::thread::Builder::new().spawn_scoped(scope, parse).is_err() {
                 break;

@@ -71,7 +71,7 @@ pub(super) struct SourceConditions {
 impl SourceConditions {
     /// Looks through `source`.
     pub(super) fn new(project: &Project<'_>, source: &ParsedSource) -> Self {
-        // rust-analyzer knows what stands under an attribute of its own in a file that it knows.
+        // rust-analyzer knows code with an attribute of its own in a file that it knows.
         let branches = if has_branches(source.grammar.key) { branches(&source.text) } else { Vec::new() };
         Self { of_file: condition_of_file(project, source), branches }
     }
@@ -164,8 +164,8 @@ fn go_condition(path: &WorkspacePath, text: &str) -> Condition {
     };
     match constraint {
         _ if !is_go_name_included(&path.name_lossy()) => Condition::Unmet,
-        // Which version there is, whether C can be compiled, and what the old form says, the server
-        // knows.
+        // Only the server knows the Go version, whether C can be compiled, and the meaning of the
+        // old form.
         Some(_) if mentions("go1.") || mentions("cgo") || mentions("+build") => Condition::Unknown,
         Some(line) if !is_met(line) => Condition::Unmet,
         _ => Condition::None,
@@ -180,7 +180,7 @@ fn is_go_name_included(name: &str) -> bool {
     }
     let stem = name.split('.').next().unwrap_or_default();
     let stem = stem.strip_suffix("_test").unwrap_or(stem);
-    // What stands before the first "_" is no condition.
+    // The part before the first "_" is no condition.
     let conditions: Vec<&str> = stem.split('_').skip(1).collect();
     match conditions.as_slice() {
         [.., system, architecture]
@@ -274,7 +274,7 @@ struct GoConstraint<'a> {
 impl<'a> GoConstraint<'a> {
     fn new(text: &'a str) -> Self {
         let text = text.split("//").next().unwrap_or_default();
-        // It is read by a function that calls itself for each parenthesis.
+        // The parser recurses for each parenthesis.
         Self { rest: if text.len() <= MAX_CONSTRAINT_BYTES { text } else { "" } }
     }
 

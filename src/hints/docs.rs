@@ -14,7 +14,7 @@ const MAX_DOCUMENTATION_BYTES: usize = 8_000;
 pub(super) fn signature(source: &ParsedSource, definition: &SourceDefinition) -> Option<String> {
     let start = source.text[..definition.span.start].rfind('\n').map_or(0, |at| at + 1);
     let lead = &source.text[start..definition.span.start];
-    // `pub`, `export` and the like stand before the node that is the definition.
+    // `pub`, `export` and similar words precede the node that is the definition.
     let start = if lead.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || c == '_') {
         start
     } else {

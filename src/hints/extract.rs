@@ -160,7 +160,7 @@ impl DefinitionCollector<'_> {
         }
         let value =
             captures.value.and_then(|value| self.text.get(value.byte_range())).unwrap_or_default().trim();
-        // `#define name prefix_name` hands the name on; what it stands for is declared elsewhere.
+        // `#define name prefix_name` renames a symbol that is declared elsewhere.
         let is_renaming = role == DefinitionRole::Macro
             && value.len() > text.len()
             && value.ends_with(text)
@@ -353,8 +353,8 @@ fn nest_definitions(
     // inside.
     raw.sort_by_key(|raw| {
         let name = raw.definition.as_ref().map(|definition| definition.selection.start);
-        // What two patterns find is what the more telling one says: a variable that holds a
-        // function is a function.
+        // If two patterns match, the more specific one decides: a variable that holds a function is
+        // a function.
         let is_vague = raw
             .definition
             .as_ref()

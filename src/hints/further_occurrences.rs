@@ -117,7 +117,7 @@ pub(crate) fn further_occurrences(
     let unread = paths.len().saturating_sub(MAX_FURTHER_PARSED_FILES);
     paths.truncate(MAX_FURTHER_PARSED_FILES);
     let sources = parse_all(&project, &paths);
-    // Where all was parsed, it does not matter that it took longer.
+    // If all files were parsed, a missed deadline does not matter.
     let is_whole = is_parsed && sources.len() == paths.len();
     let cut = truncated || timed_out || !has_all_notebooks || !is_whole && project.is_late();
     let mut found = FurtherOccurrences { notebooks, unread, cut, of_method, ..FurtherOccurrences::default() };

@@ -158,7 +158,7 @@ fn derives_from(
     };
     match named.iter().any(is_wanted) {
         true => Some(format!("derives from {}", wanted.name)),
-        // What the name means there was found, and is something else.
+        // The name was resolved to something else there.
         false if named.iter().any(|target| !target.is_import()) => None,
         false => Some(format!("names {} as a base", wanted.name)),
     }

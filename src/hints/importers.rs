@@ -66,7 +66,7 @@ fn resolves_to(
             Module::File(found) | Module::Folder(found) => found.as_path().starts_with(path.as_path()),
         })
     };
-    // `from package import module` names a module in the place of a name.
+    // `from package import module` names a module in the place of a symbol.
     let inner = match &import.item {
         ImportItem::Named(name) if import.module.ends_with('.') => Some(format!("{}{name}", import.module)),
         ImportItem::Named(name) => Some(format!("{}.{name}", import.module)),

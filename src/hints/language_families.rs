@@ -28,7 +28,7 @@ pub(super) fn extensions(catalogue: &Catalogue, language: &str) -> Vec<String> {
     }
     let keys = related_languages(language);
     let languages = keys.iter().filter_map(|key| catalogue.languages.get(*key));
-    // Of `d.ts` the search compares only what follows the last dot.
+    // For `d.ts` the search compares only the part behind the last dot.
     let last = |ending: &str| ending.rsplit('.').next().unwrap_or(ending).to_owned();
     let mut found: Vec<String> = languages.flat_map(|language| language.endings().map(last)).collect();
     found.sort();

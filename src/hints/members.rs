@@ -58,7 +58,7 @@ impl Resolver<'_> {
         if !found.is_empty() {
             return found;
         }
-        // What is private is still seen by the modules inside.
+        // Private items are still visible to the modules inside.
         if source.grammar.key == "rust" && !private.is_empty() {
             return self.follow_imports(source, private);
         }

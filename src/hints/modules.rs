@@ -171,7 +171,8 @@ fn php(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Module
 
 /// A file by its name: beside `from`, else anywhere below the root by the end of its path.
 fn by_name(project: &Project<'_>, from: &WorkspacePath, spec: &str, endings: &[&str]) -> Option<Module> {
-    // What a shell expands (`$dir/x.sh`, `$(…)/x.sh`) is not known; the rest of the path is.
+    // The parts that a shell expands (`$dir/x.sh`, `$(…)/x.sh`) are unknown; the rest of the path
+    // is known.
     let spec = match spec.rfind(['$', '}', ')']) {
         Some(_) => spec.rsplit('/').next().unwrap_or(spec),
         None => spec,

@@ -281,7 +281,7 @@ fn as_argument(
         return None;
     }
     let call = parent.parent()?.parent()?;
-    // A pattern names its type; a construction or a call, what it makes or calls.
+    // A pattern names its type; a construction or a call names its type or callee.
     let named = ["type", "name", "function"].iter().find_map(|field| {
         let around = if *field == "type" { parent.parent()? } else { call };
         around.child_by_field_name(field)

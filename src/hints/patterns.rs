@@ -355,7 +355,7 @@ pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits
     let mut known: Vec<CompiledPatterns<'_>> = Vec::new();
     for hit in hits {
         let language = project.catalogue.language_of(&hit.path.name_lossy(), None);
-        // Files with a grammar were parsed; what was no definition there is none here.
+        // Files with a grammar were parsed; a hit that was no definition there is none here.
         let has_grammar =
             language.is_some_and(|language| Grammar::for_language(language, hit.path.extension()).is_some());
         if has_grammar && !reads_as_c_function(language, hit, asked.name) {

@@ -192,7 +192,7 @@ impl<'a> Resolver<'a> {
                 _ => targets.push(own()),
             }
         }
-        // What lies in the workspace before what only names something outside.
+        // Targets in the workspace come before imports from outside.
         targets.sort_by_key(ResolutionTarget::is_import);
         targets
     }

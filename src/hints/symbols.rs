@@ -70,7 +70,7 @@ pub(crate) fn imported_in(
 pub(super) fn outline(source: &ParsedSource) -> Vec<Symbol> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); source.definitions.len()];
     let mut roots = Vec::new();
-    // Of each, what it is put below, and how deep it is by that.
+    // For each definition, its parent and the resulting depth.
     let mut placed: Vec<(Option<usize>, usize)> = vec![(None, 0); source.definitions.len()];
     for (index, definition) in
         source.definitions.iter().enumerate().filter(|(_, found)| is_listed(source, found))
@@ -79,7 +79,7 @@ pub(super) fn outline(source: &ParsedSource) -> Vec<Symbol> {
         while let Some(parent) = around.filter(|&parent| !is_listed(source, &source.definitions[parent])) {
             around = source.definitions[parent].parent;
         }
-        // What lies too deep is put beside the last that does not.
+        // A definition that lies too deep becomes a sibling of the last one that does not.
         if let Some((above, _)) =
             around.map(|parent| placed[parent]).filter(|(_, depth)| *depth >= MAX_SYMBOL_DEPTH)
         {
@@ -93,7 +93,7 @@ pub(super) fn outline(source: &ParsedSource) -> Vec<Symbol> {
             None => roots.push(index),
         }
     }
-    // Built from the last to the first: what lies inside another begins after it.
+    // Built from the last to the first, because a definition inside another begins after it.
     let mut built: Vec<Option<Symbol>> = vec![None; source.definitions.len()];
     for index in (0..source.definitions.len()).rev() {
         let inside = children[index].iter().filter_map(|&child| built[child].take()).collect();

@@ -174,8 +174,8 @@ impl Resolver<'_> {
     fn call_result(&self, source: &Arc<ParsedSource>, callee: Node<'_>) -> Vec<ResolutionTarget> {
         let targets = self.resolve_expression(source, callee);
         if targets.is_empty() && !callee.kind().ends_with("identifier") {
-            // A method that is not of this workspace (`unwrap`, `iter`, `get`) often hands on what
-            // it was called on.
+            // A method from outside the workspace (`unwrap`, `iter`, `get`) often returns its
+            // receiver.
             let owner = source.grammar.member_access(callee).and_then(|access| access.owner);
             return owner.map_or_else(Vec::new, |owner| self.type_of(source, owner));
         }

@@ -125,8 +125,8 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let _in_use = self.mark_in_use();
-        // The first document makes servers load the project, so it is opened before readiness is
-        // looked at.
+        // The first document makes servers load the project, so it is opened before the readiness
+        // check.
         let opened = self.sync_with_disk(path, deadline).await?;
         if self.unfinished_work().is_none() {
             return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
@@ -190,8 +190,7 @@ impl Session {
                 let late = late(Some(working)).await;
                 if is_better(&known, &late) { Ok(known) } else { late }
             }
-            // The early question goes on beside the late one, since it may be the one that is
-            // answered in time.
+            // The early request goes on beside the late one, since it may be answered in time.
             (Some(working), None) => tokio::select! {
                 late = late(Some(working)) => late,
                 known = early => Ok(known),
@@ -237,7 +236,7 @@ impl Session {
                     );
                 }
             }
-            // It gives no sign of the moment from which on it has something to say.
+            // The server gives no sign when it can answer.
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
         }

@@ -116,7 +116,8 @@ impl Session {
             return Ok(CheckFindings::Outdated(is_missed.then(|| unsaved_sentence(rule))));
         }
         match self.check_stage() {
-            // What it found was sent before the answer to anything that is asked now.
+            // The findings of the check were sent before the response to any request that is sent
+            // now.
             CheckStage::Ended if self.pass_barrier(snapshot, deadline).await? => {
                 self.state.with_background_check(|runs| runs.finish(self.disk_revision()));
             }
@@ -164,7 +165,7 @@ impl Session {
         snapshot: &Snapshot,
         deadline: Instant,
     ) -> Result<(), AskError> {
-        // Of checks that began before this one everything has been heard then.
+        // All findings of earlier checks have then arrived.
         if self.pass_barrier(snapshot, deadline).await?
             && self.state.with_background_check(|runs| runs.ask(self.disk_revision()))
         {

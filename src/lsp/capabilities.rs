@@ -134,7 +134,7 @@ impl ServerCapabilities {
         let save = match &sync["save"] {
             Value::Bool(true) => Some(false),
             Value::Object(options) => Some(options.get("includeText") == Some(&Value::Bool(true))),
-            // A number for `textDocumentSync` says nothing of saves; the rule may know better.
+            // A number for `textDocumentSync` does not cover saves; the rule may.
             _ => spec.diagnostics.on_save.then_some(false),
         };
         let folders = &raw["workspace"]["workspaceFolders"];

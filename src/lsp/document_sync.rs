@@ -100,7 +100,7 @@ impl Session {
             }
         }
         if paths.len() > 1 && self.state.spec.diagnostics.sees_unsaved {
-            // It may have checked the first of them against the old text of the last.
+            // The server may have checked the first of them against the old text of the last.
             self.state.advance_epoch();
         }
     }
@@ -114,7 +114,7 @@ impl Session {
         if self.reads_in_order() {
             return Ok(self.sync(path).await.map(drop)?);
         }
-        // Its findings are how it says that it has read a file.
+        // The server's findings show that it has read a file.
         self.diagnostics(path, deadline).await.map(drop)
     }
 
@@ -285,8 +285,8 @@ impl Session {
             }
             if let Ok(document) = slot.try_lock()
                 && let Some(document) = document.as_ref()
-                // Closed, the file would be what is on disk to the server, and the caller whose
-                // text it is sees another.
+                // After a close, the server would use the file on disk, although the caller's view
+                // has another text.
                 && !matches!(document.source, DocumentSource::Unsaved(_))
             {
                 ages.push((document.last_used, path));

@@ -26,7 +26,7 @@ pub(super) fn ensure_written(folder: &Path, name: &str, text: &str, mode: u32) -
     let mut file = tempfile::NamedTempFile::new_in(&folder)?;
     file.write_all(text.as_bytes())?;
     file.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
-    // Closed before it takes its name: what is open for writing cannot be run.
+    // The file is closed before it gets its name: a file that is open for writing cannot be run.
     let written = file.into_temp_path();
     written.persist(&path)?;
     Ok(path)

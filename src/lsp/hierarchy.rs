@@ -154,7 +154,7 @@ impl HierarchyWalk<'_> {
             node.cut = true;
             return Ok(());
         }
-        // The item goes back as it came.
+        // The item is returned to the server unchanged.
         let request = WorkspaceRequest { method: self.hierarchy.next(), params: json!({ "item": item }) };
         let (found, _) = self.session.ask_workspace(request, self.deadline).await?;
         for element in elements(&found) {

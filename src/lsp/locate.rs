@@ -135,7 +135,7 @@ pub fn prefix_folders(data: &Path, server: &str) -> Vec<PathBuf> {
 
 /// Returns the existing folders below `prefix` that hold programs.
 pub(crate) fn program_folders(prefix: &Path) -> Vec<PathBuf> {
-    // Most servers are not there, and all are looked for.
+    // Most servers are not installed, and all are searched for.
     if !prefix.is_dir() {
         return Vec::new();
     }
@@ -212,7 +212,7 @@ fn locate_program(
     }
     let installed = in_ours().is_some();
     match places.path.find(&program).filter(is_judge) {
-        // A proxy runs what the project's toolchain has, which may be nothing.
+        // A proxy runs the program of the project's toolchain, which may not have it.
         Some(found) if is_proxy(server, &found) && (installed || !has_proxy_target(server, &found)) => {
             searched.push(format!("behind its proxy {} on PATH", found.display()));
         }

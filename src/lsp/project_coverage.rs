@@ -97,7 +97,7 @@ impl Session {
 
     /// Returns true if `root` can be served beside the roots it has.
     pub(crate) fn takes_more_folders(&self) -> bool {
-        // What was looked at before an untrusted start was its own root.
+        // The checks before an untrusted start covered only its own root.
         let rule = self.state.spec.untrusted.as_ref();
         let alone = rule.is_some_and(|rule| !rule.refused_with.is_empty() || rule.shortfall.is_some());
         self.capabilities.more_folders && !alone

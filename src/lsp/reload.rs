@@ -148,7 +148,7 @@ impl Session {
             return Ok((synced, snapshot));
         }
         drop(synced);
-        // What it says of the text anew is its word that it has read the other files.
+        // New findings for the text show that the server has read the other files.
         let heard = self.pushed_diagnostics(path, deadline).await;
         let (mut synced, snapshot) = self.sync(path).await?;
         match (heard, synced.document()) {

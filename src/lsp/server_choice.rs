@@ -28,7 +28,7 @@ impl<'a> ServerChoice<'a> {
     /// servers that run code of the project may start.
     pub(crate) fn new(catalogue: &'a Catalogue, places: ProgramSearchPlaces<'a>, trusted: bool) -> Self {
         let open = catalogue.languages.values().filter(|language| is_open(language));
-        // Several languages share a server, which is looked for once.
+        // Several languages share a server, which is searched for once.
         let keys: BTreeSet<&str> =
             open.flat_map(|language| &language.alternatives).map(String::as_str).collect();
         let found = |key: &'a str| {

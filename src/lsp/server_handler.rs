@@ -56,14 +56,15 @@ fn router(state: Arc<SessionState>) -> Router<Arc<SessionState>> {
         .request::<Untyped<WorkspaceFoldersRequest>, _>(|state, _| ready(Ok(state.workspace_folders())))
         .request::<Untyped<WorkDoneProgressCreate>, _>(|_, _| ready(Ok(Value::Null)))
         .request::<Untyped<ShowDocument>, _>(|_, _| ready(Ok(json!({ "success": false }))))
-        // Only a person takes time for an answer.
+        // Only a person needs time for an answer.
         .request::<Untyped<ShowMessageRequest>, _>(|state, params| state.ask_user(params).map(Ok))
         .request::<Untyped<ApplyWorkspaceEdit>, _>(|state, params| ready(Ok(state.apply_edit(&params))))
         .request::<Untyped<WorkspaceDiagnosticRefresh>, _>(|state, _| {
             state.refresh_diagnostics();
             ready(Ok(Value::Null))
         })
-        // What is asked for anew at the next question anyway (semantic tokens, code lenses, hints).
+        // Refreshes of data that the next question requests anyway (semantic tokens, code lenses,
+        // hints).
         .unhandled_request(|_, AnyRequest { method, .. }| {
             let is_refresh = method.starts_with("workspace/") && method.ends_with("/refresh");
             let unknown =

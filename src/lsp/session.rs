@@ -313,7 +313,7 @@ impl Session {
 
     /// Records that it replaces a session that ended as described by `exit_report`.
     pub(super) fn set_previous_exit(&self, exit_report: String) {
-        // A session is started once, and so takes the place of at most one other.
+        // A session is started once, and so replaces at most one other.
         let _first = self.previous_exit.set(exit_report);
     }
 
@@ -330,7 +330,7 @@ impl Session {
     /// Returns true if the server offers `method` for `path`, announced or registered.
     pub(crate) fn offers(&self, method: &str, path: &WorkspacePath, language_id: &str) -> bool {
         let absolute = self.workspace.absolute(path);
-        // The rule is there only where the server was started without trust.
+        // The rule exists only if the server was started without trust.
         let rule = self.state.spec.untrusted.as_ref();
         let is_unasked = rule.is_some_and(|rule| rule.unasked.iter().any(|unasked| unasked == method));
         let is_covered =
@@ -427,7 +427,7 @@ impl Session {
                         tracing::debug!(server = self.server(), "no clean shutdown: {error}");
                     }
                     notify_server::<ExitNotification>(&self.connection, &());
-                    // Some servers stay until their standard input closes; the others are gone
+                    // Some servers stay until their standard input closes; the others have ended
                     // before.
                     let _left = tokio::time::timeout(SERVER_EXIT_GRACE_PERIOD, self.process.wait()).await;
                 }

@@ -183,20 +183,19 @@ fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
 fn walk_ancestors(table: &impl ProcessTable, process: &Process, mut child: Process) -> Option<Descent> {
     for _ in 0..MAX_ANCESTRY_DEPTH {
         if child.parent == 0 {
-            // The first process, or one whose parent is outside of this container. Was it the same
-            // one all the time?
+            // The first process, or one whose parent is outside of this container. Checks that it
+            // was the same one all the time.
             return living_process(table, process.pid)
                 .filter(|seen| seen.is_same(process))
                 .map(|_| Descent::Free);
         }
         let parent = table.process_state(child.parent);
         let keeps_commands = table.keeps_commands(child.parent);
-        // A child whose parent ends is given to another one, so this parent lived while it was
-        // looked at.
+        // A child whose parent ends is given to another one, so this parent lived during the check.
         living_process(table, child.pid).filter(|again| *again == child)?;
         match parent {
             _ if keeps_commands => return Some(Descent::Supervised),
-            // What may not be seen is another user's, and our supervisors are not.
+            // A hidden process belongs to another user, and our supervisors do not.
             ProcessState::Hidden => return Some(Descent::Free),
             ProcessState::Gone => return None,
             // Its number now belongs to another process.
@@ -295,7 +294,7 @@ mod tests {
 
     #[test]
     fn descent_with_parent_exiting_meanwhile_is_never_free() {
-        // It ends at any moment; its child is the supervisor's from then on.
+        // The process ends at any moment; its child is the supervisor's from then on.
         for end in 1..12 {
             let look = |now: u32, pid| match pid {
                 55 if now >= end => ProcessState::Gone,
@@ -304,7 +303,7 @@ mod tests {
             };
             assert_eq!(descent_of(60, 55, look), Descent::Supervised, "{end}");
         }
-        // Parents that are always gone when they are looked at.
+        // Parents that have always ended when they are read.
         let look = |_, pid| if pid == 55 { ProcessState::Gone } else { chain(pid) };
         assert_eq!(descent_of(60, 55, look), Descent::Unknown);
     }

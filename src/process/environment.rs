@@ -218,8 +218,8 @@ fn without_users(text: &str) -> String {
         let end = after.find(|character: char| character.is_whitespace() || "\"',|".contains(character));
         let (address, behind) = after.split_at(end.unwrap_or(after.len()));
         let host_ends = address.find(['/', '?', '#']).unwrap_or(address.len());
-        // A password that was not written as addresses are has a slash in it; what stands behind
-        // the colon is no port then.
+        // A password that is not encoded as in an address has a slash in it; the part behind the
+        // colon is then no port.
         let port = address[..host_ends].split_once(':').map(|(_, port)| port);
         let is_odd = !address[..host_ends].contains('@')
             && port.is_some_and(|port| !port.bytes().all(|byte| byte.is_ascii_digit()));

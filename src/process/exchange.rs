@@ -55,7 +55,7 @@ pub(crate) async fn exchange(
             tokio::select! {
                 _ = &mut pipes => process.wait().await,
                 exit = process.wait() => {
-                    // What it left behind may hold the pipe; that is not waited for.
+                    // A process that it left behind may hold the pipe; its end is not awaited.
                     let _drained = tokio::time::timeout(PIPE_DRAIN_TIMEOUT, &mut pipes).await;
                     exit
                 }

@@ -207,7 +207,7 @@ impl ServerProcess {
     /// count more than once.
     pub async fn tree_rss(&self) -> Option<u64> {
         let id = self.tree_root()?;
-        // It is as many reads as there are processes.
+        // The measurement needs as many reads as there are processes.
         tokio::task::spawn_blocking(move || tree::resident_bytes(id)).await.ok()
     }
 
@@ -283,7 +283,7 @@ fn kill_tree(id: Pid) -> usize {
             return left.len();
         }
         for process in left.iter().filter_map(|process| Pid::from_raw(process.pid)) {
-            // It may have ended in between.
+            // The process may have ended in between.
             let _gone = kill_process(process, Signal::KILL);
         }
     }

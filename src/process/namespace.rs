@@ -22,10 +22,10 @@ mod linux {
     /// of its own.
     pub(crate) fn make() -> Result<()> {
         unshare(UnshareFlags::NEWNS)?;
-        // What is mounted outside later is seen inside, and not the other way round.
+        // Mounts made outside later are visible inside, and not the other way round.
         mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM)?;
-        // Where `/proc` cannot be mounted (in many containers), nothing has happened yet that could
-        // not be left so.
+        // If `/proc` cannot be mounted (in many containers), nothing has happened yet that must be
+        // reversed.
         mount_proc()?;
         let made = unshare(UnshareFlags::NEWPID);
         if made.is_err() {

@@ -91,7 +91,7 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
             program.check()?;
         }
     }
-    // By what was compared: what it begins with at another moment says nothing.
+    // The compared content decides: the beginning of the file at another moment proves nothing.
     let Some(held) = held.filter(|held| !is_script(held.file())) else {
         return Ok((Command::new(program), HeldProgram(None)));
     };

@@ -85,7 +85,8 @@ fn outside_folders<'a>(workspace: &'a Workspace, path: &'a OsStr) -> impl Iterat
 pub(crate) fn user_folders(workspace: &Workspace, trusted: bool, variable: &str) -> Option<Vec<PathBuf>> {
     let path = std::env::var_os(variable)?;
     Some(match trusted {
-        // A relative folder depends on where the program is started, which is in the project.
+        // A relative folder depends on the folder in which the program is started, which is in the
+        // project.
         true => std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect(),
         false => outside_folders(workspace, &path).collect(),
     })

@@ -129,7 +129,7 @@ pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
 
 /// Detaches from the terminal, and requests to be ended when the supervisor is killed.
 fn start_new_session() {
-    // It only fails for the leader of a group, which a supervised process is not.
+    // The call fails only for the leader of a group, which a supervised process is not.
     if let Err(error) = rustix::process::setsid() {
         eprintln!("lsp-tools: the command keeps its terminal: {error}");
     }
@@ -204,7 +204,7 @@ mod kernel {
         if confinement.no_tcp {
             rules = rules.handle_access(AccessNet::from_all(TCP))?;
         }
-        // Older kernels do not know it, and what is asked of them is about files.
+        // Older kernels do not support the scope; the mandatory restrictions are about files.
         rules = rules.set_compatibility(CompatLevel::BestEffort).scope(Scope::from_all(SIGNALS))?;
         let mut rules = rules.create()?;
         for path in &confinement.writable {
@@ -250,7 +250,7 @@ mod kernel {
                 continue;
             }
             match thread::capability_is_in_bounding_set(power) {
-                // As in a sandbox within one.
+                // This happens in a sandbox within another one.
                 Ok(false) => {}
                 Ok(true) => match thread::remove_capability_from_bounding_set(power) {
                     // In a container that may not drop it, it stays in the set, but `no_new_privs`

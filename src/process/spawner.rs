@@ -110,7 +110,7 @@ impl SpawnOrder {
         });
         let process = process.map_err(OrderError::Refused).and_then(|process| {
             let checked = held.as_ref().map_or(Ok(()), HeldProgram::check_started);
-            // What runs and is another ends with the dropped process.
+            // A process with another program ends when it is dropped.
             checked.map_err(OrderError::Untrusted).map(|()| process)
         });
         let _unwanted = done.send(process);
@@ -185,7 +185,7 @@ impl Spawner {
                 (Command::from(command), Some(held))
             }
         };
-        // Why the supervisor cannot start it, the supervisor says.
+        // The supervisor reports why it cannot start the server.
         let started = self.supervisor.as_ref().unwrap_or(&spawn.program);
         let refused = |source| SpawnError::Refused { program: started.clone(), source };
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear();

@@ -138,8 +138,8 @@ async fn supervise(program: OsString, args: Vec<OsString>, pins: &[FilePin], bel
     let mut server = SupervisedProcess { id, below, status: None };
     while server.status.is_none() {
         tokio::select! {
-            // Also what the server left behind is reaped, so that it does not pile up over the
-            // days.
+            // Processes that the server left behind are reaped too, so that they do not accumulate
+            // over the days.
             _ = child_ended.recv() => {
                 server.reap_ended();
             }
@@ -241,7 +241,7 @@ async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalS
             child_ended.recv().await;
         }
     };
-    // What is left when the time is up is killed next.
+    // Processes left at the end of the grace period are killed next.
     let _some_left = tokio::time::timeout(grace, all_ended).await;
 }
 
@@ -254,7 +254,7 @@ async fn terminate_all(server: &mut SupervisedProcess, child_ended: &mut SignalS
 fn kill_all(server: &mut SupervisedProcess) {
     while server.reap_ended() {
         server.below.signal(server.id, Signal::KILL);
-        // Only one, because what it leaves behind becomes visible when it is gone.
+        // Only one is reaped at a time, because its children become visible when it is gone.
         if let Ok(Some((id, status))) = rustix::process::wait(WaitOptions::empty()) {
             server.record_exit(id, status);
         }

@@ -106,7 +106,7 @@ pub(crate) fn living_descendants(pid: i32) -> Vec<Process> {
 /// Sends `signal` to all descendants of `root` that are found.
 pub(crate) fn signal_below(root: Pid, signal: Signal) {
     for pid in descendants_of(root.as_raw_nonzero().get()).into_iter().filter_map(Pid::from_raw) {
-        // It may have ended in between.
+        // The process may have ended in between.
         let _gone = kill_process(pid, signal);
     }
 }
@@ -229,7 +229,7 @@ mod tests {
         let mut shell = Command::new("sh");
         shell.args(["-c", "sleep 61 & echo; wait"]);
         let mut child = shell.stdout(std::process::Stdio::piped()).spawn().unwrap();
-        // Its first line says that its own child has started.
+        // Its first line shows that its own child has started.
         std::io::BufRead::read_line(
             &mut std::io::BufReader::new(child.stdout.take().unwrap()),
             &mut String::new(),

@@ -78,7 +78,7 @@ pub(crate) fn writable_paths(always: &[&str], chosen: impl IntoIterator<Item = P
         .filter(|path| path.is_absolute())
         .filter_map(|path| LookedUp::resolve(&path))
         .collect();
-    // Links first: what one leads to may be anything, also what holds all the others.
+    // Links first: the target of one may be anything, even the folder above all the others.
     let is_led = |(index, path): &(usize, &LookedUp)| {
         let others = chosen.iter().enumerate().filter(|(other, _)| other != index);
         let places = writable.iter().chain(others.map(|(_, other)| &other.target));

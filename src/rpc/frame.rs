@@ -185,7 +185,7 @@ fn find(bytes: &[u8]) -> io::Result<FrameScan> {
         return Ok(FrameScan::Incomplete(0));
     };
     let Some(length) = length else { return Ok(FrameScan::Junk(length_at + LENGTH_HEADER.len())) };
-    // Other headers of the same block may stand before it.
+    // Other headers of the same block may precede it.
     let junk = start_of_block(bytes, length_at);
     if junk > 0 {
         return Ok(FrameScan::Junk(junk));

@@ -197,8 +197,8 @@ impl<'t> Block<'t> {
         }
         let (above, below) = (self.empty_lines_above(), self.empty_lines_below());
         let after = self.lines.get(self.last_line + below + 1);
-        // At the end of what it lies in, the empty lines that separated it from its sibling go;
-        // else those behind it.
+        // At the end of the surrounding block, the empty lines before it are removed; else those
+        // behind it.
         let is_last = after.is_none_or(|line| indent_of(line) < self.indent.len() || is_closer(line));
         let (first, last) = match is_last {
             true => (self.first_line - above, self.last_line),

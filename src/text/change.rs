@@ -117,8 +117,8 @@ fn splits_char_or_crlf<B: ByteAccess + ?Sized>(text: &B, at: usize) -> bool {
 
 fn chunks_from_back(rope: &Rope) -> Chunks<'_> {
     let (chunks, _, _, _) = rope.chunks_at_byte(rope.len_bytes());
-    // `chunks_at_byte` at the end stands on the last chunk; stepping over it makes `reversed` start
-    // with it.
+    // `chunks_at_byte` at the end returns the last chunk; one step past it makes `reversed` start
+    // with that chunk.
     let mut chunks = chunks;
     chunks.next();
     chunks.reversed()

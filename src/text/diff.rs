@@ -97,7 +97,8 @@ fn compute_hunks(input: &InternedInput<&str>) -> Vec<imara_diff::Hunk> {
         let until = |len: usize| front as u32..(len - back) as u32;
         return vec![imara_diff::Hunk { before: until(old.len()), after: until(new.len()) }];
     }
-    // Histogram takes time by the square of many small changes: seconds for 40,000 lines.
+    // The histogram algorithm takes quadratic time for many small changes: seconds for 40,000
+    // lines.
     let mut diff = imara_diff::Diff::compute(Algorithm::Myers, input);
     diff.postprocess_lines(input);
     diff.hunks().collect()

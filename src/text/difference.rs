@@ -77,7 +77,7 @@ impl Difference {
         let column = expected[..same].chars().count() + 1;
         let words = |line: &str| line.chars().filter(|c| !c.is_whitespace()).collect::<String>();
         if words(expected) == words(found) {
-            // From where the white space begins, so that the whole of it is named.
+            // The column where the white space begins, so that all of it is named.
             let from = expected[..same].trim_end().len();
             let run = |line: &str| describe_whitespace(indentation(&line[from..]));
             let column = expected[..from].chars().count() + 1;

@@ -158,7 +158,7 @@ impl Drop for ChangeFeed {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(setup) = self.setup.take() {
-            // It only fails if the thread panicked, which it has then reported itself.
+            // The join fails only if the thread panicked, which it has then reported itself.
             let _ = setup.join();
         }
     }

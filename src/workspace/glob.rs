@@ -88,7 +88,8 @@ impl Workspace {
                 result.cut_short = true;
                 break;
             }
-            // What cannot be listed (permissions, or gone since) has no files for anyone.
+            // An entry that cannot be listed (permissions, or deleted since) has no files for any
+            // caller.
             let Ok(entry) = entry else { continue };
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
@@ -141,7 +142,7 @@ fn compile_glob(pattern: &str) -> Result<GlobSet, SelectError> {
 /// Returns the literal names at the beginning of `pattern`.
 fn fixed_beginning(pattern: &str) -> String {
     let is_fixed = |name: &&str| !name.contains(['*', '?', '[', ']', '{', '}', '\\']);
-    // An alternative may hold a slash, so what lies in braces is no name of its own.
+    // An alternative may contain a slash, so the text in braces is no name of its own.
     let names: Vec<&str> = pattern.split('/').take_while(is_fixed).collect();
     names.join("/")
 }

@@ -278,11 +278,11 @@ mod tests {
         std::fs::create_dir_all(root.join("d")).unwrap();
         std::fs::write(root.join("d/a"), "new").unwrap();
         assert!(jail.open(Path::new("d/a")).is_ok());
-        // What took its place is a link: not followed, wherever it leads.
+        // A link in its place is not followed, whatever its target.
         std::fs::remove_dir_all(&root).unwrap();
         symlink(root.with_file_name("w-evil"), &root).unwrap();
         assert!(jail.open(Path::new("a")).is_err());
-        // Nor one in the place of a folder above it.
+        // Neither is one in the place of a folder above it.
         let above = root.parent().unwrap();
         std::fs::rename(above, above.with_extension("moved")).unwrap();
         let elsewhere = above.with_extension("elsewhere");

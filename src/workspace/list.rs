@@ -119,7 +119,7 @@ impl Workspace {
         listing.has_more = names.len() > query.max;
         for name in names.into_iter().take(query.max) {
             let path = WorkspacePath::new(under.as_path().join(&name));
-            // What is gone since it was read is not there any more.
+            // An entry deleted since it was read is left out.
             listing.entries.extend(self.stat_entry(&directory, &name, path));
         }
         Ok(listing)

@@ -54,7 +54,7 @@ impl MissingPaths {
         let folder = existing_above(&path).map(Path::to_owned);
         let stamp = folder.as_deref().and_then(FileStamp::from_path).filter(|stamp| stamp.is_settled(now));
         match (folder, stamp) {
-            // Once more after the stamp: what came before it does not change it.
+            // Checked once more after the stamp: an earlier creation does not change the stamp.
             (Some(folder), Some(seen)) if existing_above(&path) == Some(&folder) => {
                 let missing = self.below.entry(folder).or_insert(MissingBelow { seen, paths: Vec::new() });
                 missing.paths.push(path);

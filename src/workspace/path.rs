@@ -293,7 +293,7 @@ mod tests {
         let cut = error(&format!("{}é{}", "x".repeat(SHOWN_BYTES - 1), "x".repeat(200)));
         assert!(cut.starts_with(&format!("`{}…` contains", "x".repeat(SHOWN_BYTES - 1))), "{cut}");
         assert!(error(&format!("../{}", "é".repeat(500))).len() < 300);
-        // What is there after `..` was taken into account decides, as long as all of it is a path.
+        // The result after resolving `..` decides, as long as the whole is a path.
         assert!(relative(&"a/../".repeat(800)).is_ok());
         assert!(relative(&"a/".repeat(256)).is_ok() && relative(&"x".repeat(255)).is_ok());
     }

@@ -83,7 +83,7 @@ impl Workspace {
         let Some(path_filter) = &self.path_filter else { return Ok(()) };
         let path = || WorkspacePath::new(path.to_owned());
         let name = format!("/proc/self/fd/{}", opened.as_fd().as_raw_fd());
-        // What cannot be named cannot be shown to be harmless.
+        // An object without a name cannot be shown to be harmless.
         let real = std::fs::read_link(name).map_err(|_| hidden_error(&path()))?;
         if real
             .strip_prefix(self.root())
@@ -183,7 +183,7 @@ mod tests {
         for (under, seen) in [(".", vec!["copy.txt", "open.txt"]), ("door", vec![]), ("secret", vec![])] {
             let under = veiled.path(Path::new(under)).unwrap();
             let walked = veiled.files(&under, &WalkLimits { max_files: 99, deadline });
-            // That there is a file of a name is no secret.
+            // The existence of a file with a certain name is no secret.
             let walked: Vec<String> =
                 names(&walked.files).into_iter().filter(|name| name != "twin.bin").collect();
             assert_eq!(walked, seen);

@@ -95,7 +95,7 @@ pub(crate) fn ensure_folder_private(
     {
         return Err(PrivateError::Open { path: path.to_owned() });
     }
-    // What it holds comes last, so that a mending that was interrupted is begun again.
+    // The folder's content comes last, so that an interrupted repair is repeated.
     let depth = if holds == PrivateFolderKind::Programs { 2 } else { usize::MAX };
     close_below(path, depth)?;
     restrict_folder(path, &metadata).map_err(failed)

@@ -41,7 +41,7 @@ impl Workspace {
 /// the path may have any length.
 fn follow_links(root: &Path, relative: &Path, admit: impl Fn(&Path) -> bool) -> Option<PathBuf> {
     let mut here = root.to_owned();
-    // The next name last; `..` can only come from a link.
+    // The next name comes last; `..` can only come from a link.
     let mut ahead: Vec<OsString> = Vec::new();
     push(&mut ahead, relative);
     let mut links = 0;

@@ -247,8 +247,8 @@ impl Workspace {
 /// The ancestor of `absolute`, or itself, that is another spelling of `root`.
 fn spelling_of<'a>(root: &Path, absolute: &'a Path) -> Option<&'a Path> {
     let of_root = InodeIdentity::at(root)?;
-    // The same folder may be mounted elsewhere as well, which is no spelling. To ask for the name
-    // of every ancestor would take the square of their number.
+    // The same folder may be mounted elsewhere as well, which is no other spelling. Resolving every
+    // ancestor takes quadratic time.
     let is_root = |dir: &Path| std::fs::canonicalize(dir).is_ok_and(|canonical| canonical == root);
     absolute.ancestors().find(|dir| InodeIdentity::at(dir) == Some(of_root) && is_root(dir))
 }

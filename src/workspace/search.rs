@@ -218,7 +218,7 @@ fn build_searcher() -> Searcher {
         .line_number(true)
         // No server reads UTF-16; its NUL bytes make it binary.
         .bom_sniffing(false)
-        // What is handed to it ends at the first NUL byte.
+        // The input ends at the first NUL byte.
         .binary_detection(BinaryDetection::none())
         .heap_limit(Some(MAX_SEARCH_HEAP_BYTES))
         .build()

@@ -157,8 +157,7 @@ impl Selection {
                 builder.select(&name)
             };
         }
-        // Every name was looked up above, so what is left to go wrong is a fault in the built-in
-        // globs.
+        // Every name was checked above, so an error can only be a fault of the built-in globs.
         builder
             .build()
             .map_err(|error| SelectError::BadGlob { glob: self.types.join(" "), problem: error.to_string() })

@@ -49,7 +49,8 @@ impl Workspace {
                     timed_out.store(true, Ordering::Relaxed);
                     return WalkState::Quit;
                 }
-                // What cannot be listed (permissions, or gone since) has no files for anyone.
+                // An entry that cannot be listed (permissions, or deleted since) has no files for
+                // any caller.
                 let Ok(entry) = entry else { return WalkState::Continue };
                 if locked().is_beyond(entry.path()) {
                     return WalkState::Skip;

@@ -26,8 +26,8 @@ impl Catalogue {
         language.filter(installs).unwrap_or(server)
     }
 
-    /// Returns the servers that are installed for a language: those that settings name, else those
-    /// of the catalogue. Existing servers do not matter.
+    /// Returns the servers to install for a language: those that settings name, else those of the
+    /// catalogue. Servers that exist already do not matter.
     fn servers_of_language<'a>(&'a self, language: &'a Language) -> Vec<&'a str> {
         let wanted = match language.fixed || language.install.is_empty() {
             true => &language.servers,

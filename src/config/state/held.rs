@@ -59,7 +59,7 @@ impl StateFolder {
             Ok(file)
         };
         let file = written().map_err(|error| {
-            // Half a file must not stay where the disk is full.
+            // An incomplete file must not stay if the disk is full.
             let _left = fs::remove_file(&fresh);
             self.io_error("written", error)
         })?;
@@ -196,7 +196,7 @@ mod tests {
         );
         kill_process_group(Pid::from_child(&holder), Signal::KILL).unwrap();
         holder.wait().unwrap();
-        // What the shell started ends a moment after it.
+        // The shell's child ends a moment after it.
         let until = Instant::now() + Duration::from_secs(10);
         while folder.held(10).unwrap().len() > 1 {
             assert!(Instant::now() < until, "the lock outlived its holder");

@@ -178,7 +178,7 @@ impl CodeIndex {
         if let Some(last) = words.last_mut() {
             *last = last.split('.').next().unwrap_or(last);
         }
-        // A package or folder is named in the place of these.
+        // The name of a package or folder stands for these files.
         if words.last().is_some_and(|last| matches!(*last, "__init__" | "index" | "mod")) {
             words.pop();
         }
@@ -223,7 +223,7 @@ pub(crate) fn index_code(
     let mut gap = walk.truncated.then(|| "the workspace has more files than are listed".to_owned());
     if paths.len() > MAX_INDEXED_FILES {
         gap = Some(format!("of {} files only {MAX_INDEXED_FILES} were read", paths.len()));
-        // Tests first: what is reached ends there.
+        // Tests come first, because the reach ends there.
         paths.sort_by_key(|path| {
             let path = path.display();
             !is_test(&path.split('/').collect::<Vec<_>>())
@@ -269,7 +269,7 @@ fn read_all(
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8).min(paths.len());
     std::thread::scope(|scope| {
-        // This thread does its share, and all of it where the system gives no other.
+        // This thread does its share, and all of it if the system gives no other.
         for _ in 1..threads {
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
@@ -331,7 +331,7 @@ impl CodeIndex {
         let mut leads: Vec<HashMap<String, Vec<usize>>> = vec![HashMap::new(); self.files.len()];
         for (number, file) in self.files.iter().enumerate() {
             let mut find = |module: &str| {
-                // Modules are looked for from the folder of the file.
+                // Modules are searched for from the folder of the file.
                 let key = (file.path.parent(), module.to_owned());
                 let look = || modules::find(project, file.key, &file.path, module);
                 known.entry(key).or_insert_with(look).clone()

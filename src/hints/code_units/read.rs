@@ -258,7 +258,7 @@ fn with_marks(source: &ParsedSource, whole: Node<'_>, kind: CodeUnitKind) -> (Sp
     for child in whole.children(&mut cursor) {
         match child.kind() {
             "attribute_list" | "decorator" => keep(child),
-            // Annotations of Java stand among words such as `public`.
+            // Annotations of Java are among words such as `public`.
             "modifiers" => {
                 let mut inner = child.walk();
                 child
@@ -384,7 +384,7 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
     let mut cursor = source.tree.walk();
     let mut depth = 0_usize;
     let mut gaps = LeafGaps::default();
-    // How deep the type lies that the walk is in.
+    // The depth of the type that contains the present node.
     let mut in_type: Option<usize> = None;
     loop {
         let node = cursor.node();
@@ -405,7 +405,7 @@ fn walk_leaves(source: &ParsedSource, raw: &[RawUnit]) -> (Vec<u64>, u64, FileWo
             while open.last().is_some_and(|last| raw[*last].span.end <= byte) {
                 open.pop();
             }
-            // An outer unit may end before one that was opened later, where spans cross.
+            // If spans cross, an outer unit may end before one that was opened later.
             open.retain(|at| raw[*at].span.end > byte);
             let is_import = words.is_import(byte);
             let hash = match open.last() {

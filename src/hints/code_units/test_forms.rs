@@ -224,7 +224,7 @@ pub(super) fn titled_blocks(source: &ParsedSource) -> Vec<TitledBlock> {
 
 fn titled_block(source: &ParsedSource, call: Node<'_>, in_tests: bool) -> Option<TitledBlock> {
     let callee = call.child_by_field_name("function")?;
-    // `test.each([…])('title', …)` and `test.each`…`('title', …)`: what is called is itself a call.
+    // `test.each([…])('title', …)` and `test.each`…`('title', …)`: the callee is itself a call.
     let callee = match callee.kind() {
         "call_expression" => callee.child_by_field_name("function")?,
         _ => callee,
@@ -248,7 +248,7 @@ fn titled_block(source: &ParsedSource, call: Node<'_>, in_tests: bool) -> Option
             literal_title(source.text_of(given))
         }
         "string" | "template_string" => return None,
-        // `test.each(rows)` gives a function that takes the title.
+        // `test.each(rows)` returns a function that takes the title.
         _ if call.parent().is_some_and(|around| around.child_by_field_name("function") == Some(call)) => {
             return None;
         }

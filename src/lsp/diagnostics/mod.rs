@@ -151,7 +151,7 @@ impl Session {
             false => None,
         };
         self.reload_if_due(deadline).await;
-        // What is pushed for a document is lost when it is closed.
+        // Pushes for a document are lost when it is closed.
         let _kept = self.documents.keep_open(path);
         let raw = match self.state.spec.diagnostics.source {
             DiagnosticsSource::Tsserver if self.capabilities.supports_command(tsserver::COMMAND) => {

@@ -103,8 +103,8 @@ impl PushWaitState<'_> {
             }
             None if pushed => self.decide_by_quiet(),
             Some(version) if version == self.snapshot.version => self.decide_by_quiet(),
-            // Nothing for this text: the last findings still hold where the server keeps quiet
-            // about no news.
+            // No push for this text: the last findings still hold if the server sends nothing when
+            // nothing changed.
             _ if self.rule.silent_when_same && self.pushes.count > 0 && !self.snapshot.forced => {
                 if self.barrier && self.idle { PushDecision::Take } else { self.decide_by_quiet() }
             }
@@ -125,7 +125,7 @@ impl PushWaitState<'_> {
         match (done, worked) {
             (true, true) if self.confirmed => PushDecision::Take,
             (true, true) => PushDecision::Confirm,
-            // It may be a version of the server that gives no such sign.
+            // A version of the server may give no such sign.
             (true, false) => self.decide_unsignaled(),
             (false, _) if self.pushes.idle == 0 => self.decide_unsignaled(),
             (false, _) => PushDecision::Wait(None),
@@ -188,7 +188,7 @@ impl Session {
             let again = self.push_for_text(path, true, deadline).await?;
             let silent = matches!(again.known, DiagnosticsCompleteness::NoData(_));
             if silent && again.snapshot.buffer == raw.snapshot.buffer {
-                // What it has said of the same text holds.
+                // The earlier findings for the same text hold.
                 break;
             }
             raw = again;
@@ -345,7 +345,7 @@ impl Session {
         if self.wait_for_idle(Instant::now()).await.is_some() {
             match self.wait_for_idle(deadline).await {
                 Some(work) => known = DiagnosticsCompleteness::Partial(work.sentence(self.server())),
-                // What it found meanwhile it says right after it is done.
+                // The server sends the findings of the meantime right after it is done.
                 None => self.wait_for_another_push(&snapshot.path, pushes.count, deadline).await,
             }
             let later = self.state.pushes(&snapshot.path);

@@ -81,7 +81,7 @@ impl Session {
         let request = DocumentRequest::new::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
         let asked = self.ask(path, &request, deadline).await;
         let asked = asked.map_err(|error| self.refusal_error(error))?;
-        // What needs a file that only `move_symbol` names is not offered to others.
+        // An action that needs the file of `move_symbol` is not offered elsewhere.
         let needs_file = self.state.spec.move_symbol.as_ref().map(|rule| rule.kind.as_str());
         let wanted = |action: &OfferedAction| {
             let is_asked_for = kind == Some(action.kind.as_str());

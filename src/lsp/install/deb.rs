@@ -49,7 +49,7 @@ pub(crate) fn steps(packages: &[String], folder: &Path) -> Vec<InstallStep> {
         apt(folder, format!("apt-get update (Debian {})", named.join(", "))).args(&["update".into()]);
     let all = packages.join(" ");
     let download = apt(folder, format!("apt-get download {all}")).args(&["download".into()]).args(packages);
-    // Each command runs in the folder, which is where `download` leaves what it fetched.
+    // Each command runs in the folder, because `download` saves its files there.
     let unpack = "for file in ./*.deb; do dpkg-deb --extract \"$file\" \"$0\" || exit; rm \"$file\"; done; rm -r \"$1\"";
     let words = format!("dpkg-deb --extract {all}");
     let unpack = step(StepProgram::Made("/bin/sh".into()), words, &["-c", unpack]);

@@ -321,8 +321,8 @@ impl Installer {
         folder: &Path,
         tell: impl FnMut(&str),
     ) -> Result<(), InstallError> {
-        // What an earlier step brought comes first: the server's own Go builds it, not one that is
-        // too old.
+        // Programs of earlier steps come first: the server's own Go builds it, not one that is too
+        // old.
         let made = program_folders(folder);
         let program = match &step.program {
             StepProgram::Made(path) => path.clone(),

@@ -120,8 +120,8 @@ impl InstallPrefix {
         let folder = self.folder.join(name);
         let made = DirBuilder::new().mode(0o700).create(&folder);
         made.map_err(InstallError::file("make", &folder))?;
-        // `npm ci` takes a prefix below a symbolic link for another package than the lock's, and
-        // refuses.
+        // `npm ci` refuses a prefix below a symbolic link, because it reads it as another package
+        // than the lock's.
         fs::canonicalize(&folder).map_err(InstallError::file("find", &folder))
     }
 

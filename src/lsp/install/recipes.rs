@@ -166,7 +166,7 @@ fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [In
         Some(locked) => locked.into_iter().fold(fill, InstallStep::arg),
         None => fill.arg("--").args(packages),
     };
-    // The user's settings may send packages elsewhere; pip takes an empty setting as none.
+    // The user's settings may send packages elsewhere; for pip, an empty setting counts as none.
     let elsewhere = ["PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PYTHONPATH", "PYTHONHOME"];
     let fill = elsewhere.iter().fold(fill, |step, name| step.env(name, ""));
     [make.env("PYTHONHOME", ""), fill.env("PIP_USER", "0")]
@@ -200,8 +200,8 @@ fn cargo(packages: &[String], features: &[String], root: &Path) -> InstallStep {
     if !features.is_empty() {
         step = step.arg("--features").arg(features.join(","));
     }
-    // As cheap as a build can be whose program is still fast: no optimisation across crates, no
-    // debug information.
+    // The cheapest build whose program is still fast: no optimisation across crates, no debug
+    // information.
     let cheap = [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")];
     let step = step.arg("--").args(packages);
     cheap

@@ -70,7 +70,7 @@ impl ManifestReader<'_> {
         let path = folder.join(name).ok()?;
         let absolute = self.workspace.absolute(&path);
         self.inspected_paths.insert(absolute.clone());
-        // Most of the files that are looked for are not there.
+        // Most of the files do not exist.
         absolute.symlink_metadata().ok()?;
         match self.workspace.read_text_up_to(&path, limit) {
             Ok(file) => Some(Ok(file.text)),
@@ -107,7 +107,7 @@ impl PinLookups {
         root: &WorkspacePath,
         rule: &JudgeRule,
     ) -> Rc<PinLookup> {
-        // The versions that a server works with do not matter for what is pinned.
+        // The versions that a server works with do not affect the pin.
         let package = JudgeRule { from_major: None, before_major: None, ..rule.clone() };
         let mut known = self.0.borrow_mut();
         let found =
@@ -139,7 +139,7 @@ pub(crate) fn project_pins(
     let Some(rule) = &server.judge else { return <_>::default() };
     let found = pinned_version(workspace, root, rule);
     let (mut pins, mut inspected) = (vec![(root.clone(), found.pinned)], found.inspected_paths);
-    // Where one session serves the whole root, a package may have a version of its own.
+    // If one session serves the whole root, a package may have a version of its own.
     let installed = rule.npm.iter().filter(|_| !server.root_workspaces.is_empty());
     for package in installed {
         let folders = package_folders(&workspace.absolute(root)).into_iter().skip(1);

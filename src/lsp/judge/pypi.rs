@@ -1,5 +1,5 @@
 //! Versions of packages of PyPI: required by settings, installed in the project's environment,
-//! locked, or required.
+//! locked, or listed as requirements.
 
 use std::path::Path;
 use std::sync::LazyLock;

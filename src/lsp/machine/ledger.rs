@@ -238,7 +238,7 @@ impl MachineShare {
         passed: &PassedOver,
         snapshot: &MachineSnapshot,
     ) -> Option<StartHold> {
-        // The lock is for those whose turn it seems to be.
+        // Only starts whose turn it seems to be take the lock.
         let hold = snapshot.hold_of(&start_place(self.name(), id), self.limits, passed);
         if hold.is_some() {
             return hold;

@@ -133,7 +133,8 @@ impl StartTurn {
     /// exist.
     pub(crate) fn process(&self) -> Option<(u64, i32)> {
         let pid = Some(self.process.load(Ordering::Relaxed)).filter(|pid| *pid != 0)?;
-        // A look at the ledger holds the number, and there is no process before the last one.
+        // A task that accesses the ledger holds the lock of the number; a process exists only after
+        // the last such access.
         Some((self.id.try_lock().and_then(|id| *id)?, pid))
     }
 }

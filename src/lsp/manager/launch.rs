@@ -59,7 +59,7 @@ pub(super) async fn launch(
     };
     let ExpandedServer { server: spec, missing } = spec.expand(&folder, &located.program);
     let pins = pins(setup, server, &spec, &located, &folder).map_err(disabled)?;
-    // Without its own copy of what it needs, a server takes the project's, which is then what runs.
+    // Without its own copy of a module, a server uses the project's, and would run that.
     if !missing.is_empty() && !setup.trusted {
         let why = format!("{server} runs code of this project when it starts");
         return Err(disabled(untrusted::refusal_text(&why)));
@@ -73,7 +73,7 @@ pub(super) async fn launch(
     }
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
-    // What is missing or not allowed has been refused before, without a wait.
+    // A missing or forbidden server was refused above, without a wait.
     wait_for_turn(setup, server, turn, stopping).await?;
     notify_progress(setup, ProgressEvent::ServerStarting { server: server.to_owned() });
     let mut spawn = Spawn {

@@ -89,7 +89,8 @@ impl LaunchInputs {
         let named =
             signs.chain(unless).chain(shown_where).chain(needed).map(|sign| absolute.join(sign.file()));
         looked_at.extend(named);
-        // Before anything is read: what changes while it is read is seen the next time.
+        // Taken before anything is read, so that a change during the reading is noticed the next
+        // time.
         let mut missing = Vec::new();
         let mut stamps = BTreeMap::new();
         for path in looked_at {
@@ -159,7 +160,7 @@ fn packages_hash<'a>(folders: impl Iterator<Item = &'a PathBuf>) -> u64 {
     for (number, folder) in folders.enumerate() {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let entries = entries.map(|entry| (number, entry.file_name(), entry.ino()));
-        // What tools leave there while they run.
+        // Files that tools leave there while they run.
         all.extend(entries.filter(|(_, name, _)| name != "__pycache__" && name != ".cache"));
     }
     hash_of(&all)

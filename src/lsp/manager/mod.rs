@@ -279,7 +279,7 @@ impl Manager {
         let slot = shared.slot_for_extra_folder(&key).unwrap_or_else(|| {
             shared.slots.entry(key.clone()).or_insert_with(|| Arc::new(ServerSlot::new(key.clone()))).clone()
         });
-        // Begun before the caller goes on, so that a question right behind it waits for the same
+        // The start begins before the caller goes on, so that the next question waits for the same
         // start.
         slot.start_in_background(shared);
         if !opens {

@@ -68,7 +68,7 @@ impl RootCache {
             .flat_map(|folder| names.iter().filter_map(|name| folder.join(name).ok()).collect::<Vec<_>>());
         let files: Vec<_> = looked_into.filter_map(|file| stamp(&file).map(|seen| (file, seen))).collect();
         let root = root_of(workspace, server, path, environment);
-        // What changed a moment ago may change again and look the same.
+        // A folder that changed a moment ago may change again without a new stamp.
         let mut stamps = folders.iter().flatten().chain(files.iter().map(|(_, seen)| seen));
         if stamps.all(|stamp| stamp.is_settled(now)) {
             self.0.insert(key, CachedRoot { root: root.clone(), folders, files });
@@ -191,7 +191,8 @@ mod tests {
         let roots = RootCache::default();
         let root = || roots.root_with(&workspace, "pylsp", server, &path, |_| None).unwrap().display();
         let remembered = || {
-            // Longer than the time in which a folder that just changed is looked at again.
+            // Waits longer than the time for which the stamp of a folder that just changed proves
+            // nothing.
             std::thread::sleep(Duration::from_millis(60));
             let known = root();
             assert_eq!(roots.0.len(), 1);

@@ -177,7 +177,8 @@ impl ServerSlot {
                 let turn = Arc::new(turn);
                 state.phase = SlotPhase::Starting { outcome: outcome.clone(), since, turn: turn.clone() };
                 let reopen = std::mem::take(&mut state.reopen);
-                // The start goes on when its first caller goes away: others may wait for it.
+                // The start continues when its first caller goes away, because others may wait for
+                // it.
                 tokio::spawn(self.clone().start(shared.clone(), reopen, sender, turn.clone()));
                 SlotDecision::Wait { outcome, since, turn }
             }
@@ -191,7 +192,7 @@ impl ServerSlot {
         sender: watch::Sender<SessionStartResult>,
         turn: Arc<StartTurn>,
     ) {
-        // One that was too slow would be too slow again, and never come up.
+        // A server that was too slow would be too slow again, and never start.
         let times = 1 << self.state.lock().failed_starts.min(MAX_START_TIMEOUT_DOUBLINGS);
         let SlotKey { server, root, .. } = &self.key;
         let watch = || shared.begin_watching();
@@ -203,7 +204,7 @@ impl ServerSlot {
         let mut abandoned = None;
         {
             let mut state = self.state.lock();
-            // What is missing or not allowed was not started.
+            // A missing or forbidden server was not started.
             if matches!(result, Ok(_) | Err(SessionUnavailable::Failed { .. })) {
                 state.starts += 1;
                 state.failed_starts = if result.is_ok() { 0 } else { state.failed_starts + 1 };
@@ -215,7 +216,7 @@ impl ServerSlot {
                     }
                     state.phase = SlotPhase::Running(session.clone());
                 }
-                // It was stopped while it started.
+                // The server was stopped during its start.
                 Ok(session) => abandoned = Some(session.clone()),
                 Err(why) => state.record_failure(why.clone()),
             }

@@ -97,7 +97,7 @@ pub(super) async fn variables(
 fn node_options(setup: &ManagerSetup, spawn: &Spawn) -> io::Result<OsString> {
     let given =
         spawn.env.get(OsStr::new("NODE_OPTIONS")).cloned().or_else(|| std::env::var_os("NODE_OPTIONS"));
-    // Where the workspace is the user's home folder, it holds what is ours.
+    // If the workspace is the user's home folder, it contains our own folders.
     let open = [setup.data.as_path(), setup.cache.as_path()];
     node_guard::node_options(&setup.cache, setup.workspace.root(), &open, given.as_deref())
 }

@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn project_hash_equals_the_hash_of_poetry_and_pipenv() {
-        // As Poetry and Hatch name the environments of such a folder, and Pipenv that of such a
-        // file.
+        // The names that Poetry and Hatch give to the environment of such a folder, and Pipenv to
+        // that of such a file.
         assert_eq!(hash_of(Path::new("/nowhere/acme")), "MJt9MXun");
         assert_eq!(hash_of(Path::new("/nowhere/acme/Pipfile")), "vV86BBWz");
     }

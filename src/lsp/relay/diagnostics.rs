@@ -59,7 +59,7 @@ impl Session {
         converter: &mut Converter<'_>,
         item: &Value,
     ) -> Option<Value> {
-        // Where a checker counts columns in another way than its server, only this knows.
+        // If a checker counts columns in another way than its server, only this decoder knows.
         let decoded = converter.texts().diagnostic(item)?;
         let mut value = item.clone();
         converter.convert(&mut value);

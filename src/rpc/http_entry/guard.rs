@@ -53,7 +53,7 @@ impl HttpOriginGuard {
     pub(crate) fn check_request(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), HttpOriginRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok()).ok_or(HttpOriginRefusal::Host)?;
-        // A second one could be what something behind us believes.
+        // A second `Host` header could be the one that a server behind us uses.
         if hosts.next().is_some() || !self.is_known_host(host) {
             return Err(HttpOriginRefusal::Host);
         }

@@ -48,8 +48,8 @@ impl HttpPeer {
             // There are no supervisors, and no sandbox that this would lead out of.
             return if is_here(peer, own) { Self::Client } else { Self::Remote };
         }
-        // A program that starts another one shares its sockets with it for a moment, and nothing is
-        // known of what has ended meanwhile.
+        // A program that starts another one shares its sockets with it for a moment, and the
+        // descent of a process that has ended meanwhile is unknown.
         let mut found = (0..MAX_SOCKET_LOOKUP_ATTEMPTS).map(|_| Self::find_once(peer, own));
         found.find(|found| *found != Self::Unseen).unwrap_or(Self::Unseen)
     }

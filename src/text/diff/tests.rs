@@ -100,8 +100,7 @@ proptest! {
 
     #[test]
     fn unified_diff_applied_to_old_text_gives_new_text(old in texts(), new in texts(), context in 0usize..5, name in "[a-c\"ö\t ]{1,4}/x") {
-        // A byte order mark that no line of the patch shows stays in front of what is inserted
-        // there.
+        // A byte order mark that no line of the patch shows stays in front of inserted text.
         prop_assume!(context > 0 || !old.starts_with('\u{feff}'));
         let options = DiffOptions { context, max_bytes: usize::MAX };
         let made = unified_diff(Some(&name), &old, Some(&name), &new, options);

@@ -36,7 +36,7 @@ fn unindented<'a>(lines: &[&'a str], start: usize) -> Vec<&'a str> {
     }
     let first = lines[start..].iter().find(|line| !line.trim().is_empty());
     let style = first.map_or("", |line| indent(line));
-    // Where the patch has no other end, its last one is the end.
+    // If the patch has no other end, its last one is the end.
     let has_end = lines.iter().any(|line| line.trim_end() == END);
     let last_end = lines.iter().rposition(is_end).filter(|_| !has_end);
     let is_marker = |at: usize, line: &str| {

@@ -209,8 +209,8 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
             }
             FilePatchOperation::Delete { path } => self.record_removed(path),
             FilePatchOperation::Rename { from, to } | FilePatchOperation::Copy { from, to } => {
-                // What another section has put there under this name stays: two files swap their
-                // names.
+                // A file that another section has put there under this name stays: two files swap
+                // their names.
                 let replaced = self
                     .after
                     .get(&from.clean)

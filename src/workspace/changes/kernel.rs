@@ -89,7 +89,7 @@ mod linux {
         }
 
         pub(in super::super) fn remove(&self, watch: i32) {
-            // It fails only where the kernel has removed it already.
+            // The call fails only if the kernel has removed the watch already.
             let _ = inotify::remove_watch(&self.fd, watch);
         }
 

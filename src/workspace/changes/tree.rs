@@ -107,7 +107,7 @@ impl WatchedTree {
             }
         });
         tree.pending = pending;
-        // What was compiled for the whole tree is seldom needed again.
+        // The rules compiled for the whole tree are seldom needed again.
         tree.rules = WatchRules::new(workspace);
         tree
     }
@@ -180,7 +180,7 @@ impl WatchedTree {
         match event {
             KernelWatchEvent::Overflow => suspects.overflowed = true,
             KernelWatchEvent::Gone { watch } => {
-                // Of a watch that was removed here nothing is known any more.
+                // A watch that was removed here is not known any more.
                 if let Some(directory) = self.by_watch.get(&watch) {
                     suspects.directories.insert(directory.clone());
                 }
@@ -446,7 +446,7 @@ fn change_since(metadata: &Metadata, since: SystemTime) -> Option<ChangeKind> {
     if UNIX_EPOCH + changed < since {
         return None;
     }
-    // Not every file system knows when a file was made.
+    // Not every file system records the time of creation.
     let created = metadata.created().is_ok_and(|created| created >= since);
     Some(if created { ChangeKind::Created } else { ChangeKind::Changed })
 }

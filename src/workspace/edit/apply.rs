@@ -31,8 +31,8 @@ pub(super) fn apply(
         apply_step(folders, step, limits)
             .map_err(|obstacle| EditStepFailure { place: step.place().to_owned(), obstacle })?;
     }
-    // All new contents are on the disk, where space and quota may end, before the first of them is
-    // in its place.
+    // All new contents are written to the disk, where space and quota may end, before the first of
+    // them is in its place.
     let failure = |put: &ContentWrite, obstacle| EditStepFailure { place: put.path.clone(), obstacle };
     for put in &record.puts {
         stage(folders, put).map_err(|errno| failure(put, errno.into()))?;
@@ -107,7 +107,7 @@ fn move_one(
     folders.mark_unsynced(from);
     folders.mark_unsynced(to);
     atomic::rename((&source, old), (&target, new))?;
-    // Looked at after it was moved, so that what was written to it until then is noticed.
+    // The check follows the move, so that a write until then is noticed.
     let same = match (identity, hash) {
         (Some(identity), Some(hash)) => atomic::is_file(&target, new, identity, hash)?,
         _ => identity_at(&target, new)? == Some(found),

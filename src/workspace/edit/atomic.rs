@@ -40,7 +40,8 @@ pub(super) enum Obstacle {
 impl From<Errno> for Obstacle {
     fn from(errno: Errno) -> Self {
         match errno {
-            // Names that came or went, and folders that became links, since they were looked at.
+            // Names that were created or deleted, and folders that became links, since the
+            // inspection.
             Errno::NOENT | Errno::EXIST | Errno::NOTDIR | Errno::LOOP | Errno::ISDIR | Errno::STALE => {
                 Self::Changed
             }
@@ -194,7 +195,7 @@ pub(super) fn make_dir(folder: &FolderHandle, name: &OsStr, mode: Option<u32>) -
 pub(super) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
-        // What unlinking a folder is answered differs between systems.
+        // The error for unlinking a folder differs between systems.
         Err(Errno::ISDIR | Errno::PERM) => {}
         Err(errno) => return Err(errno),
     }

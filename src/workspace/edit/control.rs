@@ -310,7 +310,7 @@ fn matches_control_path(control: &str, names: &[String], touch: TouchKind) -> bo
 /// compare it.
 fn fold_name(name: &OsStr) -> String {
     let name = name.to_string_lossy();
-    // What follows a colon is a stream of the same file on some systems.
+    // The part behind a colon is a stream of the same file on some systems.
     let name = name.split(':').next().unwrap_or_default();
     let visible = name.chars().filter(|character| !is_ignorable(*character));
     // Upper case first: some letters have their plain sibling only there (ſ, Kelvin's K, dotless

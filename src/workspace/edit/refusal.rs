@@ -135,8 +135,8 @@ pub(super) fn failed_at(path: String, errno: Errno) -> EditError {
     match errno {
         Errno::ACCESS | Errno::PERM | Errno::ROFS => EditError::Denied { path },
         Errno::NOSPC | Errno::DQUOT => EditError::NoSpace { path },
-        // What was there a step before is not there any more, or is of another kind, and the kernel
-        // cannot say for sure what is.
+        // An object of the previous step no longer exists, or is of another kind; the kernel cannot
+        // say which for sure.
         Errno::NOENT | Errno::NOTDIR | Errno::LOOP | Errno::STALE | Errno::AGAIN => EditError::Moved { path },
         Errno::EXIST | Errno::ISDIR | Errno::NOTEMPTY => EditError::Moved { path },
         other => EditError::Io { path, source: other.into() },

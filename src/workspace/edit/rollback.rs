@@ -77,7 +77,7 @@ impl RollBack<'_> {
         temp: Option<InodeIdentity>,
     ) -> Result<(), Errno> {
         let ours = match temp {
-            // Where the file system cannot rename without replacing, the file has both names for a
+            // If the file system cannot rename without replacing, the file has both names for a
             // moment.
             Some(temp) => identity_at(folder, name)? == Some(temp),
             None => content_at(folder, name)? == Some(put.after),

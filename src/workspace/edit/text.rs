@@ -123,7 +123,7 @@ mod tests {
             // Mixed: each line keeps its own, new ones get the usual one.
             ("a\r\nb\nc\r\nd\r\n", "a\nb\nnew\nc\nd\n", "a\r\nb\nnew\r\nc\r\nd\r\n"),
             ("x\r\nx\nx\r\n", "x\nx\nx\n", "x\r\nx\nx\r\n"),
-            // The last line had no end; what follows it now is new.
+            // The last line had no line end; the text behind it is new.
             ("a\r\nb", "a\nb\nc", "a\r\nb\r\nc"),
             ("a\r\nb\r\n", "a\nb", "a\r\nb"),
             // A text with a CR of its own keeps its line ends.

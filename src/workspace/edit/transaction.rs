@@ -255,8 +255,8 @@ impl TransactionManagerInner {
                 return Err(error);
             }
         };
-        // What has happened has happened: what cannot be tidied up now is tried again before the
-        // next transaction.
+        // The transaction is committed: a cleanup that fails now is repeated before the next
+        // transaction.
         if let Err(error) = self.finish_transaction(&mut folders, &record, entry, images.length) {
             tracing::warn!("after the edit {}: {error}", record.id);
         }
@@ -324,7 +324,7 @@ impl TransactionManagerInner {
 
     fn recover(&self, entries: &[JournalEntry]) -> Result<Vec<RecoveredTransaction>, EditError> {
         let mut recovered = Vec::new();
-        // The newest first: it was made on what those before it left.
+        // The newest comes first: it was made on the result of those before it.
         for entry in entries.iter().rev().filter(|entry| entry.progress != JournalProgress::Tidy) {
             match self.journal.read_record(entry) {
                 Ok(record) => recovered.push(self.recover_one(entry, &record)?),
@@ -390,7 +390,7 @@ impl TransactionManagerInner {
         for entry in
             self.journal.entries()?.iter().rev().filter(|entry| entry.progress != JournalProgress::Begun)
         {
-            // One that cannot be read does not take the others' way back.
+            // An unreadable record does not prevent the undo of the others.
             let record = match self.journal.read_record(entry) {
                 Ok(record) => record,
                 Err(error) => {

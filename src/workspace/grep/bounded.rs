@@ -54,7 +54,7 @@ impl LineMatcher {
             }
             true
         };
-        // What was found before the time was up is still right.
+        // Matches from before the deadline are still right.
         let _ = BoundedMatcher::new(self, until).find_iter(text.as_bytes(), each);
         found
     }
@@ -113,7 +113,7 @@ impl Matcher for BoundedMatcher<'_> {
 
     fn find_at(&self, haystack: &[u8], at: usize) -> Result<Option<Match>, SearchStopped> {
         if !self.admits(haystack, at)? {
-            // Where the lines without a match are wanted, a skipped line must not pass for one.
+            // In an inverted search, a skipped line must not count as one.
             return Ok(self.pattern.invert.then(|| Match::new(at, haystack.len())));
         }
         // The error type of this matcher has no values.

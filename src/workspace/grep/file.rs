@@ -88,7 +88,7 @@ impl GrepFileSearcher {
             .before_context(before)
             .after_context(after)
             .bom_sniffing(false)
-            // What is handed to it ends at the first NUL byte.
+            // The input ends at the first NUL byte.
             .binary_detection(BinaryDetection::none())
             .heap_limit(Some(MAX_GREP_HEAP_BYTES));
         Self {

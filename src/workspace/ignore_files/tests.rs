@@ -208,7 +208,7 @@ fn unusual_ignore_files_select_the_same_files_as_ripgrep() {
     let folder = tempfile::tempdir().unwrap();
     let root = tree(folder.path()).canonicalize().unwrap();
     fs::create_dir(root.join(".git")).unwrap();
-    // A byte order mark, and what follows a line that is no text.
+    // A byte order mark, and the lines behind one that is no text.
     fs::write(root.join(".gitignore"), b"\xef\xbb\xbf*.log\nz\n\xff\n*.rs\n").unwrap();
     // Links in the workspace.
     fs::write(root.join("rules"), "x.rs\n").unwrap();

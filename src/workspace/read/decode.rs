@@ -14,7 +14,7 @@ pub(super) fn decode(mut bytes: Vec<u8>, name: &dyn Fn() -> String) -> Result<(S
     if let Some(order) = utf16_mark(&bytes) {
         return Err(ReadError::Utf16 { path: name(), order });
     }
-    // UTF-16 of plain English is valid UTF-8 full of NULs; so NULs are looked for first.
+    // UTF-16 of plain English is valid UTF-8 full of NULs; so NULs are checked first.
     if bytes.contains(&0) {
         return Err(not_text(&bytes, name()));
     }

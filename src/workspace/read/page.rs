@@ -76,7 +76,7 @@ impl Workspace {
             let mut pager = Pager::new(query, before.size <= MAX_COUNTED_FILE_BYTES);
             pager.read(&file, path)?;
             let after = stamp_of_regular(&file, || path.display())?;
-            // A log that only grows still holds what was read.
+            // A log that only grows still contains the part that was read.
             if before == after || (before.inode == after.inode && after.size > before.size) {
                 return Ok((pager.finish(&|| path.display())?, before));
             }
@@ -258,8 +258,8 @@ impl<'q> Pager<'q> {
             return Err(ReadError::Late { path: name(), line: self.line + 1 });
         }
         if !self.at_end && !self.is_full {
-            // In the middle of a line, at the deadline or behind so much of it that its end was not
-            // looked for.
+            // The page ends in the middle of a line, at the deadline or at the limit of the search
+            // for its end.
             (self.has_more, self.ended_early) = (true, true);
             if self.is_wanted() && self.length > 0 {
                 self.end_line(b"");

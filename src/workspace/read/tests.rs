@@ -146,7 +146,7 @@ fn read_of_file_over_size_limit_is_refused_without_reading() {
         error.to_string(),
         "`huge` has 190.7 MiB, more than the limit of 64.0 MiB; raise the limit or search in it instead"
     );
-    // Reading as much as is allowed here would take minutes.
+    // Reading up to the limit would take minutes.
     fs::File::create(workspace.root().join("vast")).unwrap().set_len(400_000_000_000).unwrap();
     let began = Instant::now();
     let vast = workspace.read_text_up_to(&workspace.path(Path::new("vast")).unwrap(), 300_000_000_000);
@@ -249,7 +249,7 @@ fn read_of_constantly_changing_file_is_an_error() {
 
 #[test]
 fn read_of_proc_file_without_size_obeys_the_limit() {
-    // Files of the proc file system say that they are empty.
+    // Files of the proc file system report that they are empty.
     let read = |limit| Workspace::read_outside(Path::new("/proc/self/status"), limit);
     assert!(matches!(read(10), Err(ReadError::TooLarge { size: 11, limit: 10, .. })));
     assert!(read(100_000).unwrap().contains("Pid:"));

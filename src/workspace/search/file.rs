@@ -112,8 +112,8 @@ impl<'b> SearchLineCursor<'b> {
 
     /// Returns the line of the byte offset `at`, the last one; cut around it if it is very long.
     fn line_excerpt(&self, at: usize) -> String {
-        // A break further away than what is shown changes nothing; looking for it would cost a long
-        // line its length for every hit in it.
+        // A line break beyond the shown part changes nothing. A search for it would read the whole
+        // of a long line for every hit.
         let near = &self.bytes[at..self.bytes.len().min(at + 8 * MAX_EXCERPT_LINE_CHARS)];
         let end = near.iter().position(|byte| *byte == b'\r').map_or(self.bytes.len(), |index| at + index);
         excerpt(&self.bytes[self.start..end], at - self.start, MAX_EXCERPT_LINE_CHARS)

@@ -94,7 +94,7 @@ fn every_locked_package_has_hash_and_public_url() {
                 json["packages"].as_object().unwrap().iter().filter(|(key, _)| !key.is_empty())
             {
                 of_npm += 1;
-                // Comes within the package that it lies in.
+                // The package is part of the one that contains it.
                 if package["inBundle"] == true {
                     continue;
                 }

@@ -402,7 +402,7 @@ fn patch_of_whole_release_applies_renames_copies_and_modes() {
     let before = tree(&repository);
     run(&["rm", "-r", "-q", "."]);
     commit(&new);
-    // What releases rarely have: a mode that changes, a name that has to be quoted, a copy.
+    // Changes that are rare in releases: a changed mode, a name that needs quotes, a copy.
     fs::rename(repository.join("url/src/host.rs"), repository.join("url/src/h\t\"ö st.rs"))
         .expect("a file of url");
     fs::copy(repository.join("url/src/lib.rs"), repository.join("url/src/copy of lib.rs"))

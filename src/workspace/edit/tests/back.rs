@@ -79,8 +79,8 @@ fn undo_restores_every_kind_of_change() {
 #[test]
 fn plan_operations_see_effects_of_earlier_ones() {
     let after = there_and_back("rename and edit", |bench, plan| {
-        // As a server writes a renamed module: edit under the old name, rename the folder, edit
-        // under the new one.
+        // The edit of a renamed module, as a server writes it: edit under the old name, rename the
+        // folder, edit under the new one.
         plan.write(&bench.path("d/x"), "first", PathPrecondition::Any);
         plan.rename(&bench.path("d"), &bench.path("lib"), PathPrecondition::Any, false);
         plan.write(&bench.path("lib/e/y"), "second", PathPrecondition::Any);

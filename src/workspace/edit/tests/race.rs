@@ -84,7 +84,7 @@ fn outside_writer_racing_our_edits_loses_nothing() {
     let (file, other) = (bench.root().join("shared"), bench.root().join("theirs"));
     let mut written = 0;
     while child.try_wait().unwrap().is_none() {
-        // As an editor saves: a whole new file in the place of the old one.
+        // Saves like an editor: a whole new file in the place of the old one.
         let text = std::fs::read_to_string(&file).unwrap();
         let old = format!("outside {written}\n");
         assert!(text.ends_with(&old), "our edit took `{old}` away: {}", &text[text.len() - 20..]);

@@ -14,7 +14,7 @@ use super::bench::{Bench, snapshot};
 fn refused(bench: &Bench, change: impl FnOnce(&mut EditPlan)) -> EditError {
     let before = bench.snapshot();
     let mut plan = bench.plan();
-    // What comes first must not happen either.
+    // An earlier operation of the plan must not happen either.
     plan.write(&bench.path("innocent"), "changed", PathPrecondition::Any);
     change(&mut plan);
     let error = bench.edits.commit(&plan).unwrap_err();
@@ -61,7 +61,7 @@ fn control_path_edit_in_every_way_is_refused() {
             refused(&bench, |plan| _ = plan.write(&wanted, "x", PathPrecondition::Any)),
             refused(&bench, |plan| _ = plan.create_dir(&wanted)),
         ];
-        // A link to a control path may be renamed, replaced and deleted; what it leads to may not.
+        // A link to a control path may be renamed, replaced and deleted; its target may not.
         if path != "c" {
             let innocent = bench.path("innocent");
             errors.extend([
@@ -196,7 +196,7 @@ fn symlink_out_of_workspace_edit_is_refused() {
     }
     let error = refused(&bench, |plan| _ = plan.write(&bench.path("round"), "x", PathPrecondition::Any));
     assert!(matches!(error, EditError::LinkLoop { .. }), "{error}");
-    // The links themselves may go, and what they lead to stays.
+    // The links themselves may be deleted, and their targets stay.
     let mut plan = bench.plan();
     plan.delete_tree(&bench.path("folder")).delete(&bench.path("file"), PathPrecondition::Any);
     bench.edits.commit(&plan).unwrap();

@@ -53,7 +53,7 @@ fn row_06_folder_swapped_for_symlink_never_leads_out() {
     let (done, refused) = (AtomicU64::new(0), AtomicU64::new(0));
     let swaps = std::thread::scope(|scope| {
         let swapper = scope.spawn(|| swap(&bench.root(), &stop));
-        // Also where an operation fails the test.
+        // The exchanges stop even if an operation fails the test.
         let stopping = Stop(&stop);
         for operation in 0..OPERATIONS {
             let went = if operation % WRITE_EVERY == 0 { write(&bench, operation) } else { read(&bench) };
