@@ -278,7 +278,7 @@ mod tests {
         std::fs::create_dir_all(root.join("d")).unwrap();
         std::fs::write(root.join("d/a"), "new").unwrap();
         assert!(jail.open(Path::new("d/a")).is_ok());
-        // A link in its place is not followed, whatever its target.
+        // A link in its place is not followed, for any target.
         std::fs::remove_dir_all(&root).unwrap();
         symlink(root.with_file_name("w-evil"), &root).unwrap();
         assert!(jail.open(Path::new("a")).is_err());

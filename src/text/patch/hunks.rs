@@ -213,7 +213,7 @@ fn by_shape(
     Ok(body)
 }
 
-/// Recognizes `\ No newline at end of file`, in any language.
+/// Recognises `\ No newline at end of file`, in any language.
 fn is_no_newline(line: &str) -> bool {
     line.starts_with("\\ ")
 }

@@ -136,7 +136,7 @@ fn no_patch_error(lines: &[&str]) -> PatchError {
     PatchError::Nothing
 }
 
-/// Recognizes `12c`, `3,4d`, `5a6,7`: an address and a command.
+/// Recognises `12c`, `3,4d`, `5a6,7`: an address and a command.
 fn is_ed_command(line: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let range =

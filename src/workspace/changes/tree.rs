@@ -18,7 +18,7 @@ use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
 use crate::workspace::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 
-/// A hash of size, times and inode: enough to recognize a changed file, small enough to keep for
+/// A hash of size, times and inode: enough to recognise a changed file, small enough to keep for
 /// every file.
 type FileFingerprint = u64;
 
