@@ -416,8 +416,8 @@ fn has_condition(source: &ParsedSource, node: Node<'_>, kind: &str) -> bool {
     node.named_children(&mut cursor).any(|child| child.kind() == kind && is_condition(source.text_of(child)))
 }
 
-/// Returns true if an attribute limits its item to some configurations. `#[cfg(test)]` does not
-/// count.
+/// Returns true if an attribute limits its item to some configurations. The condition of tests does
+/// not count.
 fn is_condition(attribute: &str) -> bool {
     let inside: String = attribute.chars().filter(|letter| !letter.is_whitespace()).collect();
     let inside = inside.trim_start_matches(['#', '!', '[']);
