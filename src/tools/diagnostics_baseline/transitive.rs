@@ -38,7 +38,8 @@ pub(super) struct LanguageSpread<'c> {
 }
 
 impl Baseline {
-    /// Begins the search for files beyond `after` that the edit reaches, while the servers have the text after it.
+    /// Begins the search for files beyond `after` that the edit reaches, while the servers have the
+    /// text after it.
     pub(super) async fn begin_spread<'c>(
         &mut self,
         context: &'c Context,
@@ -58,6 +59,7 @@ impl Baseline {
         }
         spreads
     }
+
     /// Checks further files while a declaration in the checked ones changes its interface. Returns
     /// the reason that the check may be incomplete.
     pub(super) async fn check_transitive(
@@ -128,6 +130,7 @@ impl Baseline {
             _ => TRANSITIVE_CHECK_TIMEOUT,
         }
     }
+
     /// The way to detect changes that other files can see; `None` if the servers that responded do
     /// not check files against each other. For an edit, only servers that can be asked count.
     fn comparison_across_files(
