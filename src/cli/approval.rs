@@ -36,7 +36,7 @@ impl Approver for TerminalApprover {
             match answered {
                 Ok(Ok(line)) => parse_answer(&line),
                 Ok(Err(error)) => {
-                    tracing::warn!("nobody can be asked at {TERMINAL}: {error}");
+                    tracing::warn!("no user can be asked at {TERMINAL}: {error}");
                     Approval::Nobody
                 }
                 Err(error) => {
@@ -55,7 +55,7 @@ impl Approver for TerminalApprover {
             match filled {
                 Ok(Ok(answer)) => answer,
                 Ok(Err(error)) => {
-                    tracing::warn!("nobody can be asked at {TERMINAL}: {error}");
+                    tracing::warn!("no user can be asked at {TERMINAL}: {error}");
                     FormAnswer::Nobody
                 }
                 Err(error) => {

@@ -108,7 +108,7 @@ impl FormAnswer {
             Self::Filled(_) => "filled in",
             Self::Declined => "declined",
             Self::Dismissed => "put away",
-            Self::Nobody => "nobody could be asked",
+            Self::Nobody => "no user could be asked",
         }
     }
 }

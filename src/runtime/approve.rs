@@ -158,7 +158,7 @@ impl Runtime {
             }
             Ok(Approval::Nobody) => {
                 record.record_approval(AuditedApproval::Nobody);
-                return Err(denied(format!("{}; nobody can be asked for approval here", asked.why)).into());
+                return Err(denied(format!("{}; this client cannot ask a user for approval", asked.why)).into());
             }
             Err(_) => {
                 record.record_approval(AuditedApproval::Nobody);

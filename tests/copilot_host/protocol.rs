@@ -148,12 +148,12 @@ fn permission_requests_are_decided_by_rules_with_feedback() {
         assert_eq!(played.result(request), json!({"kind": "approve-once"}), "{request}");
     }
     for (request, words) in [
-        ("asked", "nobody can be asked"),
+        ("asked", "cannot ask a user"),
         ("denied", "effect:edit(secret)"),
         ("outside", "outside of the workspace"),
         ("link", "outside of the workspace"),
-        ("url", "nobody can be asked"),
-        ("mcp", "nobody can be asked"),
+        ("url", "cannot ask a user"),
+        ("mcp", "cannot ask a user"),
         ("hook", "look"),
         ("new", "of tomorrow"),
         ("ours-denied", "effect:edit(secret)"),

@@ -40,7 +40,7 @@ fn tool_call_is_answered_with_text_or_error() {
         ("error", &["invalid_args", "path"]),
         ("error", &["invalid_args"]),
         ("error", &["unknown tool: no_such_tool"]),
-        ("error", &["denied", "nobody can be asked", "permissions"]),
+        ("error", &["denied", "cannot ask a user", "permissions"]),
         ("error", &["outside_workspace"]),
         ("error", &["cannot be read"]),
         ("error", &["cannot be read"]),

@@ -150,7 +150,7 @@ fn copilot_call_through_daemon_is_approved_at_the_doors_terminal_once_for_its_se
     assert_eq!(said.code, Some(0), "{said:?}");
     let results = results(&house);
     assert!(
-        results.iter().all(|(status, text)| status == "error" && text.contains("nobody can be asked")),
+        results.iter().all(|(status, text)| status == "error" && text.contains("cannot ask a user")),
         "{results:?}"
     );
 }
@@ -236,7 +236,7 @@ fn copilot_host_has_its_calls_carried_out_and_judged_by_the_daemon() {
         let refused = result(&house, "ask");
         assert_eq!(refused["kind"], "reject", "{refused}");
         assert!(
-            refused["feedback"].as_str().is_some_and(|why| why.contains("nobody can be asked")),
+            refused["feedback"].as_str().is_some_and(|why| why.contains("cannot ask a user")),
             "{refused}"
         );
         fs::remove_file(told(&house)).expect("what it was told");

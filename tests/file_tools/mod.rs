@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::{Project, TestWorkspace};
 use serde_json::Value;
 
-/// A workspace of these files, where nobody can be asked.
+/// A workspace of these files, whose caller cannot be asked for approval.
 pub fn open_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> TestWorkspace {
     open(&Project::new(files))
 }

@@ -18,7 +18,7 @@ pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(SOON, future).await.expect("an end within bounds")
 }
 
-/// A workspace with the deadlines of its settings, where nobody can be asked.
+/// A workspace with the deadlines of its settings, whose caller cannot be asked for approval.
 pub fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
     project.opening().servers(servers).nobody_to_ask().answering_within(SOON).open()
 }

@@ -126,7 +126,7 @@ async fn ask_approver(
             let answer = answer.map(|answer| format!(": {answer}")).unwrap_or_default();
             denied(format!("{why}; the request for approval was declined{answer}"))
         }
-        Ok(Approval::Nobody) => denied(format!("{why}; nobody can be asked for approval here")),
+        Ok(Approval::Nobody) => denied(format!("{why}; this client cannot ask a user for approval")),
         Err(_) => denied(format!(
             "{why}; the request for approval was not answered within {} s",
             HOST_APPROVAL_TIMEOUT.as_secs()

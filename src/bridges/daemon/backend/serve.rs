@@ -182,7 +182,7 @@ impl<'a> RemoteApprover<'a> {
         let peer = self.served.peer.wait().await.upgrade()?;
         let asked = ApproverQuestion { call: self.call, question };
         let answer = peer.request(method, &asked, Instant::now() + LONGEST_ANSWER).await;
-        answer.inspect_err(|error| tracing::warn!("nobody can be asked at the door: {error}")).ok()
+        answer.inspect_err(|error| tracing::warn!("no user can be asked at the door: {error}")).ok()
     }
 }
 
