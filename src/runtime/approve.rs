@@ -158,7 +158,9 @@ impl Runtime {
             }
             Ok(Approval::Nobody) => {
                 record.record_approval(AuditedApproval::Nobody);
-                return Err(denied(format!("{}; this client cannot ask a user for approval", asked.why)).into());
+                return Err(
+                    denied(format!("{}; this client cannot ask a user for approval", asked.why)).into()
+                );
             }
             Err(_) => {
                 record.record_approval(AuditedApproval::Nobody);

@@ -68,7 +68,7 @@ pub(super) async fn propose_rule_fixes(
     }
     let changed =
         ProposedFile { path: file.path.clone(), renamed_from: None, before: Some(before), after: Some(text) };
-    Ok((Proposal { files: vec![changed], left_out: None }, notes))
+    Ok((Proposal { files: vec![changed], ..Proposal::default() }, notes))
 }
 
 async fn fix_round(
@@ -126,13 +126,13 @@ async fn add_fix(
     let proposal = chosen.proposal(context, deadline).await?;
     round.notes.extend(left_out_note(&proposal));
     let change = match proposal.files.as_slice() {
-        [only] if only.path == file.path && only.renamed_from.is_none() => {
+        [only] if only.path == file.path && only.renamed_from.is_none() && proposal.folders.is_empty() => {
             match (&only.before, &only.after) {
                 (Some(before), Some(after)) => TextChange::to_text(&Buffer::new(before), after),
                 _ => None,
             }
         }
-        [] => None,
+        [] if proposal.folders.is_empty() => None,
         _ => {
             let what = format!("`{}` changes other files too, and was left out", chosen.action.title);
             round.notes.push(format!("{}:{}: {what}", finding.path, LineColumn::from(start)));

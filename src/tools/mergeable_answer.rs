@@ -118,7 +118,7 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
     }
 
     fn has_no_other_places(&self) -> bool {
-        self.as_ref().is_ok_and(|proposal| proposal.files.len() <= 1)
+        self.as_ref().is_ok_and(|proposal| proposal.files.len() <= 1 && proposal.folders.is_empty())
     }
 
     fn is_same_symbol(&self, other: &Self) -> bool {
@@ -134,6 +134,11 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
         for file in other.files {
             if proposal.files.iter().all(|known| known.path != file.path) {
                 proposal.files.push(file);
+            }
+        }
+        for change in other.folders {
+            if !proposal.folders.contains(&change) {
+                proposal.folders.push(change);
             }
         }
     }

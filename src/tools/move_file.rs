@@ -141,7 +141,7 @@ async fn import_updates(
             Err(error) => Err(error.into()),
         };
         match asked {
-            Ok(proposal) => all.files.extend(proposal.files),
+            Ok(proposal) => all.extend(proposal),
             Err(error) => {
                 let option = match context.patience {
                     RetryAdvice::Tool => "say `update_imports: false`",

@@ -4,7 +4,7 @@ use super::context::Context;
 use super::editing::{plan_write, read_existing};
 use super::error::{ErrorCode, ToolError};
 use crate::lsp::ask::AskError;
-use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
+use crate::lsp::edits::{Proposal, ProposalError, ProposedFile, ProposedFolderChange};
 use crate::workspace::TextFile;
 use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 
@@ -19,6 +19,15 @@ pub(crate) fn plan_proposal(
 ) -> Result<EditPlan, ToolError> {
     let mut plan = EditPlan::new(title);
     proposal.files.iter().try_for_each(|file| add_file(context, &mut plan, file))?;
+    for change in &proposal.folders {
+        match change {
+            ProposedFolderChange::Rename { from, to } => plan.rename(from, to, PathPrecondition::Any, false),
+            ProposedFolderChange::Delete { path, recursive: true } => plan.delete_tree(path),
+            ProposedFolderChange::Delete { path, recursive: false } => {
+                plan.delete(path, PathPrecondition::Any)
+            }
+        };
+    }
     Ok(plan)
 }
 

@@ -160,6 +160,20 @@ impl WorkspacePath {
         self.0.parent().map(|parent| Self(Arc::from(parent)))
     }
 
+    /// Returns true if the path is `folder`, or below it.
+    pub(crate) fn starts_with(&self, folder: &WorkspacePath) -> bool {
+        self.0.starts_with(&folder.0)
+    }
+
+    /// The path after a move of the folder `from` to `to`; `None` if it is not in that folder.
+    pub(crate) fn moved(&self, from: &WorkspacePath, to: &WorkspacePath) -> Option<WorkspacePath> {
+        let rest = self.0.strip_prefix(&from.0).ok()?;
+        if rest.as_os_str().is_empty() {
+            return Some(to.clone());
+        }
+        Self::from_relative(&to.0.join(rest)).ok()
+    }
+
     /// Joins `relative` to this path; `..` is resolved lexically and may not climb above the root.
     ///
     /// # Errors

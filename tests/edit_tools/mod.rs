@@ -2,6 +2,7 @@
 
 mod breaks;
 mod contract;
+mod folders;
 mod real;
 mod together;
 mod verdicts;

@@ -61,7 +61,7 @@ impl Session {
         }
         let file =
             ProposedFile { path: path.clone(), renamed_from: None, before: Some(before), after: Some(after) };
-        Ok(Proposal { files: vec![file], left_out: None })
+        Ok(Proposal { files: vec![file], ..Proposal::default() })
     }
 }
 

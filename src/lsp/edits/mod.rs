@@ -16,7 +16,7 @@ mod text_edits;
 pub(crate) use actions::{CODE_ACTION, OfferedAction};
 pub(crate) use files::WILL_RENAME_FILES;
 pub(crate) use format::{FORMAT, FORMAT_RANGE};
-pub(crate) use proposal::{Proposal, ProposedFile};
+pub(crate) use proposal::{Proposal, ProposedFile, ProposedFolderChange};
 pub(crate) use rename::RENAME;
 
 use super::ask::AskError;

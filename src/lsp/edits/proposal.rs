@@ -26,11 +26,23 @@ pub(crate) struct ProposedFile {
     pub(crate) after: Option<String>,
 }
 
+/// A change of a folder with all its content, after the changes of files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ProposedFolderChange {
+    /// Moves the folder to a path where nothing is.
+    Rename { from: WorkspacePath, to: WorkspacePath },
+    /// Deletes the folder; one with content only if `recursive`.
+    Delete { path: WorkspacePath, recursive: bool },
+}
+
 /// The proposal of a server: all of it is to be done, or none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Proposal {
-    /// By path; files that would not change are left out.
+    /// By path; files that would not change are left out. A file in a folder that moves has its
+    /// path before the move.
     pub(crate) files: Vec<ProposedFile>,
+    /// The changes of folders, in their order.
+    pub(crate) folders: Vec<ProposedFolderChange>,
     /// The command that the server would run after the edit, and that is not run.
     pub(crate) left_out: Option<String>,
 }
@@ -38,7 +50,13 @@ pub(crate) struct Proposal {
 impl Proposal {
     /// Returns true if nothing would change.
     pub(crate) fn is_empty(&self) -> bool {
-        self.files.is_empty()
+        self.files.is_empty() && self.folders.is_empty()
+    }
+
+    /// Adds the changes of another proposal.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.files.extend(other.files);
+        self.folders.extend(other.folders);
     }
 }
 
@@ -46,6 +64,7 @@ impl Proposal {
 #[derive(Default)]
 struct Draft {
     files: BTreeMap<WorkspacePath, DraftedFile>,
+    folders: Vec<ProposedFolderChange>,
     /// The bytes of all edited texts; each edit of a text counts.
     edited: usize,
 }
@@ -53,6 +72,16 @@ struct Draft {
 /// The maximum of [`Draft::edited`]: an answer that edits one large file again and again would keep
 /// us busy without end.
 const MAX_DRAFT_EDITED_BYTES: usize = 256 << 20;
+
+impl Draft {
+    /// The path of a file before the moves of folders in the draft, which are made last.
+    fn path_before_moves(&self, path: WorkspacePath) -> WorkspacePath {
+        self.folders.iter().rev().fold(path, |path, change| match change {
+            ProposedFolderChange::Rename { from, to } => path.moved(to, from).unwrap_or(path),
+            ProposedFolderChange::Delete { .. } => path,
+        })
+    }
+}
 
 #[derive(Clone)]
 struct DraftedFile {
@@ -84,7 +113,7 @@ impl Session {
             after: drafted.after,
         });
         let changes = |file: &ProposedFile| file.before != file.after || file.renamed_from.is_some();
-        Ok(Proposal { files: files.filter(changes).collect(), left_out: None })
+        Ok(Proposal { files: files.filter(changes).collect(), folders: draft.folders, left_out: None })
     }
 
     async fn draft_change(&self, draft: &mut Draft, change: &Value) -> Result<(), ProposalError> {
@@ -97,7 +126,7 @@ impl Session {
                 self.draft_text(draft, uri, document["version"].as_i64(), &change["edits"]).await
             }
             Some("create") => {
-                let path = self.editable_path(&change["uri"])?;
+                let path = draft.path_before_moves(self.editable_path(&change["uri"])?);
                 let known = self.drafted_file(draft, &path).await?;
                 match known.after {
                     Some(_) if flag("ignoreIfExists") && !flag("overwrite") => Ok(()),
@@ -111,12 +140,21 @@ impl Session {
                 }
             }
             Some("rename") => {
-                let (from, to) =
-                    (self.editable_path(&change["oldUri"])?, self.editable_path(&change["newUri"])?);
+                let from = draft.path_before_moves(self.editable_path(&change["oldUri"])?);
+                let to = self.editable_path(&change["newUri"])?;
+                if self.is_folder(draft, &from) {
+                    return self.draft_folder_rename(draft, from, to, flag("ignoreIfExists"));
+                }
+                let to = draft.path_before_moves(to);
                 self.draft_rename(draft, from, to, flag("overwrite"), flag("ignoreIfExists")).await
             }
             Some("delete") => {
-                let path = self.editable_path(&change["uri"])?;
+                let path = draft.path_before_moves(self.editable_path(&change["uri"])?);
+                if self.is_folder(draft, &path) {
+                    draft.files.retain(|file, _| !file.starts_with(&path));
+                    draft.folders.push(ProposedFolderChange::Delete { path, recursive: flag("recursive") });
+                    return Ok(());
+                }
                 let known = self.drafted_file(draft, &path).await?;
                 if known.after.is_none() && !flag("ignoreIfNotExists") {
                     return Err(
@@ -128,6 +166,28 @@ impl Session {
             }
             Some(other) => Err(self.unusable_error(&format!("a change of the unknown kind {other:?}"))),
         }
+    }
+
+    /// Returns true if a folder is at `path`, and no draft of a file.
+    fn is_folder(&self, draft: &Draft, path: &WorkspacePath) -> bool {
+        !draft.files.contains_key(path) && self.workspace.absolute(path).is_dir()
+    }
+
+    fn draft_folder_rename(
+        &self,
+        draft: &mut Draft,
+        from: WorkspacePath,
+        to: WorkspacePath,
+        ignore: bool,
+    ) -> Result<(), ProposalError> {
+        let is_taken = draft.files.contains_key(&to) || self.workspace.absolute(&to).exists();
+        if is_taken && !ignore {
+            return Err(self.unusable_error(&format!("it renames {} over {}", from.display(), to.display())));
+        }
+        if !is_taken {
+            draft.folders.push(ProposedFolderChange::Rename { from, to });
+        }
+        Ok(())
     }
 
     async fn draft_rename(
@@ -167,7 +227,7 @@ impl Session {
         version: Option<i64>,
         edits: &Value,
     ) -> Result<(), ProposalError> {
-        let path = self.editable_path(&Value::String(uri.to_owned()))?;
+        let path = draft.path_before_moves(self.editable_path(&Value::String(uri.to_owned()))?);
         if let Some(version) = version
             && !draft.files.contains_key(&path)
             && self.documents.contains(&path)

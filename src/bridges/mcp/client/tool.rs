@@ -167,7 +167,9 @@ impl MountedAs {
         for (key, request) in wanted.input_requests.unwrap_or_default() {
             let response = match request {
                 InputRequest::Elicitation(form) => match self.fill_form(call, form.params, true).await {
-                    Ok(FormAnswer::Nobody) => return Err(unsupported("this client cannot ask a user for it")),
+                    Ok(FormAnswer::Nobody) => {
+                        return Err(unsupported("this client cannot ask a user for it"));
+                    }
                     Ok(answer) => serde_json::to_value(elicitation::to_elicit_result(answer)),
                     Err(why) => return Err(unsupported(why)),
                 },
