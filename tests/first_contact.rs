@@ -309,7 +309,6 @@ fn missing_file_or_name_argument_is_status_2() {
         &["hover", "a.py:1:zzz"],
         &["check", "--workspace", "/nonexistent"],
         &["install", "klingon"],
-        &["check", "--costs", "nofile.json"],
         &["symbols", "./sub"],
     ] {
         let (error, code) = said(&project, words);

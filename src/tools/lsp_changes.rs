@@ -2,7 +2,6 @@
 //! a merge of branches.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,7 +12,7 @@ use super::changes::merge_check::check_merge;
 use super::changes::output::ChangesOutput;
 use super::error::{ErrorCode, ToolError};
 use super::lsp_diagnostics::{DiagnosticsArgs, InProcess};
-use super::shard::{CheckCosts, Shard};
+use super::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
 use crate::policy::request::CallSubjects;
@@ -51,8 +50,6 @@ pub(crate) struct ChangesInProcess {
     pub without_interfaces: bool,
     /// Limits the comparison to one shard of the files.
     pub shard: Option<Shard>,
-    /// The known costs of checking files.
-    pub costs: Option<Arc<CheckCosts>>,
     /// True if servers may run code of the compared trees wherever they may run the project's.
     pub trusts_trees: bool,
     /// The path of an index file to use instead of the repository's index.
@@ -86,11 +83,7 @@ impl Tool for LspChanges {
             findings: DiagnosticsArgs {
                 min_severity: Some(args.min_severity.unwrap_or(Severity::Warning)),
                 limit: args.limit,
-                in_process: InProcess {
-                    shard: args.in_process.shard,
-                    costs: args.in_process.costs,
-                    ..InProcess::default()
-                },
+                in_process: InProcess { shard: args.in_process.shard, ..InProcess::default() },
                 ..DiagnosticsArgs::default()
             },
             interfaces: !args.in_process.without_interfaces,

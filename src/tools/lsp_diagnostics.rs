@@ -18,7 +18,7 @@ use super::fallback;
 use super::file_check::{FileCheckOptions, check_file};
 use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
-use super::shard::{CheckCosts, Shard};
+use super::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::config::PrimaryLanguages;
 use crate::lsp::model::Severity;
@@ -67,8 +67,6 @@ pub(crate) struct DiagnosticsArgs {
 pub(crate) struct InProcess {
     /// Limits the check to one shard of the files.
     pub shard: Option<Shard>,
-    /// The known costs of checking files; new measurements are recorded there.
-    pub costs: Option<Arc<CheckCosts>>,
     /// A request about the same files that is sent before the check.
     pub(crate) first: Option<Arc<dyn BeforeCheck>>,
     /// True if findings of syntax trees count as an answer without any server, because the caller
@@ -186,7 +184,7 @@ pub(crate) async fn run(
     let languages = subjects.iter().filter_map(|subject| subject.language.as_deref());
     let primary = PrimaryLanguages::of_files(context.catalogue(), languages);
     if let Some(shard) = args.in_process.shard {
-        retain_shard(context, &mut subjects, shard, args.in_process.costs.as_deref());
+        retain_shard(context, &mut subjects, shard);
     }
     let is_needed = |subject: &&LanguageFile| {
         named.contains(&subject.path)
@@ -205,7 +203,7 @@ pub(crate) async fn run(
         may_be_kept: args.in_process.first.is_some(),
         left_out,
     };
-    let checked = check_files(context, args.in_process.costs.as_deref(), (subjects, &named), &look).await?;
+    let checked = check_files(context, (subjects, &named), &look).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
     let mut reports: Vec<FileReport> = reports.into_values().collect();
     set_secondary(&primary, &named, &mut reports);
@@ -224,7 +222,6 @@ pub(crate) async fn run(
 /// If a file given by name cannot be read.
 pub(crate) async fn check_files(
     context: &Context,
-    costs: Option<&CheckCosts>,
     (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
     look: &FileCheckOptions,
 ) -> Result<DiagnosedFiles, ToolError> {
@@ -234,7 +231,7 @@ pub(crate) async fn check_files(
     let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
     loop {
         let asked = left.len();
-        let late = checked.add(context, costs, (left, named), look, (at_once, total)).await?;
+        let late = checked.add(context, (left, named), look, (at_once, total)).await?;
         // The server answered for other files, so the late files waited for their turn and get the
         // whole deadline again.
         let goes_on = late.len() < asked && look.until.is_none_or(|until| Instant::now() < until);
@@ -260,7 +257,6 @@ impl DiagnosedFiles {
     async fn add(
         &mut self,
         context: &Context,
-        costs: Option<&CheckCosts>,
         (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
         options: &FileCheckOptions,
         (at_once, total): (usize, usize),
@@ -271,12 +267,7 @@ impl DiagnosedFiles {
         let mut rest: BTreeMap<WorkspacePath, LanguageFile> =
             subjects.iter().map(|subject| (subject.path.clone(), subject.clone())).collect();
         let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
-            let began = Instant::now();
             let report = check_file(context, subject.clone(), options).await;
-            if let Some(costs) = costs {
-                let took = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                costs.record(subject.path.display().to_string(), took);
-            }
             (subject, report)
         }))
         .buffer_unordered(at_once);
@@ -356,18 +347,13 @@ fn leave_out(
 }
 
 /// Keeps the files of one shard.
-pub(crate) fn retain_shard(
-    context: &Context,
-    subjects: &mut Vec<LanguageFile>,
-    shard: Shard,
-    costs: Option<&CheckCosts>,
-) {
+pub(crate) fn retain_shard(context: &Context, subjects: &mut Vec<LanguageFile>, shard: Shard) {
     let name = |subject: &LanguageFile| subject.path.display().to_string();
     let size = |subject: &LanguageFile| {
         context.workspace.absolute(&subject.path).metadata().map_or(0, |metadata| metadata.len())
     };
     let files: Vec<(String, u64)> = subjects.iter().map(|subject| (name(subject), size(subject))).collect();
-    let own = shard.assigned_files(&files, costs.unwrap_or(&CheckCosts::default()));
+    let own = shard.assigned_files(&files);
     subjects.retain(|subject| own.contains(&name(subject)));
 }
 

@@ -86,6 +86,31 @@ async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     runtime.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer: just rust-go"]
+async fn rust_module_is_renamed_with_its_file_and_its_folder() {
+    let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    for own in ["src/cart.rs", "src/cart/mod.rs"] {
+        let project = Project::new([
+            ("Cargo.toml", manifest),
+            ("src/lib.rs", "pub mod cart;\n\npub use cart::item::Item;\n"),
+            (own, "pub mod item;\n"),
+            ("src/cart/item.rs", "pub struct Item;\n"),
+        ]);
+        let workspace = open(&project, "rust-analyzer");
+        let rename = json!({"path": "src/lib.rs", "line": 0, "symbol": "cart", "new_name": "basket"});
+        workspace.ok("lsp_rename", rename).await;
+        assert_eq!(project.read("src/lib.rs"), "pub mod basket;\n\npub use basket::item::Item;\n", "{own}");
+        assert_eq!(project.read(&own.replace("cart", "basket")), "pub mod item;\n");
+        assert_eq!(project.read("src/basket/item.rs"), "pub struct Item;\n");
+        assert!(!project.path("src/cart").exists() && !project.path("src/cart.rs").exists());
+        workspace.ok("undo", json!({})).await;
+        assert_eq!(project.read(own), "pub mod item;\n");
+        assert!(!project.path("src/basket").exists());
+        workspace.shutdown().await;
+    }
+}
+
 /// A function whose last line uses a value that was moved, which `cargo check` alone finds.
 const MOVED: &str = "pub fn moved(text: String) -> String {\n    let _taken = text;\n    text\n}\n";
 const KEPT: &str = "pub fn moved(text: String) -> String {\n    text\n}\n";

@@ -22,13 +22,13 @@ pub(crate) struct CheckCommandArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
     /// Only what the difference between this commit and the work tree brings, anywhere; also A..B, or A... from where the branch left A
-    #[arg(long, value_name = "REF", conflicts_with_all = ["paths", "record_costs"])]
+    #[arg(long, value_name = "REF", conflicts_with = "paths")]
     pub(crate) against: Option<String>,
     /// Compare with what is staged, not with the work tree [default of --against: HEAD]
-    #[arg(long, visible_alias = "staged", conflicts_with_all = ["paths", "record_costs", "merge_branches"])]
+    #[arg(long, visible_alias = "staged", conflicts_with_all = ["paths", "merge_branches"])]
     pub(crate) index: bool,
     /// What a merge of these branches would break that each alone does not; --against is their base
-    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "record_costs", "shard"])]
+    #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "shard"])]
     pub(crate) merge_branches: Vec<String>,
     /// Servers may run code of other branches, as they may of a trusted project (build scripts, macros); needs `lsp-tools trust`
     #[arg(long)]
@@ -36,17 +36,11 @@ pub(crate) struct CheckCommandArgs {
     /// The index that git names to the hooks of a commit, in the process that was typed.
     #[arg(skip)]
     pub(crate) index_file: Option<PathBuf>,
-    /// Check only the part I of N, counted from 1; the parts are the same on every machine, and weigh much the same
+    /// Check only the part I of N, counted from 1; the parts are the same on every machine, and about equal in size
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// What files took before, in milliseconds, to weigh the parts by; every part must be given the same
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) costs: Option<PathBuf>,
-    /// Write what files took, with what was known before
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) record_costs: Option<PathBuf>,
     /// Check nothing; print the SARIF logs of parts as one log, or in another format
-    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "costs", "record_costs", "against", "index", "merge_branches"])]
+    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "against", "index", "merge_branches"])]
     pub(crate) merge: Vec<PathBuf>,
 }
 

@@ -1,8 +1,6 @@
 //! The command `check`.
 
-use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -17,33 +15,23 @@ use crate::lsp::model::Severity;
 use crate::tools::answer::{Answer, DiagnosticsOutput, Verdict};
 use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
-use crate::tools::shard::CheckCosts;
 
 /// Checks files, folders or the workspace.
 pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
         return merge_logs(&arguments.merge, door);
     }
-    let costs = match arguments.costs.as_deref() {
-        Some(file) => read_costs(file, door.cwd, arguments.record_costs.as_deref() == Some(file))?,
-        None => CheckCosts::default(),
-    };
-    let costs = Arc::new(costs);
     if arguments.against.is_some() || arguments.index || !arguments.merge_branches.is_empty() {
-        return check_changes::run(arguments, costs, door).await;
+        return check_changes::run(arguments, door).await;
     }
     let args = DiagnosticsArgs {
         paths: Some(arguments.paths),
         min_severity: arguments.severity.map(Into::into),
         limit: Some(arguments.limit.unwrap_or(usize::MAX)),
-        in_process: InProcess { shard: arguments.shard, costs: Some(costs.clone()), ..InProcess::default() },
+        in_process: InProcess { shard: arguments.shard, ..InProcess::default() },
         ..DiagnosticsArgs::default()
     };
     let answer = door.runtime.check_all(args).await?;
-    if let Some(file) = &arguments.record_costs {
-        let path = door.cwd.join(file);
-        std::fs::write(&path, costs.to_json()).map_err(|error| unusable_file_error(file, &error))?;
-    }
     if door.format == CliOutputFormat::Json {
         return answer_reply(door, answer, |_| String::new(), "");
     }
@@ -53,15 +41,6 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
             Ok(reply_with_verdict(door, &answer, out, &nothing))
         }
         None => Ok(text(answer, door)),
-    }
-}
-
-/// Reads the recorded costs of files. Returns none if the file is yet to be written.
-fn read_costs(file: &Path, cwd: &Path, recorded: bool) -> Result<CheckCosts, ToolError> {
-    match named_file(&cwd.join(file)) {
-        Ok(text) => CheckCosts::from_json(&text).map_err(|error| unusable_file_error(file, &error)),
-        Err(error) if recorded && error.kind() == io::ErrorKind::NotFound => Ok(CheckCosts::default()),
-        Err(error) => Err(unusable_file_error(file, &error)),
     }
 }
 

@@ -1,7 +1,5 @@
 //! The command `check` for a difference between git trees, and for a merge of branches.
 
-use std::sync::Arc;
-
 use super::check_report::report_text;
 use super::{CliContext, Reply, answer_reply, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
@@ -11,14 +9,9 @@ use crate::tools::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
 use crate::tools::changes::output::{ChangesOutput, WORK_TREE};
 use crate::tools::error::ToolError;
 use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
-use crate::tools::shard::CheckCosts;
 
 /// Checks the difference named by `arguments`.
-pub(super) async fn run(
-    arguments: CheckCommandArgs,
-    costs: Arc<CheckCosts>,
-    door: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let shows_interfaces = matches!(door.format, CliOutputFormat::Text | CliOutputFormat::Json);
     let args = ChangesArgs {
         against: arguments.against,
@@ -29,7 +22,6 @@ pub(super) async fn run(
         in_process: ChangesInProcess {
             without_interfaces: !shows_interfaces,
             shard: arguments.shard,
-            costs: Some(costs),
             trusts_trees: arguments.trust_trees,
             index_file: arguments.index_file,
         },

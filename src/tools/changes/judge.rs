@@ -258,8 +258,7 @@ async fn find(
     let mut scopes = CheckScopes::new(context, Vec::new());
     watch.retain(|subjects| subjects.retain(|subject| !scopes.leaves_out(subject)));
     if let Some(shard) = options.findings.in_process.shard {
-        let costs = options.findings.in_process.costs.as_deref();
-        watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard, costs));
+        watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard));
     }
     let view = view_before_edits(&View::disk(), edits);
     let own_tree = is_apart || is_reconfigured || !texts_show_all(context, edits);

@@ -365,7 +365,7 @@ async fn check_files_until(
     };
     if let BreakageMode::Difference(_) = mode {
         let none_named = BTreeSet::new();
-        let checked = lsp_diagnostics::check_files(context, None, (subjects, &none_named), &look).await;
+        let checked = lsp_diagnostics::check_files(context, (subjects, &none_named), &look).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();
     }
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
