@@ -19,7 +19,7 @@ pub(crate) use judge::JudgeRule;
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 pub(crate) use rules::{
     BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
-    MoveSymbolRule, ReadinessRule, ReloadRule, SyncRule,
+    MoveSymbolRule, NotebookRule, ReadinessRule, ReloadRule, SyncRule,
 };
 #[cfg(test)]
 pub(crate) use rules::{IdleSign, ReadySign};

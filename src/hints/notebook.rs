@@ -9,11 +9,9 @@ use super::occurrence_sense::{OccurrenceQuery, counts, is_member, is_own_definit
 use super::project::Project;
 use super::source::ParsedSource;
 use crate::text::identifiers_on_line;
-use crate::text::notebook::Notebook;
+use crate::text::notebook::{NOTEBOOK_EXTENSION, Notebook};
 use crate::workspace::{SearchError, SearchQuery, WorkspacePath};
 
-/// The ending of notebooks.
-pub(crate) const NOTEBOOK_EXTENSION: &str = "ipynb";
 /// The maximum number of notebooks that are read for one name.
 const MAX_READ_NOTEBOOKS: usize = 60;
 /// The maximum number of places in notebooks that are examined.
@@ -72,7 +70,7 @@ fn first_use(
     path: &WorkspacePath,
     json: &str,
 ) -> Option<usize> {
-    let notebook = Notebook::parse(json)?;
+    let notebook: Notebook = Notebook::parse(json).ok()?;
     let spoken = &notebook.language;
     if !related_languages(language).contains(&spoken.as_str()) {
         return None;

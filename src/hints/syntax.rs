@@ -120,6 +120,7 @@ fn diagnostic(node: Node<'_>, text: &str, buffer: &Buffer) -> Diagnostic {
         unnecessary: false,
         deprecated: false,
         related: Vec::new(),
+        cell: None,
     }
 }
 

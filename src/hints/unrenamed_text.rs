@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use super::answer::HintError;
 use super::grammar::Grammar;
-use super::notebook::NOTEBOOK_EXTENSION;
 use super::project::Project;
 use super::source::ParsedSource;
 use crate::config::Catalogue;
+use crate::text::notebook::NOTEBOOK_EXTENSION;
 use crate::text::{Position, identifiers_on_line};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
 

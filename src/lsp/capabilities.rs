@@ -40,6 +40,7 @@ pub(super) fn client_capabilities() -> Value {
             "diagnostics": { "refreshSupport": true },
             "executeCommand": dynamic
         },
+        "notebookDocument": { "synchronization": { "dynamicRegistration": false, "executionSummarySupport": false } },
         "textDocument": {
             "synchronization": { "dynamicRegistration": true, "didSave": true },
             "publishDiagnostics": {
@@ -153,6 +154,20 @@ impl ServerCapabilities {
     pub(super) fn announces(&self, method: &str) -> bool {
         let Some(field) = provider_of(method) else { return false };
         !matches!(self.raw.pointer(field), None | Some(Value::Null | Value::Bool(false)))
+    }
+
+    /// Returns true if the server takes notebooks of this type, on disk, with cells in this language (LSP 3.17, *NotebookDocumentSyncOptions*).
+    pub(super) fn takes_notebooks(&self, notebook_type: &str, language_id: &str) -> bool {
+        let fits = |filter: &Value, word: &str| matches!(filter.as_str(), None | Some("*")) || filter == word;
+        let selectors = self.raw["notebookDocumentSync"]["notebookSelector"].as_array();
+        selectors.into_iter().flatten().any(|selector| {
+            let (notebook, cells) = (&selector["notebook"], selector["cells"].as_array());
+            let kind = if notebook.is_object() { &notebook["notebookType"] } else { notebook };
+            selector.is_object()
+                && fits(kind, notebook_type)
+                && fits(&notebook["scheme"], "file")
+                && cells.is_none_or(|cells| cells.iter().any(|cell| fits(&cell["language"], language_id)))
+        })
     }
 
     /// The `identifier` of the announced `diagnosticProvider`.
@@ -406,6 +421,25 @@ mod tests {
             &json!({ "registrations": [{ "id": "1", "method": method, "registerOptions": options }] }),
         );
         registrations
+    }
+
+    #[test]
+    fn notebooks_are_taken_by_type_scheme_and_language_of_cells() {
+        let takes = |selector: Value| {
+            let raw =
+                json!({ "capabilities": { "notebookDocumentSync": { "notebookSelector": [selector] } } });
+            let spec = crate::config::Catalogue::built_in().servers["ty"].clone();
+            ServerCapabilities::from_initialize(&raw, &spec).takes_notebooks("jupyter-notebook", "python")
+        };
+        let python = json!([{ "language": "python" }]);
+        assert!(takes(json!({ "cells": python })));
+        assert!(takes(json!({ "notebook": "*" })));
+        let of_type = |kind: &str, scheme: &str| json!({ "notebookType": kind, "scheme": scheme });
+        assert!(takes(json!({ "notebook": of_type("jupyter-notebook", "file"), "cells": python })));
+        assert!(!takes(json!({ "notebook": of_type("jupyter-notebook", "untitled"), "cells": python })));
+        assert!(!takes(json!({ "notebook": "interactive", "cells": python })));
+        assert!(!takes(json!({ "cells": [{ "language": "r" }] })));
+        assert!(!takes(json!(null)), "a selector names a notebook or cells");
     }
 
     #[test]

@@ -81,6 +81,12 @@ impl<'a> PositionDecoder<'a> {
         Self { session, own, buffers: HashMap::new(), dropped: 0, left_out: 0, until: None }
     }
 
+    /// Turns to an answer about `own`, whose text is `text`.
+    pub(super) fn set_own(&mut self, own: FileRef, text: Buffer) {
+        self.buffers.insert(own.clone(), Some(text));
+        self.own = own;
+    }
+
     /// Sets a deadline after which elements are left out: each location may be in another file,
     /// which has to be read.
     pub(super) fn with_deadline(mut self, deadline: Instant) -> Self {
@@ -229,6 +235,7 @@ impl<'a> PositionDecoder<'a> {
             unnecessary: tags.contains(&1),
             deprecated: tags.contains(&2),
             related,
+            cell: None,
         })
     }
 

@@ -118,7 +118,7 @@ impl Session {
         self.diagnostics(path, deadline).await.map(drop)
     }
 
-    async fn read(&self, path: &WorkspacePath) -> Result<crate::workspace::TextFile, ReadError> {
+    pub(super) async fn read(&self, path: &WorkspacePath) -> Result<crate::workspace::TextFile, ReadError> {
         let limit = self.limits.max_file_bytes;
         if self.workspace.stamp(path)?.size <= MAX_INLINE_READ_BYTES {
             return self.workspace.read_text_up_to(path, limit);
@@ -311,6 +311,7 @@ impl Session {
                 let unsaved = self.unsaved.lock();
                 unsaved.unsaved(&snapshot.path).is_some_and(|unsaved| unsaved.id == id)
             }
+            DocumentSource::Cell => true,
         }
     }
 

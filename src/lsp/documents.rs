@@ -54,6 +54,8 @@ pub(super) enum DocumentSource {
     Racy(FileStamp),
     /// From a caller, by the id of its [`UnsavedText`](super::view::UnsavedText).
     Unsaved(u64),
+    /// A cell of a notebook, which is compared with its file as a whole.
+    Cell,
 }
 
 impl DocumentSource {
@@ -66,7 +68,7 @@ impl DocumentSource {
     pub(super) fn stamp(self) -> Option<FileStamp> {
         match self {
             Self::Disk(stamp) | Self::Racy(stamp) => Some(stamp),
-            Self::Unsaved(_) => None,
+            Self::Unsaved(_) | Self::Cell => None,
         }
     }
 }

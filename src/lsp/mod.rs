@@ -4,7 +4,8 @@
 //!
 //! - [`session`]: one initialized server over a [`Peer`](crate::rpc::Peer).
 //! - [`ask`]: requests to it; [`operations`] and [`hierarchy`]: the kinds of requests.
-//! - `documents`: its open documents; `document_sync`: their synchronization with the disk.
+//! - `documents`: its open documents; `document_sync`: their synchronization with the disk;
+//!   `open_notebook`: notebooks, open for one check.
 //! - [`user_messages`]: its messages to the user.
 //! - [`readiness`] and [`diagnostics`]: the completeness of its answers.
 //! - [`relay`]: an editor's own requests, passed through.
@@ -48,6 +49,7 @@ pub(crate) mod machine;
 pub(crate) mod manager;
 pub(crate) mod model;
 mod node_guard;
+mod open_notebook;
 pub(crate) mod operations;
 mod package_folders;
 pub(crate) mod progress;

@@ -75,6 +75,8 @@ pub(crate) struct Diagnostic {
     pub(crate) deprecated: bool,
     /// Other places that explain it.
     pub(crate) related: Vec<(Location, String)>,
+    /// The number of its cell in a notebook, from 1.
+    pub(crate) cell: Option<usize>,
 }
 
 /// A server's description of a symbol.

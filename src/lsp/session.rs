@@ -95,6 +95,8 @@ pub(crate) struct Session {
     pub(super) latencies: Mutex<super::latency::Latencies>,
     /// Held while a server that checks only one document at a time does so.
     pub(super) checking: tokio::sync::Mutex<()>,
+    /// Held while a notebook is open; the number of those before it.
+    pub(super) notebooks: tokio::sync::Mutex<u64>,
     /// Held while a command of ours runs at the server and may request edits.
     pub(super) commands: tokio::sync::Mutex<()>,
     /// The view whose texts the server has: locked for reading by a question, for writing by a
@@ -192,6 +194,7 @@ impl Session {
             restart_told: AtomicBool::new(false),
             latencies: Mutex::default(),
             checking: tokio::sync::Mutex::default(),
+            notebooks: tokio::sync::Mutex::default(),
             commands: tokio::sync::Mutex::default(),
             view: tokio::sync::RwLock::default(),
             unsaved: Mutex::default(),

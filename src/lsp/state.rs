@@ -148,6 +148,16 @@ impl SessionState {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.revision)
     }
 
+    /// Starts to keep what is published for a cell of a notebook, until the cell is forgotten.
+    pub(super) fn expect_pushes(&self, cell: &WorkspacePath) {
+        self.inner.lock().pushes.insert(cell.clone(), Pushes::default());
+    }
+
+    /// Forgets what was published for a cell of a notebook.
+    pub(super) fn forget_cell(&self, cell: &WorkspacePath) {
+        self.inner.lock().pushes.remove(cell);
+    }
+
     /// Treats a document for which nothing was published as one without findings.
     pub(super) fn assume_no_findings(&self, path: &WorkspacePath) {
         let mut inner = self.inner.lock();
@@ -261,12 +271,16 @@ impl SessionState {
                 return;
             }
         };
-        let Some(path) = uri::to_path(&publish.uri).and_then(|path| self.workspace.workspace_path(&path))
-        else {
-            return;
-        };
+        let cell = uri::cell_path(&self.workspace, &publish.uri);
+        let is_cell = cell.is_some();
+        let of_file = || uri::to_path(&publish.uri).and_then(|path| self.workspace.workspace_path(&path));
+        let Some(path) = cell.or_else(of_file) else { return };
         {
             let mut inner = self.inner.lock();
+            if is_cell && !inner.pushes.contains_key(&path) {
+                // It was closed meanwhile.
+                return;
+            }
             if self.spec.is_configuration_file(&path.name_lossy()) {
                 match first_error(&publish.diagnostics) {
                     Some(error) => inner.configuration_errors.insert(path.clone(), error),

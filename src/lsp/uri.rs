@@ -10,7 +10,7 @@ use percent_encoding::percent_decode;
 use url::Url;
 
 use super::model::FileRef;
-use crate::workspace::{Workspace, normalise};
+use crate::workspace::{Workspace, WorkspacePath, normalise};
 
 /// The `file:` URI of an absolute path.
 ///
@@ -26,6 +26,22 @@ pub(crate) fn from_path(path: &Path) -> Url {
     }
     url
 }
+
+/// The URI of a cell of the notebook at an absolute path, in the only scheme that servers of Python take for one.
+pub(crate) fn of_cell(notebook: &Path, cell: &str) -> Url {
+    let file = from_path(notebook);
+    let uri = format!("{CELL_SCHEME}{}#{cell}", &file.as_str()[file.scheme().len()..]);
+    Url::parse(&uri).unwrap_or(file)
+}
+
+/// The path under which what is known of a notebook's open cell is kept, where `uri` is one: the notebook's, and below it the cell's name.
+pub(crate) fn cell_path(workspace: &Workspace, uri: &str) -> Option<WorkspacePath> {
+    let (notebook, cell) = uri.strip_prefix(CELL_SCHEME)?.rsplit_once('#')?;
+    let notebook = to_path(&format!("file{notebook}"))?;
+    workspace.workspace_path(&notebook)?.join(cell).ok()
+}
+
+const CELL_SCHEME: &str = "vscode-notebook-cell";
 
 static NOWHERE: LazyLock<Url> = LazyLock::new(|| Url::parse("file:///").expect("this is a URL"));
 
@@ -81,6 +97,20 @@ mod tests {
         assert_eq!(inside(&uri.as_str().replace("%FF", "%25FF")), "bad\\xff.py");
         std::fs::write(workspace.root().join("bad%FF.py"), "").unwrap();
         assert_eq!(inside(&uri.as_str().replace("%FF", "%25FF")), "bad%FF.py", "a file of this name");
+    }
+
+    #[test]
+    fn cell_of_a_notebook_is_known_again_by_its_uri() {
+        let folder = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(folder.path()).unwrap();
+        let cell = |name: &str| {
+            let uri = of_cell(&workspace.root().join(name), "2.7");
+            assert_eq!(to_path(uri.as_str()), None, "it is no file");
+            cell_path(&workspace, uri.as_str()).map(|path| path.display())
+        };
+        assert_eq!(cell("a b/[n] #1.ipynb").as_deref(), Some("a b/[n] #1.ipynb/2.7"));
+        assert_eq!(cell_path(&workspace, from_path(&workspace.root().join("n.ipynb")).as_str()), None);
+        assert_eq!(cell_path(&workspace, "vscode-notebook-cell:///elsewhere/n.ipynb#2.7"), None);
     }
 
     #[test]

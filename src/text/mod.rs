@@ -5,7 +5,8 @@
 //! [`Identifier`]s under or beside a position, and the [`nearest_word`] to a wrong one;
 //! [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for omitted text ([`elision`]); bytes as
 //! digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]);
-//! [`notebook`]s; globs, within limits ([`read_glob`]); words for a shell ([`shell_word()`]).
+//! [`notebook`]s and their [`notebook_code`]; globs, within limits ([`read_glob`]); words for a
+//! shell ([`shell_word()`]).
 //! Everything is pure: no file, no process, no language server, no async. May use: nothing of this
 //! crate.
 //!
@@ -31,6 +32,7 @@ mod line_map;
 mod lines;
 mod moved_block;
 pub(crate) mod notebook;
+pub(crate) mod notebook_code;
 pub(crate) mod patch;
 mod position;
 pub(crate) mod replace;

@@ -11,26 +11,40 @@ use serde::{Deserialize, Deserializer};
 pub(crate) const MAX_NOTEBOOK_CELLS: usize = 10_000;
 pub(crate) const MAX_CELL_OUTPUTS: usize = 100;
 
-/// A notebook (nbformat 3 and 4).
-pub(crate) struct Notebook {
+/// The ending of notebooks' names.
+pub(crate) const NOTEBOOK_EXTENSION: &str = "ipynb";
+
+/// A notebook (nbformat 3 and 4), with what `C` reads of its cells.
+pub(crate) struct Notebook<C = NotebookCell> {
     /// The cells.
-    pub(crate) cells: FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>,
+    pub(crate) cells: FirstItems<C, MAX_NOTEBOOK_CELLS>,
     /// The language of its code in lower case; Python if its metadata name none.
     pub(crate) language: String,
 }
 
-impl Notebook {
-    /// Parses the notebook in `json`; `None` if it is no notebook.
-    pub(crate) fn parse(json: &str) -> Option<Self> {
-        let NotebookFile { cells, worksheets, metadata } = serde_json::from_str(json).ok()?;
-        let first = worksheets.and_then(|sheets| sheets.items.into_iter().next());
-        let spoken = metadata.and_then(|metadata| {
+/// The reason why a text is no notebook.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotebookError {
+    /// Other JSON, or none.
+    #[error("its text is not a notebook's JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// An object without cells.
+    #[error("its JSON has no `cells`")]
+    NoCells,
+}
+
+impl<'de, C: Deserialize<'de>> Notebook<C> {
+    /// Reads the notebook in `json`.
+    pub(crate) fn parse(json: &'de str) -> Result<Self, NotebookError> {
+        let NotebookFile { cells, worksheets, metadata } = serde_json::from_str(json)?;
+        let first = worksheets.and_then(|sheets: FirstItems<_, 1>| sheets.items.into_iter().next());
+        let spoken = metadata.and_then(|metadata: NotebookMetadata| {
             let of_kernel = metadata.kernelspec.and_then(|kernel| kernel.language);
             metadata.language_info.and_then(|info| info.name).or(of_kernel)
         });
         let language = spoken.unwrap_or_else(|| "python".to_owned());
-        let cells = cells.or_else(|| first.and_then(|sheet| sheet.cells))?;
-        Some(Self { cells, language: language.to_lowercase() })
+        let cells = cells.or_else(|| first.and_then(|sheet| sheet.cells)).ok_or(NotebookError::NoCells)?;
+        Ok(Self { cells, language: language.to_lowercase() })
     }
 }
 
@@ -47,9 +61,10 @@ impl NotebookCell {
 }
 
 #[derive(Deserialize)]
-struct NotebookFile {
-    cells: Option<FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>>,
-    worksheets: Option<FirstItems<NotebookWorksheet, 1>>,
+#[serde(bound = "C: Deserialize<'de>")]
+struct NotebookFile<C> {
+    cells: Option<FirstItems<C, MAX_NOTEBOOK_CELLS>>,
+    worksheets: Option<FirstItems<NotebookWorksheet<C>, 1>>,
     metadata: Option<NotebookMetadata>,
 }
 
@@ -67,8 +82,9 @@ struct NotebookLanguage {
 
 /// The part of nbformat 3 that has the cells.
 #[derive(Deserialize)]
-struct NotebookWorksheet {
-    cells: Option<FirstItems<NotebookCell, MAX_NOTEBOOK_CELLS>>,
+#[serde(bound = "C: Deserialize<'de>")]
+struct NotebookWorksheet<C> {
+    cells: Option<FirstItems<C, MAX_NOTEBOOK_CELLS>>,
 }
 
 /// A cell.

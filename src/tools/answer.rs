@@ -297,7 +297,7 @@ pub struct DiagnosticItem {
     pub server: String,
     /// What is wrong.
     pub message: String,
-    /// The function or type around it, with what that lies in.
+    /// The function or type around it, with what that lies in; `cell 2` of a notebook.
     #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
     pub enclosing: Option<String>,
     /// Other places that explain it.

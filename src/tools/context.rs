@@ -26,6 +26,7 @@ use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::policy::limits::PathLimits;
 use crate::text::Buffer;
+use crate::text::notebook::NOTEBOOK_EXTENSION;
 use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
 
@@ -514,6 +515,13 @@ impl Context {
                 format!("the settings leave {language} no server for this")
             }
             Some(language) => format!("no server is known for the language {language}"),
+            None if subject.path.extension() == Some(NOTEBOOK_EXTENSION) => {
+                status.state = ServerState::Unsupported;
+                format!(
+                    "{} is a notebook, and servers are asked only for its diagnostics",
+                    subject.path.display()
+                )
+            }
             None => format!("the language of {} is not known", subject.path.display()),
         });
         status

@@ -24,7 +24,7 @@ pub(crate) fn to_item(context: &Context, path: &WorkspacePath, diagnostic: &Diag
         source: source.cloned().map(budget::name),
         server: diagnostic.server.clone(),
         message: budget::message(&diagnostic.message),
-        enclosing: None,
+        enclosing: diagnostic.cell.map(|cell| format!("cell {cell}")),
         related: related.collect(),
     }
 }

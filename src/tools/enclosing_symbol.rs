@@ -71,7 +71,9 @@ impl Context {
         let at: Vec<_> = items.iter().map(|item| (item.path.as_str(), item.range.start)).collect();
         let found = self.enclosing_symbols(&at, Instant::now() + ENCLOSING_SYMBOLS_TIMEOUT).await;
         for (item, symbol) in items.iter_mut().zip(found) {
-            item.enclosing = symbol.map(|symbol| symbol.name.to_string());
+            if let Some(symbol) = symbol {
+                item.enclosing = Some(symbol.name.to_string());
+            }
         }
     }
 

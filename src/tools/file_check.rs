@@ -9,12 +9,12 @@ use super::error::ToolError;
 use super::fallback;
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
+use super::notebook_check::{is_notebook, unread_status, unreadable_notebook, with_kernel_language};
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::Diagnostic;
 use crate::lsp::session::Session;
 use crate::lsp::view::View;
-use crate::workspace::WorkspacePath;
 
 /// Options of the check of a file.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +35,10 @@ pub(crate) async fn check_file(
     subject: LanguageFile,
     look: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
+    let subject = with_kernel_language(context, subject);
+    if is_notebook(&subject.path) && subject.language.is_none() {
+        return Ok(unreadable_notebook(context, &subject));
+    }
     if look.view.unsaved(&subject.path).is_none() {
         context.must_be_text(&subject.path)?;
     }
@@ -45,18 +49,7 @@ pub(crate) async fn check_file(
     let asked =
         servers.iter().map(|(server, _)| check_with_server(context, server, &subject, look, deadline));
     let answers = futures::future::join_all(asked).await;
-    let mut report = FileReport {
-        path: subject.path.clone(),
-        items: Vec::new(),
-        verdict: Verdict::Complete,
-        detail: None,
-        statuses: Vec::new(),
-        notes: Vec::new(),
-        secondary: false,
-        unchecked: false,
-        background: Vec::new(),
-        lacks_background: false,
-    };
+    let mut report = FileReport::new(subject.path.clone());
     let mut knowns = Vec::new();
     for answer in answers {
         match answer {
@@ -75,9 +68,9 @@ pub(crate) async fn check_file(
             }
             Err(MissingDiagnosticsReason::Server(status)) => {
                 let why = status.detail.clone().unwrap_or_default();
-                let silent = matches!(status.state, ServerState::Missing | ServerState::Disabled);
+                let was_asked = !is_absent(&status) && status.state != ServerState::Unsupported;
                 report.statuses.push(status);
-                knowns.push(if silent {
+                knowns.push(if !was_asked {
                     DiagnosticsCompleteness::Partial(why)
                 } else {
                     DiagnosticsCompleteness::NoData(why)
@@ -91,6 +84,9 @@ pub(crate) async fn check_file(
         return without_server(context, subject, &look.view, report).await;
     }
     (report.verdict, report.detail) = combine_completeness(&knowns);
+    report.unchecked = report.statuses.iter().all(|status| {
+        is_notebook(&subject.path) && (is_absent(status) || status.state == ServerState::Unsupported)
+    });
     report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
     report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
     Ok(report)
@@ -129,10 +125,15 @@ enum MissingDiagnosticsReason {
 /// if the view is the disk.
 async fn ask_for_findings(
     session: &Session,
-    path: &WorkspacePath,
+    subject: &LanguageFile,
     view: &View,
     deadline: Instant,
 ) -> Result<ServerFileDiagnostics, AskError> {
+    let path = &subject.path;
+    if let (true, Some(language)) = (is_notebook(path), &subject.language) {
+        let _viewing = session.enter_view(view, deadline).await?;
+        return session.notebook_diagnostics(path, language, deadline).await;
+    }
     loop {
         let is_checked = match view.is_disk() && session.has_background_check() {
             true => Box::pin(session.run_background_check(path, deadline)).await?,
@@ -163,13 +164,16 @@ async fn check_with_server(
         let session = context.session(server, subject, deadline).await;
         let session =
             session.map_err(|status| MissingDiagnosticsReason::Server(with_timeout(context, status)))?;
+        if let Some(status) = unread_status(context, &session, subject) {
+            return Err(MissingDiagnosticsReason::Server(status));
+        }
         if look.may_be_kept
             && look.view.is_disk()
             && let Some(fresh) = session.kept_diagnostics(&subject.path)
         {
             return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
         }
-        match ask_for_findings(&session, &subject.path, &look.view, deadline).await {
+        match ask_for_findings(&session, subject, &look.view, deadline).await {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,
@@ -221,7 +225,12 @@ async fn without_server(
     if report.statuses.is_empty() {
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
-    match fallback::syntax_errors(context, &subject, view).await? {
+    // A notebook's text is not in the language of its code.
+    let syntax = match is_notebook(&subject.path) {
+        true => None,
+        false => fallback::syntax_errors(context, &subject, view).await?,
+    };
+    match syntax {
         Some((items, notes)) => (report.items, report.notes) = (items, notes),
         None => report.unchecked = true,
     }

@@ -32,6 +32,22 @@ pub(crate) struct FileReport {
 }
 
 impl FileReport {
+    /// The report on a file without findings, complete.
+    pub(crate) fn new(path: WorkspacePath) -> Self {
+        Self {
+            path,
+            items: Vec::new(),
+            verdict: Verdict::Complete,
+            detail: None,
+            statuses: Vec::new(),
+            notes: Vec::new(),
+            secondary: false,
+            unchecked: false,
+            background: Vec::new(),
+            lacks_background: false,
+        }
+    }
+
     /// The findings that can be compared with those of `other`, another check of the file. If the
     /// background check of one of the two has not ended, findings of such checks are left out.
     pub(crate) fn comparable(&self, other: Option<&Self>) -> Cow<'_, [DiagnosticItem]> {
@@ -72,16 +88,10 @@ mod tests {
             related: Vec::new(),
         };
         FileReport {
-            path: WorkspacePath::root().join("a.rs").unwrap(),
             items: native.iter().chain(background).map(item).collect(),
-            verdict: Verdict::Complete,
-            detail: None,
-            statuses: Vec::new(),
-            notes: Vec::new(),
-            secondary: false,
-            unchecked: false,
             background: background.iter().map(item).collect(),
             lacks_background,
+            ..FileReport::new(WorkspacePath::root().join("a.rs").unwrap())
         }
     }
 

@@ -18,6 +18,7 @@ use super::fallback;
 use super::file_check::{FileCheckOptions, check_file};
 use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
+use super::notebook_check::{is_notebook, unread_notes, with_kernel_language};
 use super::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::config::PrimaryLanguages;
@@ -302,7 +303,7 @@ impl DiagnosedFiles {
 }
 
 /// The files to check, and those of them given by name. A file given by name must exist and be
-/// text. Folders contribute files of languages with a server.
+/// text. Folders contribute notebooks, and files of languages with a server.
 fn subjects(
     context: &Context,
     paths: &[PathBuf],
@@ -317,15 +318,17 @@ fn subjects(
         if context.workspace.absolute(&path).is_dir() {
             folders.push(path)
         } else {
-            found.push(context.language_file_unchecked(path)?)
+            found.push(with_kernel_language(context, context.language_file_unchecked(path)?))
         }
     }
     let named = found.iter().map(|subject| subject.path.clone()).collect();
     for folder in folders {
         let has_server = |subject: &LanguageFile| {
-            !context.servers_for(subject, |features| features.diagnostics).is_empty()
+            is_notebook(&subject.path)
+                || !context.servers_for(subject, |features| features.diagnostics).is_empty()
         };
-        found.extend(context.source_files(&folder)?.into_iter().filter(has_server));
+        let files = context.source_files(&folder)?.into_iter();
+        found.extend(files.map(|file| with_kernel_language(context, file)).filter(has_server));
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);
@@ -363,7 +366,9 @@ pub(crate) fn set_secondary(
     named: &BTreeSet<WorkspacePath>,
     reports: &mut [FileReport],
 ) {
-    for report in reports.iter_mut().filter(|report| !named.contains(&report.path)) {
+    let may_be_secondary =
+        |report: &&mut FileReport| !named.contains(&report.path) && !is_notebook(&report.path);
+    for report in reports.iter_mut().filter(may_be_secondary) {
         let is_primary = report.statuses.first().is_none_or(|status| primary.has(&status.language));
         report.secondary = report.verdict == Verdict::Hints && !is_primary;
     }
@@ -392,6 +397,7 @@ pub(crate) fn answer(
         })
         .collect();
     let (mut statuses, mut notes, mut diagnostics) = (Vec::new(), unchecked_notes(&reports), Vec::new());
+    notes.extend(unread_notes(&reports));
     // The reason of a verdict is not repeated here.
     let is_said = |note: &String| {
         incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
@@ -426,7 +432,7 @@ pub(crate) fn answer(
 
 /// Notes on files that no server has checked, counted by language.
 fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
-    let unchecked = reports.iter().filter(|report| report.unchecked);
+    let unchecked = reports.iter().filter(|report| report.unchecked && report.verdict == Verdict::Hints);
     let parsed = reports.iter().filter(|report| report.secondary && !report.unchecked);
     let notes = [
         count_note(unchecked.collect(), "not checked: no server and no parser"),
@@ -455,7 +461,10 @@ fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
 /// Merges statuses of the same server and state, and keeps the longest wait.
 fn merge_status(statuses: &mut Vec<ServerStatus>, status: ServerStatus) {
     let same = |known: &&mut ServerStatus| {
-        known.server == status.server && known.state == status.state && known.language == status.language
+        known.server == status.server
+            && known.state == status.state
+            && known.language == status.language
+            && (!known.server.is_empty() || known.detail == status.detail)
     };
     match statuses.iter_mut().find(same) {
         Some(known) => known.waited_ms = known.waited_ms.max(status.waited_ms),

@@ -9,7 +9,7 @@ const MAX_CELL_OUTPUT_CHARS: usize = 2_000;
 /// The cells of the notebook `json` (nbformat 3 and 4): each starts with a line
 /// `# %% [kind] cell N` and ends with its text output. `None` for other JSON.
 pub(crate) fn as_text(json: &str) -> Option<String> {
-    let Notebook { cells, .. } = Notebook::parse(json)?;
+    let Notebook { cells, .. }: Notebook = Notebook::parse(json).ok()?;
     let mut text = String::new();
     for (index, cell) in cells.items.iter().enumerate() {
         text.push_str(&format!("# %% [{}] cell {}\n", cell.kind(), index + 1));

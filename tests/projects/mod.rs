@@ -1,8 +1,9 @@
 //! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
-//! while servers run, builds that say how files are compiled.
+//! while servers run, builds that say how files are compiled, notebooks.
 
 mod installs;
 mod layouts;
+mod notebooks;
 mod versions;
 
 use std::fs;

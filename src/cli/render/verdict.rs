@@ -108,7 +108,7 @@ fn status_sentence(status: &ServerStatus) -> String {
         ServerState::Ready => format!("{server} had no answer"),
         ServerState::Indexing => format!("{server} is still indexing"),
         ServerState::Starting => format!("{server} was still starting after {waited}"),
-        ServerState::Missing if server.is_empty() => {
+        ServerState::Missing | ServerState::Unsupported if server.is_empty() => {
             return match &status.detail {
                 Some(detail) => escape::words(detail),
                 None => {

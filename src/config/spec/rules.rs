@@ -21,6 +21,19 @@ pub(crate) enum SyncRule {
     Full,
 }
 
+/// The way in which a server reads the notebooks that it announces to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum NotebookRule {
+    /// Cells with commands of IPython.
+    #[default]
+    Announced,
+    /// Cells without commands of IPython, which are errors of syntax to it.
+    WithoutCommands,
+    /// Cells that are opened as text documents as well; it finds nothing in others.
+    OpenedCells,
+}
+
 /// The rule by which a server's diagnostics for exactly our text are recognised.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
@@ -57,6 +70,8 @@ pub(crate) struct DiagnosticsRule {
     /// A checker of the whole project that it runs beside its answers to pulls (rust-analyzer's
     /// `cargo check`); it pushes that checker's findings.
     pub(crate) background_check: Option<BackgroundCheckRule>,
+    /// The way in which it reads notebooks.
+    pub(crate) notebooks: NotebookRule,
     /// True if its findings in a file depend on unsaved text of other files.
     pub(crate) sees_unsaved: bool,
     /// Findings by which it reports that there may be more.

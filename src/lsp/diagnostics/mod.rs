@@ -3,12 +3,14 @@
 //!
 //! There are three ways, chosen by the server's capabilities and the catalogue's rule: pulls
 //! ([`pull`]), pushes ([`push`]), and requests to tsserver through a command ([`tsserver`]). None
-//! of them ever accepts findings that may belong to an older text.
+//! of them ever accepts findings that may belong to an older text. [`notebook`] asks about the cells
+//! of notebooks.
 
 pub(super) mod cache;
 mod failed_check;
 pub(crate) mod findings;
 pub(crate) mod known;
+mod notebook;
 mod pull;
 mod push;
 mod tsserver;
@@ -84,7 +86,7 @@ impl Session {
     ) -> Result<ServerFileDiagnostics, AskError> {
         let _in_use = self.mark_in_use();
         let (started, disk) = (Instant::now(), self.disk_revision());
-        let mut fresh = match self.collect_diagnostics(path, CheckDemand::Awaited, deadline).await? {
+        let fresh = match self.collect_diagnostics(path, CheckDemand::Awaited, deadline).await? {
             CollectedDiagnostics::Decoded(fresh) => fresh,
             CollectedDiagnostics::Raw(raw) => {
                 if raw.known == DiagnosticsCompleteness::Complete {
@@ -93,6 +95,18 @@ impl Session {
                 self.decode_all(raw, deadline)
             }
         };
+        let fresh = self.judge_findings(path, fresh, deadline).await;
+        self.cache_diagnostics(path, &fresh, disk);
+        Ok(fresh)
+    }
+
+    /// The findings in `path` that are shown, and how far they can be relied on by all that the server says of the project.
+    async fn judge_findings(
+        &self,
+        path: &WorkspacePath,
+        mut fresh: ServerFileDiagnostics,
+        deadline: Instant,
+    ) -> ServerFileDiagnostics {
         self.await_configuration_findings(path, deadline).await;
         fresh.items.retain(|item| !self.leaves_out(item.source.as_deref(), &item.message));
         if self.state.spec.diagnostics.hints_are_findings {
@@ -109,8 +123,7 @@ impl Session {
         if let (DiagnosticsCompleteness::Complete, Some(lack)) = (&fresh.known, lack()) {
             fresh.known = DiagnosticsCompleteness::Partial(lack);
         }
-        self.cache_diagnostics(path, &fresh, disk);
-        Ok(fresh)
+        fresh
     }
 
     /// Returns the gap that the server itself admits by one of its findings.

@@ -104,7 +104,7 @@ impl Session {
         Ok(SessionAnswer { value: all, snapshot, unfinished_work: working, undecodable: 0, left_out })
     }
 
-    fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {
+    pub(super) fn identifiers(&self, path: &WorkspacePath, snapshot: &Snapshot) -> Vec<Option<String>> {
         let absolute = self.workspace.absolute(path);
         let mut found: Vec<Option<String>> = self.state.with_registrations(|known| {
             known

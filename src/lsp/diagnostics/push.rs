@@ -233,7 +233,7 @@ impl Session {
     }
 
     /// Waits for the push for `snapshot`; `None` if a newer text has overtaken it.
-    async fn listen_for_push(
+    pub(super) async fn listen_for_push(
         &self,
         path: &WorkspacePath,
         snapshot: Snapshot,
@@ -389,7 +389,7 @@ impl Session {
     }
 
     /// Sends a request whose response shows that the server has read everything before it.
-    fn start_barrier(&self, snapshot: &Snapshot) -> Result<PendingRequest<'_>, RequestError> {
+    pub(super) fn start_barrier(&self, snapshot: &Snapshot) -> Result<PendingRequest<'_>, RequestError> {
         let text_document = snapshot.identifier();
         if self.capabilities.announces(DocumentSymbolRequest::METHOD) {
             let params = DocumentSymbolParams {
@@ -405,7 +405,7 @@ impl Session {
 }
 
 /// Waits for the response of a barrier. An error counts as well: it comes after our text.
-async fn wait_for_barrier(barrier: PendingRequest<'_>, deadline: Instant) {
+pub(super) async fn wait_for_barrier(barrier: PendingRequest<'_>, deadline: Instant) {
     let _answered = barrier.answer::<Value>(deadline).await;
 }
 

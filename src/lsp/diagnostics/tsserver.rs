@@ -154,6 +154,7 @@ impl Session {
             unnecessary: item["reportsUnnecessary"].is_object() || item["reportsUnnecessary"] == true,
             deprecated: item["reportsDeprecated"].is_object() || item["reportsDeprecated"] == true,
             related: Vec::new(),
+            cell: None,
         })
     }
 }

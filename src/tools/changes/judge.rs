@@ -28,6 +28,7 @@ use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::language_of;
 use crate::tools::left_out_files::{CheckScopes, LeftOutFiles};
 use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
+use crate::tools::notebook_check::uncompared_notebooks;
 use crate::workspace::WorkspacePath;
 
 /// The timeout of one git command.
@@ -178,6 +179,7 @@ pub(super) async fn judge(
     let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
     gaps.extend(texts.gaps());
+    gaps.extend(uncompared_notebooks(texts.edits.iter().map(|edit| &edit.path)));
     let unjudged = unjudged_files(context, texts, unjudged);
     if answer.verdict == Verdict::Complete && !(gaps.is_empty() && unjudged.is_empty()) {
         answer.verdict = Verdict::Partial;
