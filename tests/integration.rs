@@ -45,6 +45,7 @@ mod missing_server;
 mod monorepo;
 mod mounted;
 mod notes_tools;
+mod one_verdict;
 mod outward;
 mod overlays;
 mod pictures;

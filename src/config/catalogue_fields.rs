@@ -243,6 +243,7 @@ pub(super) const READINESS: &[ConfigField] = &[
     plain("symbols-of-last-file", Flag),
     plain("knows-one-configuration", Flag),
     plain("distrust-empty-ms", Number(0, 60_000)),
+    plain("reads-on-request", Flag),
     plain("notification", Record(READY)),
 ];
 

@@ -36,6 +36,7 @@ pub(crate) mod diagnostics_invalidation;
 mod document_sync;
 pub(crate) mod documents;
 pub(crate) mod edits;
+mod first_answers;
 mod generated_file;
 pub(crate) mod health;
 pub(crate) mod hierarchy;

@@ -41,6 +41,8 @@ pub(crate) struct CompletionList {
     pub(crate) incomplete: bool,
     /// The number of completions that the server returned.
     pub(crate) count: usize,
+    /// Unfinished work of the server that may add completions.
+    pub(crate) unfinished_work: Option<UnfinishedWork>,
 }
 
 /// The kinds of navigation requests.
@@ -80,14 +82,19 @@ impl Navigation {
 
 impl Session {
     /// Sends a request about a file. An empty answer of a busy server is requested again when it is
-    /// idle, since many servers answer "nothing" about files that they have not read yet.
+    /// idle, and one from before the first push for the file after that push, since many servers
+    /// answer "nothing" about files that they have not read yet.
     pub(super) async fn ask_with_retry<V: Serialize>(
         &self,
         path: &WorkspacePath,
         request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
+        let is_unread = self.awaits_first_push(path);
         let mut asked = self.ask_early(path, &request, deadline).await?;
+        if is_unread && is_empty(&asked.value) && self.wait_for_first_push(path, deadline).await {
+            asked = self.ask(path, &request, deadline).await?;
+        }
         let mut pause = Duration::from_millis(20);
         while is_empty(&asked.value) && self.empty_is_doubtful() && Instant::now() + pause < deadline {
             // The server gives no sign when it has looked, so the request is repeated.
@@ -255,7 +262,9 @@ impl Session {
             partial_result_params: PartialResultParams::default(),
             context: Some(invoked.clone()),
         };
-        let request = DocumentRequest::new::<request::Completion>(DependencyScope::File, params);
+        // Servers complete with names of the whole project.
+        let request = DocumentRequest::new::<request::Completion>(DependencyScope::Project, params);
+        let unread = self.wait_until_read(path, deadline).await?;
         let asked = self.ask_with_retry(path, request, deadline).await?;
         let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
         let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
@@ -264,6 +273,7 @@ impl Session {
             count: items.len() + asked.left_out,
             items: items.into_iter().filter_map(completion).take(most).collect(),
             incomplete: asked.value["isIncomplete"] == true,
+            unfinished_work: asked.unfinished_work.clone().or(unread),
         };
         Ok(asked.map(|_| value))
     }

@@ -18,6 +18,11 @@ impl Session {
             || self.is_root_marked(path, &self.state.spec.readiness.knows_open_files_where)
     }
 
+    /// Returns true if it reads the files of the project when it is asked about them.
+    pub(crate) fn reads_on_request(&self) -> bool {
+        self.state.spec.readiness.reads_on_request
+    }
+
     /// Returns true if it compiles the project in one configuration, and knows nothing of the code
     /// of others.
     pub(crate) fn knows_one_configuration(&self) -> bool {

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::bounded_answer::{self, BoundedAnswer};
 use super::capabilities::Registrations;
@@ -47,6 +48,8 @@ pub(crate) struct Pushes {
     pub(crate) worked: u64,
     /// True if the server's last message on the document's state was not "done".
     pub(crate) busy: bool,
+    /// The time of the last push.
+    pub(crate) pushed_at: Option<Instant>,
 }
 
 /// State shared between a session and its connection.
@@ -70,6 +73,8 @@ struct SessionStateInner {
     readiness: Readiness,
     background_check: BackgroundCheckRuns,
     pushes: HashMap<WorkspacePath, Pushes>,
+    /// True if an open document has got no push within the time allowed for the first one.
+    leaves_documents_unpushed: bool,
     folders: Vec<WorkspacePath>,
     messages: VecDeque<String>,
     /// The first message by which the server objects to the project's configuration.
@@ -141,6 +146,16 @@ impl SessionState {
     /// The number of pushes for a document.
     pub(crate) fn push_count(&self, path: &WorkspacePath) -> u64 {
         self.inner.lock().pushes.get(path).map_or(0, |pushes| pushes.count)
+    }
+
+    /// Returns true if the server has left an open document without a push.
+    pub(super) fn leaves_documents_unpushed(&self) -> bool {
+        self.inner.lock().leaves_documents_unpushed
+    }
+
+    /// Records that the server has left an open document without a push.
+    pub(super) fn mark_document_unpushed(&self) {
+        self.inner.lock().leaves_documents_unpushed = true;
     }
 
     /// The number of times that the pushed findings of a document changed.
@@ -295,6 +310,7 @@ impl SessionState {
             pushes.items = Arc::new(publish.diagnostics);
             pushes.left_out = left_out;
             pushes.idle_at_push = pushes.idle;
+            pushes.pushed_at = Some(Instant::now());
         }
         self.notify_listeners();
     }

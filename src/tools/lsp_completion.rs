@@ -1,7 +1,7 @@
 //! `lsp_completion`: completions at a position.
 
 use super::address::Address;
-use super::answer::{Answer, CompletionItem, CompletionsOutput};
+use super::answer::{Answer, CompletionItem, CompletionsOutput, Verdict};
 use super::budget::{self, ListBudget};
 use super::context::Context;
 use super::error::ToolError;
@@ -87,9 +87,13 @@ pub(crate) async fn run(
         })
         .await?
     {
-        QuestionOutcome::Answered { value, status, verdict, mut notes, .. } => {
+        QuestionOutcome::Answered { value, status, mut verdict, mut notes, .. } => {
             notes.extend(value.is_none().then(|| WITHHELD_NOTE.to_owned()));
             let found = value.unwrap_or_default();
+            if let Some(work) = found.unfinished_work.as_ref().filter(|_| verdict == Verdict::Complete) {
+                verdict = Verdict::Partial;
+                notes.push(format!("there may be more: {}", work.sentence(&status.server)));
+            }
             let items = found.items.into_iter().map(|one| CompletionItem {
                 label: budget::name(one.label),
                 kind: one.kind.map(str::to_owned),

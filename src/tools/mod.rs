@@ -106,6 +106,7 @@ pub(crate) mod multi_server_query;
 mod named_places;
 pub(crate) mod notebook;
 mod notebook_check;
+mod occurrence_doubt;
 mod occurrence_note;
 pub(crate) mod only_paths;
 pub(crate) mod other_roots;

@@ -14,12 +14,13 @@ use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback::run_in_background;
 use super::mergeable_answer::MergeableAnswer;
+use super::occurrence_doubt::{ServerCertainty, is_doubtful};
 use super::occurrence_note::further_occurrences_note;
 use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
-use crate::lsp::ask::AskError;
+use crate::lsp::ask::{AskError, readiness_deadline};
 use crate::lsp::model::Location;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
@@ -105,10 +106,7 @@ impl Context {
             let advice =
                 (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
             unknown.extend(without_name);
-            let certainty = ServerCertainty {
-                is_cold: session.is_younger_than(COLD_SERVER_WINDOW) && !session.tells_when_ready(),
-                leaves_files_out: session.leaves_files_out(&subject.path),
-            };
+            let certainty = self.settle_certainty(&asking, &session, &mut standing, &mut value, &ask).await;
             let conditional = (std::mem::take(&mut standing.conditional), standing.conditional_cut);
             let conditional = self.conditional_uses(&session, conditional, &value.lines(), deadline).await;
             let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
@@ -131,6 +129,41 @@ impl Context {
             notes.extend(sentence.map(|sentence| format!("`{}` {sentence}", named.name)));
         }
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
+    }
+
+    /// The certainty of the answer of `session`. If only its short life makes the answer doubtful, it
+    /// is asked again when it has run long enough, as far as the deadline allows: the verdict does
+    /// not depend on the moment of the request.
+    async fn settle_certainty<T: MergeableAnswer>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Session,
+        standing: &mut FurtherOccurrences,
+        value: &mut T,
+        ask: &impl PositionRequest<T>,
+    ) -> ServerCertainty {
+        let leaves_files_out = session.leaves_files_out(&asking.subject.path);
+        let warm = ServerCertainty { is_cold: false, leaves_files_out };
+        let cold = ServerCertainty { is_cold: true, ..warm };
+        let left = COLD_SERVER_WINDOW.saturating_sub(session.age());
+        if left.is_zero() || session.tells_when_ready() || session.reads_on_request() {
+            return warm;
+        }
+        let matters = is_doubtful(standing, value, cold, asking.sense)
+            && !is_doubtful(standing, value, warm, asking.sense);
+        if !matters || Instant::now() + left >= readiness_deadline(asking.deadline) {
+            return cold;
+        }
+        tokio::time::sleep(left).await;
+        let at = (&asking.subject.path, asking.position);
+        match self.ask_with(asking, session, &[], at, ask).await {
+            Ok(again) if again.is_answer() => {
+                value.join(again);
+                remove_listed(standing, &value.files());
+                warm
+            }
+            _ => cold,
+        }
     }
 
     /// Sends the request in each of `roots` at a use of the symbol, where the server knows both the
@@ -410,70 +443,4 @@ impl Context {
 fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
     standing.files.retain(|file| !listed.contains(&file.path));
     standing.notebooks.retain(|file| !listed.contains(&file.path));
-}
-
-/// The reliability of a server's complete listing.
-#[derive(Debug, Clone, Copy)]
-struct ServerCertainty {
-    /// True if it has just started and does not report readiness.
-    is_cold: bool,
-    /// True if the project's settings exclude files from the server.
-    leaves_files_out: bool,
-}
-
-/// Returns true if the remaining occurrences in the text cast doubt on the servers' answer.
-fn is_doubtful(
-    standing: &FurtherOccurrences,
-    value: &impl MergeableAnswer,
-    certainty: ServerCertainty,
-    sense: OccurrenceSense,
-) -> bool {
-    if standing.files.iter().any(|file| file.imports) || !standing.notebooks.is_empty() {
-        return true;
-    }
-    // A function that is stored as a value may be called without its name.
-    if !standing.passed.is_empty() && value.has_no_other_places() {
-        return true;
-    }
-    // A file that defines the name itself probably means its own definition, except for
-    // implementations. Possible comments count only if the server may not have read the file.
-    let may_be_meant = |file: &FurtherOccurrence| {
-        (!file.unparsed || certainty.is_cold) && (!file.defines || other_roots::concerns_types(sense))
-    };
-    let is_left = match standing.files.as_slice() {
-        [] => standing.unread > 0 || standing.cut,
-        files => files.iter().any(may_be_meant),
-    };
-    is_left && (value.has_no_other_places() || certainty.is_cold || certainty.leaves_files_out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lsp::model::{FileRef, Location};
-    use crate::text::Range;
-
-    #[test]
-    fn use_in_a_file_that_settings_leave_out_makes_answer_doubtful() {
-        let path = |name: &str| WorkspacePath::root().join(name).unwrap();
-        let place =
-            |name: &str| Location { file: FileRef::Inside(path(name)), range: Range::default(), text: None };
-        let value = vec![place("src/core.py"), place("src/other.py")];
-        let left = FurtherOccurrence::new(path("tests/test_core.py"), Position::default());
-        let files = vec![left.clone()];
-        let standing = FurtherOccurrences { files, ..FurtherOccurrences::default() };
-        let is_doubtful_with = |standing: &FurtherOccurrences, leaves_files_out| {
-            let certainty = ServerCertainty { is_cold: false, leaves_files_out };
-            is_doubtful(standing, &value, certainty, OccurrenceSense::Any)
-        };
-        assert!(is_doubtful_with(&standing, true));
-        assert!(
-            !is_doubtful_with(&standing, false),
-            "the server knows the file, so it means something else there"
-        );
-        assert!(!is_doubtful_with(&FurtherOccurrences::default(), true));
-        let defined = FurtherOccurrence { defines: true, ..left };
-        let standing = FurtherOccurrences { files: vec![defined], ..FurtherOccurrences::default() };
-        assert!(!is_doubtful_with(&standing, true));
-    }
 }

@@ -54,6 +54,17 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn findings_after_empty_first_push_of_one_version_are_waited_for() {
+    let scenario = json!({"diagnostics": {"empty_first": true, "debounce_ms": 200}});
+    let twice = "diagnostics = {source = \"versioned-push\", pushes-per-version = 2}";
+    for table in ["", twice] {
+        let play = Play::with(&scenario, table, [("a.scr", "def foo WRONG\n")]);
+        assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1), "{table}");
+        play.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn unversioned_push_diagnostics_are_fresh_but_partial() {
     let play =

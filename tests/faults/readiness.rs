@@ -168,3 +168,19 @@ async fn diagnostics_pushed_while_indexing_are_complete_afterwards() {
     assert_eq!((answer.verdict, messages), (Verdict::Complete, vec!["found later"]));
     play.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn empty_answer_before_first_push_for_document_is_asked_again() {
+    let scenario = json!({
+        "index": {"ms": 300, "begins_on": "did_open", "progress": false},
+        "answers": {"textDocument/hover": {"while_indexing": null}},
+        "diagnostics": {"debounce_ms": 700},
+    });
+    for table in ["", "diagnostics = {source = \"versioned-push\"}"] {
+        let play = Play::with(&scenario, table, [("a.scr", TEXT)]);
+        let answer = in_time(play.runtime.hover(at("a.scr", 1, 0))).await.expect("a hover");
+        assert!(answer.output.contents.starts_with("foo v1"), "{table}: {answer:?}");
+        assert_eq!(answer.verdict, Verdict::Complete);
+        play.end().await;
+    }
+}

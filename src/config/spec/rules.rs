@@ -245,6 +245,9 @@ pub(crate) struct ReadinessRule {
     /// Milliseconds after its first document was opened for which an empty answer is not believed
     /// and requested again, because it may come before the server has looked.
     pub(crate) distrust_empty_ms: u64,
+    /// True if it reads the files of the project when it is asked about them, so that its first
+    /// answer across files is as complete as any later one.
+    pub(crate) reads_on_request: bool,
     /// Starts of the titles of work-done progress that is not indexing (a linter's run); `*` for
     /// all.
     pub(crate) not_indexing: Vec<String>,

@@ -9,6 +9,7 @@
 //! | the last push | and | then |
 //! |---|---|---|
 //! | has a version newer than ours | | start over with the newer text; wait if the server has claimed versions that were never sent |
+//! | has our version, is empty | the server was not measured, and it is the first text of the document | take it after silence since the push: findings of linters may follow |
 //! | has our version | it is not the known empty first push, and as many pushes have come as the rule expects | take it, after the rule's sign of being done if there is one |
 //! | has no version, came after our text | barrier answered, server measured, all pushes owed to earlier texts have come, not the empty first push | take it |
 //! | has no version, came after our text, or has our version | otherwise | take it after barrier and silence |
@@ -57,6 +58,8 @@ struct PushWaitState<'a> {
     barrier: bool,
     /// The time since the last push or barrier response.
     quiet: Duration,
+    /// The time since the last push; zero if there is none.
+    since_push: Duration,
     /// True if the server has sent its idle sign for the document since the text was sent.
     idle: bool,
     /// True if the server has claimed a version that was never sent.
@@ -91,7 +94,10 @@ impl PushWaitState<'_> {
             }
             Some(version) if version > self.snapshot.version => PushDecision::Overtaken,
             Some(version) if version == self.snapshot.version && !self.is_noise() && self.is_last() => {
-                self.decide_by_idle_sign()
+                match self.time_for_another_push() {
+                    Some(left) => PushDecision::Wait(Some(left)),
+                    None => self.decide_by_idle_sign(),
+                }
             }
             None if pushed
                 && self.barrier
@@ -145,6 +151,14 @@ impl PushWaitState<'_> {
             && self.snapshot.version == 1
             && self.pushes.count == self.snapshot.pushes_before + 1
             && self.pushes.items.is_empty()
+    }
+
+    /// The time that a server that was not measured still has for findings after an empty push for
+    /// the first text of a document; `None` if its last push counts.
+    fn time_for_another_push(&self) -> Option<Duration> {
+        let is_first = self.snapshot.version == 1 && self.pushes.items.is_empty();
+        let left = required_quiet_time(self.rule).saturating_sub(self.since_push);
+        (is_first && !is_measured(self.rule) && !left.is_zero()).then_some(left)
     }
 
     /// Returns true if the server has sent as many pushes for the version as the rule expects.
@@ -261,6 +275,7 @@ impl Session {
                 pushes: &pushes,
                 barrier: passed,
                 quiet: last_event.elapsed(),
+                since_push: pushes.pushed_at.map_or(Duration::ZERO, |at| at.elapsed()),
                 idle: pushes.idle > snapshot.idle_before,
                 claims_unsent_version: lies,
                 confirmed,
@@ -330,8 +345,12 @@ impl Session {
         let mut notes = Vec::new();
         let mut known = DiagnosticsCompleteness::Complete;
         if let Some(waited) = silence {
+            let reason = match pushes.version == Some(snapshot.version) {
+                true => "may report more about this text",
+                false => "does not say which text its diagnostics are about",
+            };
             let note = format!(
-                "{} does not say which text its diagnostics are about; taken after {} ms, when it had been silent",
+                "{} {reason}; taken after {} ms, when it had been silent",
                 self.server(),
                 waited.as_millis()
             );

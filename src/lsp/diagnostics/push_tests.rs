@@ -36,6 +36,7 @@ fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
         idle_at_push: 0,
         worked: 0,
         busy: false,
+        pushed_at: None,
     }
 }
 
@@ -56,6 +57,7 @@ fn decide(
         pushes,
         barrier,
         quiet,
+        since_push: quiet,
         idle,
         claims_unsent_version: false,
         confirmed: false,
@@ -70,6 +72,20 @@ fn published_diagnostics_are_taken_only_for_current_version() {
     assert_eq!(decide(&rule, &ours, &pushes(6, Some(3), 1), false, 0), PushDecision::Take);
     assert_eq!(decide(&rule, &ours, &pushes(9, Some(2), 1), true, 9_999), PushDecision::Wait(None));
     assert_eq!(decide(&rule, &ours, &pushes(6, Some(4), 1), true, 0), PushDecision::Overtaken);
+}
+
+#[test]
+fn first_empty_push_of_unmeasured_server_is_taken_after_silence() {
+    let unmeasured = rule(DiagnosticsSource::Auto);
+    let opened = snapshot(1, 0);
+    let wait = PushDecision::Wait(Some(Duration::from_millis(150)));
+    assert_eq!(decide(&unmeasured, &opened, &pushes(1, Some(1), 0), true, 50), wait);
+    assert_eq!(decide(&unmeasured, &opened, &pushes(1, Some(1), 0), true, 200), PushDecision::Take);
+    assert_eq!(decide(&unmeasured, &opened, &pushes(2, Some(1), 1), true, 0), PushDecision::Take);
+    let changed = snapshot(2, 1);
+    assert_eq!(decide(&unmeasured, &changed, &pushes(2, Some(2), 0), true, 0), PushDecision::Take);
+    let measured = rule(DiagnosticsSource::VersionedPush);
+    assert_eq!(decide(&measured, &opened, &pushes(1, Some(1), 0), true, 0), PushDecision::Take);
 }
 
 #[test]
