@@ -143,6 +143,7 @@ fn decide_confirmed(rule: &DiagnosticsRule, snapshot: &Snapshot, pushes: &Pushes
         pushes,
         barrier: true,
         quiet,
+        since_push: Duration::ZERO,
         idle: true,
         claims_unsent_version: false,
         confirmed: true,
