@@ -469,7 +469,7 @@ fn readiness_deadlines(deadline: Instant) -> (Instant, Instant) {
 
 /// Returns the deadline of the wait for readiness, which leaves time for the request itself within
 /// `deadline`.
-pub(crate) fn readiness_deadline(deadline: Instant) -> Instant {
+pub(super) fn readiness_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline - (left / 5).min(Duration::from_secs(2))
 }

@@ -20,7 +20,7 @@ use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
 use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
-use crate::lsp::ask::{AskError, readiness_deadline};
+use crate::lsp::ask::AskError;
 use crate::lsp::model::Location;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
@@ -29,9 +29,6 @@ use crate::workspace::WorkspacePath;
 
 /// The minimum time for the text search when the server used the whole deadline.
 const MIN_OCCURRENCE_SEARCH_TIMEOUT: Duration = Duration::from_millis(500);
-/// The age below which a server that does not report readiness may not have loaded the whole
-/// project.
-const COLD_SERVER_WINDOW: Duration = Duration::from_secs(10);
 /// The most files that are opened for a server that knows the projects of open files.
 const MAX_OPENED_PROJECT_FILES: usize = 24;
 /// The maximum number of other roots and projects that are asked about.
@@ -106,7 +103,10 @@ impl Context {
             let advice =
                 (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
             unknown.extend(without_name);
-            let certainty = self.settle_certainty(&asking, &session, &mut standing, &mut value, &ask).await;
+            let certainty = ServerCertainty {
+                is_unsure: !session.tells_when_ready() && !session.reads_on_request(),
+                leaves_files_out: session.leaves_files_out(&subject.path),
+            };
             let conditional = (std::mem::take(&mut standing.conditional), standing.conditional_cut);
             let conditional = self.conditional_uses(&session, conditional, &value.lines(), deadline).await;
             let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
@@ -129,41 +129,6 @@ impl Context {
             notes.extend(sentence.map(|sentence| format!("`{}` {sentence}", named.name)));
         }
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
-    }
-
-    /// The certainty of the answer of `session`. If only its short life makes the answer doubtful, it
-    /// is asked again when it has run long enough, as far as the deadline allows: the verdict does
-    /// not depend on the moment of the request.
-    async fn settle_certainty<T: MergeableAnswer>(
-        &self,
-        asking: &AnsweredQuestion<'_>,
-        session: &Session,
-        standing: &mut FurtherOccurrences,
-        value: &mut T,
-        ask: &impl PositionRequest<T>,
-    ) -> ServerCertainty {
-        let leaves_files_out = session.leaves_files_out(&asking.subject.path);
-        let warm = ServerCertainty { is_cold: false, leaves_files_out };
-        let cold = ServerCertainty { is_cold: true, ..warm };
-        let left = COLD_SERVER_WINDOW.saturating_sub(session.age());
-        if left.is_zero() || session.tells_when_ready() || session.reads_on_request() {
-            return warm;
-        }
-        let matters = is_doubtful(standing, value, cold, asking.sense)
-            && !is_doubtful(standing, value, warm, asking.sense);
-        if !matters || Instant::now() + left >= readiness_deadline(asking.deadline) {
-            return cold;
-        }
-        tokio::time::sleep(left).await;
-        let at = (&asking.subject.path, asking.position);
-        match self.ask_with(asking, session, &[], at, ask).await {
-            Ok(again) if again.is_answer() => {
-                value.join(again);
-                remove_listed(standing, &value.files());
-                warm
-            }
-            _ => cold,
-        }
     }
 
     /// Sends the request in each of `roots` at a use of the symbol, where the server knows both the

@@ -7,8 +7,8 @@ use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 /// The reliability of a server's complete listing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ServerCertainty {
-    /// True if it has just started and does not report readiness.
-    pub(super) is_cold: bool,
+    /// True if nothing shows that it has read the whole project.
+    pub(super) is_unsure: bool,
     /// True if the project's settings exclude files from the server.
     pub(super) leaves_files_out: bool,
 }
@@ -30,13 +30,13 @@ pub(super) fn is_doubtful(
     // A file that defines the name itself probably means its own definition, except for
     // implementations. Possible comments count only if the server may not have read the file.
     let may_be_meant = |file: &FurtherOccurrence| {
-        (!file.unparsed || certainty.is_cold) && (!file.defines || other_roots::concerns_types(sense))
+        (!file.unparsed || certainty.is_unsure) && (!file.defines || other_roots::concerns_types(sense))
     };
     let is_left = match standing.files.as_slice() {
         [] => standing.unread > 0 || standing.cut,
         files => files.iter().any(may_be_meant),
     };
-    is_left && (value.has_no_other_places() || certainty.is_cold || certainty.leaves_files_out)
+    is_left && (value.has_no_other_places() || certainty.is_unsure || certainty.leaves_files_out)
 }
 
 #[cfg(test)]
@@ -56,7 +56,7 @@ mod tests {
         let files = vec![left.clone()];
         let standing = FurtherOccurrences { files, ..FurtherOccurrences::default() };
         let is_doubtful_with = |standing: &FurtherOccurrences, leaves_files_out| {
-            let certainty = ServerCertainty { is_cold: false, leaves_files_out };
+            let certainty = ServerCertainty { is_unsure: false, leaves_files_out };
             is_doubtful(standing, &value, certainty, OccurrenceSense::Any)
         };
         assert!(is_doubtful_with(&standing, true));
