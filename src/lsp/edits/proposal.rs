@@ -53,6 +53,27 @@ impl Proposal {
         self.files.is_empty() && self.folders.is_empty()
     }
 
+    /// The old and the new path of each file and folder that moves.
+    pub(super) fn moves(&self) -> Vec<(WorkspacePath, WorkspacePath)> {
+        let files =
+            self.files.iter().filter_map(|file| Some((file.renamed_from.clone()?, file.path.clone())));
+        let folders = self.folders.iter().filter_map(|change| match change {
+            ProposedFolderChange::Rename { from, to } => Some((from.clone(), to.clone())),
+            ProposedFolderChange::Delete { .. } => None,
+        });
+        files.chain(folders).collect()
+    }
+
+    /// Adds the changes of files that this proposal does not change.
+    pub(super) fn extend_with_missing(&mut self, other: Self) {
+        let is_known = |path: &WorkspacePath| {
+            self.files.iter().any(|file| file.path == *path || file.renamed_from.as_ref() == Some(path))
+        };
+        let missing: Vec<ProposedFile> =
+            other.files.into_iter().filter(|file| !is_known(&file.path)).collect();
+        self.files.extend(missing);
+    }
+
     /// Adds the changes of another proposal.
     pub(crate) fn extend(&mut self, other: Self) {
         self.files.extend(other.files);

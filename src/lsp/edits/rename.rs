@@ -49,7 +49,15 @@ impl Session {
         if asked.value.is_null() {
             return Err(self.refused_error("there is nothing at this place that can be renamed"));
         }
-        self.proposal_from_edit(&asked.value).await
+        let mut proposal = self.proposal_from_edit(&asked.value).await?;
+        // rust-analyzer leaves the edits of texts to the request that a move of files is announced by.
+        let moves: Vec<_> =
+            proposal.moves().into_iter().filter(|(from, _)| self.wants_will_rename(from)).collect();
+        if !moves.is_empty() {
+            let of_moves = self.will_rename(&moves, deadline).await?;
+            proposal.extend_with_missing(of_moves);
+        }
+        Ok(proposal)
     }
 
     fn value_or_refusal(
