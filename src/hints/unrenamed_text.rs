@@ -9,7 +9,6 @@ use super::grammar::Grammar;
 use super::project::Project;
 use super::source::ParsedSource;
 use crate::config::Catalogue;
-use crate::text::notebook::NOTEBOOK_EXTENSION;
 use crate::text::{Position, identifiers_on_line};
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};
 
@@ -64,7 +63,6 @@ pub(crate) fn documents_naming(
     let is_code =
         |path: &WorkspacePath| project.language(path).is_some_and(|language| !catalogue.is_data(language));
     // Notebooks are searched with the code: only their code cells count.
-    let is_notebook = |path: &WorkspacePath| path.extension() == Some(NOTEBOOK_EXTENSION);
-    let documents = files.into_iter().filter(|(path, _)| !is_code(path) && !is_notebook(path)).collect();
+    let documents = files.into_iter().filter(|(path, _)| !is_code(path) && !path.is_notebook()).collect();
     Ok((documents, found.truncated || found.timed_out))
 }

@@ -1,6 +1,6 @@
 //! The overview of a workspace for a watching user: servers, findings, edits and unsaved texts.
 //!
-//! It shows what is already known and queries no server. Paths that the rules hide from reading are
+//! The overview shows known state and queries no server. Paths that the rules hide from reading are
 //! left out.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -40,7 +40,7 @@ struct RawCell<'a> {
     cell_type: Option<String>,
     #[serde(borrow)]
     source: Option<&'a RawValue>,
-    /// As `source`, in nbformat 3.
+    /// The name of `source` in nbformat 3.
     #[serde(borrow)]
     input: Option<&'a RawValue>,
 }

@@ -26,7 +26,6 @@ use crate::lsp::session::Session;
 use crate::lsp::view::View;
 use crate::policy::limits::PathLimits;
 use crate::text::Buffer;
-use crate::text::notebook::NOTEBOOK_EXTENSION;
 use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
 
@@ -515,7 +514,7 @@ impl Context {
                 format!("the settings leave {language} no server for this")
             }
             Some(language) => format!("no server is known for the language {language}"),
-            None if subject.path.extension() == Some(NOTEBOOK_EXTENSION) => {
+            None if subject.path.is_notebook() => {
                 status.state = ServerState::Unsupported;
                 format!(
                     "{} is a notebook, and servers are asked only for its diagnostics",

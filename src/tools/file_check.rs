@@ -9,7 +9,7 @@ use super::error::ToolError;
 use super::fallback;
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
-use super::notebook_check::{is_notebook, unread_status, unreadable_notebook, with_kernel_language};
+use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::Diagnostic;
@@ -36,7 +36,7 @@ pub(crate) async fn check_file(
     look: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
     let subject = with_kernel_language(context, subject);
-    if is_notebook(&subject.path) && subject.language.is_none() {
+    if subject.path.is_notebook() && subject.language.is_none() {
         return Ok(unreadable_notebook(context, &subject));
     }
     if look.view.unsaved(&subject.path).is_none() {
@@ -84,9 +84,8 @@ pub(crate) async fn check_file(
         return without_server(context, subject, &look.view, report).await;
     }
     (report.verdict, report.detail) = combine_completeness(&knowns);
-    report.unchecked = report.statuses.iter().all(|status| {
-        is_notebook(&subject.path) && (is_absent(status) || status.state == ServerState::Unsupported)
-    });
+    report.unchecked = subject.path.is_notebook()
+        && report.statuses.iter().all(|status| is_absent(status) || status.state == ServerState::Unsupported);
     report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
     report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
     Ok(report)
@@ -130,7 +129,7 @@ async fn ask_for_findings(
     deadline: Instant,
 ) -> Result<ServerFileDiagnostics, AskError> {
     let path = &subject.path;
-    if let (true, Some(language)) = (is_notebook(path), &subject.language) {
+    if let (true, Some(language)) = (path.is_notebook(), &subject.language) {
         let _viewing = session.enter_view(view, deadline).await?;
         return session.notebook_diagnostics(path, language, deadline).await;
     }
@@ -226,7 +225,7 @@ async fn without_server(
         report.statuses.push(context.no_server(&subject, Instant::now()));
     }
     // A notebook's text is not in the language of its code.
-    let syntax = match is_notebook(&subject.path) {
+    let syntax = match subject.path.is_notebook() {
         true => None,
         false => fallback::syntax_errors(context, &subject, view).await?,
     };

@@ -18,7 +18,7 @@ use super::fallback;
 use super::file_check::{FileCheckOptions, check_file};
 use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
-use super::notebook_check::{is_notebook, unread_notes, with_kernel_language};
+use super::notebook_check::{unread_notes, with_kernel_language};
 use super::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::config::PrimaryLanguages;
@@ -324,7 +324,7 @@ fn subjects(
     let named = found.iter().map(|subject| subject.path.clone()).collect();
     for folder in folders {
         let has_server = |subject: &LanguageFile| {
-            is_notebook(&subject.path)
+            subject.path.is_notebook()
                 || !context.servers_for(subject, |features| features.diagnostics).is_empty()
         };
         let files = context.source_files(&folder)?.into_iter();
@@ -367,7 +367,7 @@ pub(crate) fn set_secondary(
     reports: &mut [FileReport],
 ) {
     let may_be_secondary =
-        |report: &&mut FileReport| !named.contains(&report.path) && !is_notebook(&report.path);
+        |report: &&mut FileReport| !named.contains(&report.path) && !report.path.is_notebook();
     for report in reports.iter_mut().filter(may_be_secondary) {
         let is_primary = report.statuses.first().is_none_or(|status| primary.has(&status.language));
         report.secondary = report.verdict == Verdict::Hints && !is_primary;

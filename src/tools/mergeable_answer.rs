@@ -130,16 +130,8 @@ impl MergeableAnswer for Result<Proposal, ProposalError> {
     }
 
     fn join(&mut self, other: Self) {
-        let (Ok(proposal), Ok(other)) = (self, other) else { return };
-        for file in other.files {
-            if proposal.files.iter().all(|known| known.path != file.path) {
-                proposal.files.push(file);
-            }
-        }
-        for change in other.folders {
-            if !proposal.folders.contains(&change) {
-                proposal.folders.push(change);
-            }
+        if let (Ok(proposal), Ok(other)) = (self, other) {
+            proposal.extend_with_missing(other);
         }
     }
 }

@@ -8,18 +8,12 @@ use super::answer::{ServerState, ServerStatus, Verdict};
 use super::context::{Context, LanguageFile};
 use super::file_report::FileReport;
 use crate::lsp::session::Session;
-use crate::text::notebook::NOTEBOOK_EXTENSION;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;
 
-/// Returns true if the name of a file is that of a notebook.
-pub(crate) fn is_notebook(path: &WorkspacePath) -> bool {
-    path.extension() == Some(NOTEBOOK_EXTENSION)
-}
-
 /// The file, where it is a notebook with the language of its kernel, if that is known.
 pub(crate) fn with_kernel_language(context: &Context, file: LanguageFile) -> LanguageFile {
-    match file.language.is_none() && is_notebook(&file.path) {
+    match file.language.is_none() && file.path.is_notebook() {
         true => LanguageFile { language: kernel_language(context, &file.path).ok(), ..file },
         false => file,
     }
@@ -45,7 +39,7 @@ pub(crate) fn unread_status(
     file: &LanguageFile,
 ) -> Option<ServerStatus> {
     let language = file.language.as_deref()?;
-    if !is_notebook(&file.path) || session.checks_notebooks(language) {
+    if !file.path.is_notebook() || session.checks_notebooks(language) {
         return None;
     }
     let mut status = context.status(session.server(), file, ServerState::Unsupported, Instant::now());
@@ -56,7 +50,7 @@ pub(crate) fn unread_status(
 /// A note for each server that has not read some notebooks.
 pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = String> {
     let mut unread: BTreeMap<&str, Vec<&WorkspacePath>> = BTreeMap::new();
-    for report in reports.iter().filter(|report| is_notebook(&report.path)) {
+    for report in reports.iter().filter(|report| report.path.is_notebook()) {
         let is_unread =
             |status: &&ServerStatus| status.state == ServerState::Unsupported && !status.server.is_empty();
         report
@@ -76,7 +70,7 @@ pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = Strin
 
 /// A sentence on the notebooks among files that changed: their findings before the change are not known.
 pub(crate) fn uncompared_notebooks<'p>(paths: impl Iterator<Item = &'p WorkspacePath>) -> Option<String> {
-    let mut notebooks = paths.filter(|path| is_notebook(path));
+    let mut notebooks = paths.filter(|path| path.is_notebook());
     let first = notebooks.next()?.display();
     Some(match notebooks.count() {
         0 => format!("{first} is a notebook, of which no changes are judged"),

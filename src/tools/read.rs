@@ -16,7 +16,6 @@ use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{Symbol, SymbolKind};
 use crate::policy::request::CallSubjects;
 use crate::text::hidden_characters;
-use crate::text::notebook::NOTEBOOK_EXTENSION;
 use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// The default and the largest number of lines in one answer.
@@ -226,7 +225,7 @@ fn read_page_by_kind(
     numbered: bool,
     largest: u64,
 ) -> Result<ReadOutput, ToolError> {
-    if path.extension() == Some(NOTEBOOK_EXTENSION) {
+    if path.is_notebook() {
         let file = workspace.read_text_up_to(path, largest).map_err(from_read_error)?;
         if let Some(text) = notebook::as_text(&file.text) {
             let page = FilePage::of_text(&text, query, &|| path.display()).map_err(from_read_error)?;

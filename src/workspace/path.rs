@@ -7,10 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use crate::text::notebook::NOTEBOOK_EXTENSION;
+
 /// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the
 /// root itself.
 ///
-/// It denotes a place, not an existing file; the kernel decides whether symlinks on the way lead
+/// The path denotes a place, not an existing file; the kernel decides whether symlinks on the way lead
 /// out when the file is opened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<Path>);
@@ -153,6 +155,11 @@ impl WorkspacePath {
     /// language. Empty for the root.
     pub(crate) fn name_lossy(&self) -> Cow<'_, str> {
         self.0.file_name().map_or(Cow::Borrowed(""), OsStr::to_string_lossy)
+    }
+
+    /// Returns true if its extension is that of Jupyter notebooks.
+    pub(crate) fn is_notebook(&self) -> bool {
+        self.extension() == Some(NOTEBOOK_EXTENSION)
     }
 
     /// The folder it lies in; `None` for the root.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics, ServerFileDiagnostics};
-use super::pull::PULL;
+use super::pull::{PULL, pull_params};
 use super::push::wait_for_barrier;
 use crate::config::spec::DiagnosticsSource;
 use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, readiness_deadline};
@@ -124,10 +123,7 @@ impl Session {
     async fn pull_cell(&self, cell: &Snapshot, deadline: Instant) -> Result<RawDiagnostics, AskError> {
         let (mut items, mut left) = (Vec::new(), 0);
         for identifier in self.identifiers(&cell.path, cell) {
-            let mut params = json!({ "textDocument": cell.identifier() });
-            if let Some(identifier) = identifier {
-                params["identifier"] = Value::String(identifier);
-            }
+            let params = pull_params(cell, identifier.as_deref());
             let BoundedAnswer { value, left_out } = loop {
                 match bounded_answer(self.connection.start(PULL, &params)?, deadline).await {
                     Err(error) if error.is_transient() && Instant::now() + CELL_RETRY_DELAY < deadline => {

@@ -83,14 +83,7 @@ impl Session {
         let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
-            // By its type, members that are not there would be `null`, which the specification does
-            // not allow.
-            let params = |snapshot: &Snapshot, _| match &identifier {
-                Some(identifier) => {
-                    json!({ "textDocument": snapshot.identifier(), "identifier": identifier })
-                }
-                None => json!({ "textDocument": snapshot.identifier() }),
-            };
+            let params = |snapshot: &Snapshot, _| pull_params(snapshot, identifier.as_deref());
             let request =
                 DocumentRequest::new::<Untyped<DocumentDiagnosticRequest>>(DependencyScope::File, params);
             let asked = self.ask(path, &request, deadline).await?;
@@ -144,5 +137,14 @@ impl Session {
         let is_same = |a: &Value, b: &Value| a["range"] == b["range"] && a["message"] == b["message"];
         let is_new = |item: &&Value| !answered.iter().any(|known| is_same(known, item));
         (pushes.items.iter().filter(is_new).cloned().collect(), pushes.left_out)
+    }
+}
+
+/// The parameters of a pull of diagnostics (LSP 3.17, *DocumentDiagnosticParams*). By that type,
+/// members that are not there would be `null`, which the specification does not allow.
+pub(super) fn pull_params(snapshot: &Snapshot, identifier: Option<&str>) -> Value {
+    match identifier {
+        Some(identifier) => json!({ "textDocument": snapshot.identifier(), "identifier": identifier }),
+        None => json!({ "textDocument": snapshot.identifier() }),
     }
 }

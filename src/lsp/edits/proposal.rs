@@ -64,14 +64,19 @@ impl Proposal {
         files.chain(folders).collect()
     }
 
-    /// Adds the changes of files that this proposal does not change.
-    pub(super) fn extend_with_missing(&mut self, other: Self) {
+    /// Adds the changes of files and folders that this proposal does not change.
+    pub(crate) fn extend_with_missing(&mut self, other: Self) {
         let is_known = |path: &WorkspacePath| {
             self.files.iter().any(|file| file.path == *path || file.renamed_from.as_ref() == Some(path))
         };
         let missing: Vec<ProposedFile> =
             other.files.into_iter().filter(|file| !is_known(&file.path)).collect();
         self.files.extend(missing);
+        for change in other.folders {
+            if !self.folders.contains(&change) {
+                self.folders.push(change);
+            }
+        }
     }
 
     /// Adds the changes of another proposal.

@@ -30,11 +30,19 @@ const BREAKAGE_WALK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The spread of the edits of one language, with its first step begun.
 #[derive(Debug)]
-pub(super) struct LanguageSpread<'c> {
+struct LanguageSpread<'c> {
     language: String,
     changed: DeclarationChanges,
     spread: Spread<'c>,
     step: Result<SpreadStep, SpreadOutcome>,
+}
+
+/// The begun spreads of all languages.
+#[derive(Debug)]
+pub(super) struct BegunSpreads<'c> {
+    languages: Vec<LanguageSpread<'c>>,
+    /// The rest of the time limit.
+    left: Duration,
 }
 
 impl Baseline {
@@ -47,17 +55,18 @@ impl Baseline {
         view: &View,
         after: &BTreeMap<WorkspacePath, FileReport>,
         until: Instant,
-    ) -> Vec<LanguageSpread<'c>> {
-        let until = until.min(Instant::now() + self.transitive_timeout());
+    ) -> BegunSpreads<'c> {
+        let ends = Instant::now() + self.transitive_timeout();
+        let until = until.min(ends);
         let checked = text_pairs(context, edits, after.keys());
-        let mut spreads = Vec::new();
+        let mut languages = Vec::new();
         for (language, changed) in std::mem::take(&mut self.impact.changed) {
             let Some(comparison) = self.comparison_across_files(context, &language, after) else { continue };
             let mut spread = Spread::new(context, language.clone(), &changed, comparison);
             let step = spread.begin_step(&checked, view, until).await;
-            spreads.push(LanguageSpread { language, changed, spread, step });
+            languages.push(LanguageSpread { language, changed, spread, step });
         }
-        spreads
+        BegunSpreads { languages, left: ends.saturating_duration_since(Instant::now()) }
     }
 
     /// Checks further files while a declaration in the checked ones changes its interface. Returns
@@ -66,17 +75,17 @@ impl Baseline {
         &mut self,
         context: &Context,
         edits: &[EditedText],
-        spreads: Vec<LanguageSpread<'_>>,
+        spreads: BegunSpreads<'_>,
         view: &View,
         after: &mut BTreeMap<WorkspacePath, FileReport>,
         until: Instant,
     ) -> Option<String> {
-        let until = until.min(Instant::now() + self.transitive_timeout());
+        let until = until.min(Instant::now() + spreads.left);
         // In a trial, the caller's view is the state before the edit.
         let is_trial = edits.iter().any(|edit| view.unsaved(&edit.path).is_some());
         let old = if is_trial { context.view.clone() } else { self.earlier.view.clone() };
         let mut unknown = None;
-        for spread in spreads {
+        for spread in spreads.languages {
             let gap = self.follow_spread(context, edits, spread, (&old, view), until, after).await;
             unknown = unknown.or(gap);
         }

@@ -1,7 +1,7 @@
 //! The program of the Copilot command line: its location, its start and its end.
 //!
-//! It is searched on PATH, then in the private prefix (`<data>/servers/copilot-cli`), where it can
-//! be installed from npm. It inherits all of the user's variables: it is the user's own program
+//! PATH is searched for the program, then the private prefix (`<data>/servers/copilot-cli`), where
+//! it can be installed from npm. It inherits all of the user's variables: it is the user's own program
 //! with its own account, and none of these values pass through us.
 
 use std::collections::BTreeMap;

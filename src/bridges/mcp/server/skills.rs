@@ -1,7 +1,7 @@
 //! The skills extension (`io.modelcontextprotocol/skills`, SEP-2640): `skills/list`, `skills/get`,
 //! and their files as resources.
 //!
-//! It is visible only through its own methods: lists of tools and resources are the same for
+//! Only its own methods show the extension: lists of tools and resources are the same for
 //! clients that do not support it. A client receives the skills that the tool `skill` would load
 //! for it, under the same rules. Skills that need approval are left out. A skill without a
 //! `SKILL.md` does not exist for the extension.

@@ -1,7 +1,7 @@
 //! The trace context of a client's call (SEP-414).
 //!
-//! It is given as `traceparent`, `tracestate` and `baggage` in `_meta`, or in the headers of an
-//! HTTP request.
+//! The client gives it as `traceparent`, `tracestate` and `baggage` in `_meta`, or in the headers
+//! of an HTTP request.
 
 use http::request::Parts;
 use rmcp::RoleServer;
