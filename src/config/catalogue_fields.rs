@@ -59,6 +59,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     launch("complaints", Texts),
     launch("configuration-findings", Texts),
     launch("extends", Texts),
+    launch("outside", Record(OUTSIDE)),
     launch("install", Record(INSTALL)),
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
@@ -116,6 +117,16 @@ pub(super) const BUILD_FILE: &[ConfigField] = &[
     plain("folders", Texts),
     plain("presets", Texts),
     plain("option", Text),
+    plain("lists", Texts),
+];
+
+pub(super) const OUTSIDE: &[ConfigField] = &[
+    plain("where", Texts),
+    plain("method", Text),
+    plain("params", Free),
+    plain("result", Text),
+    plain("outside", Text),
+    plain("reason", Text),
 ];
 
 pub(super) const SETTINGS_UNLESS: &[ConfigField] = &[plain("configured-by", Texts), launch("settings", Free)];

@@ -2,6 +2,7 @@
 //! `servers.toml` for the keys in use.
 
 mod judge;
+mod membership;
 mod packages;
 mod rules;
 mod untrusted;
@@ -16,6 +17,7 @@ use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 
 pub(crate) use judge::JudgeRule;
+pub(crate) use membership::MembershipRule;
 pub(crate) use packages::{InstallSpec, Recipe, RequiredProgram};
 pub(crate) use rules::{
     BackgroundCheckRule, DiagnosticsRule, DiagnosticsSource, FailedCheck, FallsShort, LeftOutFinding,
@@ -182,6 +184,8 @@ pub struct ServerSpec {
     /// Settings that name another file of settings, relative to their own.
     #[serde(default)]
     pub(crate) extends: Vec<ConfigMarker>,
+    /// The request that shows that a file is outside the server's project.
+    pub(crate) outside: Option<MembershipRule>,
     /// The ways to install it.
     #[serde(default)]
     pub install: InstallSpec,
@@ -377,6 +381,17 @@ pub(crate) struct BuildFile {
     pub(crate) presets: Vec<String>,
     /// Dotted key of the initialization options that takes its folder.
     pub(crate) option: String,
+    /// Extensions of files that need an entry in it, which is in the JSON Compilation Database
+    /// Format.
+    #[serde(default)]
+    pub(crate) lists: Vec<String>,
+}
+
+impl BuildFile {
+    /// Returns true if a file of this name needs an entry.
+    pub(crate) fn covers(&self, name: &str) -> bool {
+        name.rsplit_once('.').is_some_and(|(_, extension)| self.lists.iter().any(|own| own == extension))
+    }
 }
 
 /// A part that a certain kind of project needs and may not have yet.

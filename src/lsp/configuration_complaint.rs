@@ -39,9 +39,16 @@ impl Session {
         Some(format!("{} does not accept the project's configuration: {said}", self.server()))
     }
 
+    /// Finds out what limits answers about `path`, before an answer is judged: the server's findings
+    /// in the configuration, and whether the file belongs to the project.
+    pub(crate) async fn find_limits(&self, path: &WorkspacePath, deadline: Instant) {
+        self.await_configuration_findings(path, deadline).await;
+        self.find_membership(path, deadline).await;
+    }
+
     /// Waits for the findings in the configuration of `path`, for a server that publishes them
     /// after its first answer.
-    pub(crate) async fn await_configuration_findings(&self, path: &WorkspacePath, deadline: Instant) {
+    async fn await_configuration_findings(&self, path: &WorkspacePath, deadline: Instant) {
         let names = &self.state.spec.configuration_findings;
         if names.is_empty() {
             return;
@@ -65,6 +72,7 @@ impl Session {
     /// again.
     pub(super) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         self.missing_extended_files.lock().clear();
+        self.memberships.forget_settings();
         let names = &self.state.spec.configuration_findings;
         for (path, _) in
             changes.iter().filter(|(path, _)| names.iter().any(|name| *name == path.name_lossy()))
@@ -147,7 +155,10 @@ impl Session {
     }
 
     /// The folders from that of `path` up to the root.
-    fn folders_above(&self, path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> + use<'_> {
+    pub(super) fn folders_above(
+        &self,
+        path: &WorkspacePath,
+    ) -> impl Iterator<Item = WorkspacePath> + use<'_> {
         let start = if *path == self.root { Some(path.clone()) } else { path.parent() };
         let below_root = |folder: &WorkspacePath| folder.as_path().starts_with(self.root.as_path());
         std::iter::successors(start, WorkspacePath::parent).take_while(below_root)

@@ -25,7 +25,8 @@ impl Session {
     fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
         let differs = self.judge.get().and_then(|judge| judge.difference_for(path)).map(str::to_owned);
         let refused = || self.configuration_complaint(path);
-        let reason = differs.or_else(refused);
+        let outside = || self.exclusion(path);
+        let reason = differs.or_else(refused).or_else(outside);
         Shortfall::default().or_reason(reason).or_else(self.shortfall.lock().1.clone())
     }
 
@@ -42,8 +43,8 @@ impl Session {
     }
 
     /// The reason why its answers about `path` may be incomplete although it is idle: the project
-    /// pins another version, is not trusted or not set up, or the server reports a fault of its
-    /// own.
+    /// pins another version, leaves the file out, is not trusted or not set up, or the server
+    /// reports a fault of its own.
     pub(crate) fn shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
         self.shortfall(path).answers.or_else(|| self.health())
     }

@@ -40,9 +40,14 @@ impl Session {
         if signs.is_empty() {
             return false;
         }
-        let above = self.served_roots().into_iter().filter(|root| path.as_path().starts_with(root.as_path()));
-        let nearest = above.max_by_key(|root| root.as_path().components().count());
+        let nearest = self.nearest_root(path);
         nearest.is_some_and(|root| signs.iter().any(|sign| sign.is_in(&self.workspace, &root)))
+    }
+
+    /// The innermost of its roots that contains `path`.
+    pub(super) fn nearest_root(&self, path: &WorkspacePath) -> Option<WorkspacePath> {
+        let above = self.served_roots().into_iter().filter(|root| path.as_path().starts_with(root.as_path()));
+        above.max_by_key(|root| root.as_path().components().count())
     }
 
     /// Returns true if it knows, of the files around `path`, only those that are open.

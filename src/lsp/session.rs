@@ -20,6 +20,7 @@ use super::diagnostics::cache::DiagnosticsCache;
 use super::documents::SessionDocuments;
 use super::judge::SessionJudge;
 use super::manager::launch_inputs::LaunchInputs;
+use super::project_membership::ProjectMemberships;
 use super::readiness::UnfinishedWork;
 use super::relay::outside_documents::OpenOutsideDocuments;
 use super::request::notify_server;
@@ -116,6 +117,8 @@ pub(crate) struct Session {
     pub(super) judge: OnceLock<SessionJudge>,
     /// For each folder, a description of the missing file that its configuration extends.
     pub(super) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
+    /// The files that are known to be inside or outside the project.
+    pub(super) memberships: ProjectMemberships,
     /// The process parameters of its start.
     pub(super) spawn: OnceLock<Spawn>,
     /// The project files that determined its start.
@@ -204,6 +207,7 @@ impl Session {
             shortfall: Mutex::default(),
             judge: OnceLock::new(),
             missing_extended_files: Mutex::default(),
+            memberships: ProjectMemberships::default(),
             spawn: OnceLock::new(),
             launch_inputs: OnceLock::new(),
             disk: AtomicU64::default(),

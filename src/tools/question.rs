@@ -166,7 +166,7 @@ impl Context {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
                 Ok(Ok(PlacedAnswer { place, asked, unknown })) => {
-                    session.await_configuration_findings(&subject.path, deadline).await;
+                    session.find_limits(&subject.path, deadline).await;
                     let (status, mut verdict) = self.status_and_verdict(
                         &session,
                         subject,

@@ -307,7 +307,7 @@ impl Workspace {
     }
 
     /// Opens the file at `relative`, if it is a regular one; also returns its stamp.
-    pub(super) fn open_regular(&self, relative: &Path) -> Result<(File, FileStamp), ReadError> {
+    pub(crate) fn open_regular(&self, relative: &Path) -> Result<(File, FileStamp), ReadError> {
         let name = || WorkspacePath::new(relative.to_owned()).display();
         self.check_name(relative)?;
         let fd = self.jail().open(relative).map_err(|errno| from_errno(name(), errno))?;

@@ -1,9 +1,10 @@
 //! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
-//! while servers run, builds that say how files are compiled, notebooks.
+//! while servers run, builds that say how files are compiled, notebooks, files outside a project.
 
 mod installs;
 mod layouts;
 mod notebooks;
+mod outside;
 mod versions;
 
 use std::fs;

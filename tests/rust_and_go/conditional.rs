@@ -1,5 +1,7 @@
 //! Uses in files that are no part of the configuration in which rust-analyzer and gopls read a project.
 
+use lsp_tools::{Runtime, Target, Verdict};
+
 use super::real::open;
 use crate::conditional_code::{must_doubt_silence, must_name};
 use crate::support::Project;
@@ -44,5 +46,43 @@ async fn go_uses_in_files_that_constraints_exclude_make_answers_partial() {
     let runtime = open(&project, "gopls");
     let places = ["special.go:5".to_owned(), format!("{constrained}:3")];
     must_name(&runtime, ("a.go", (2, 5)), &places.each_ref().map(String::as_str), (4, 5)).await;
+    runtime.shutdown().await;
+}
+
+/// The verdict of a hover and of a check, with the reason in the answer to the hover.
+async fn verdicts(runtime: &Runtime, path: &str, name: &str) -> (Verdict, Verdict, String) {
+    let target = Target::NameOnLine { path: path.into(), line0: 2, name: name.to_owned() };
+    let hover = runtime.hover(target).await.expect("an answer");
+    let check = runtime.diagnose(vec![path.into()], None, 100).await.expect("an answer");
+    (hover.verdict, check.verdict, hover.server_status.detail.unwrap_or_default())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs rust-analyzer and gopls: just rust-go"]
+async fn file_outside_every_crate_or_package_is_partial_until_it_is_inside() {
+    let project = Project::new([
+        ("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("src/main.rs", "//! An app.\n\nfn main() {}\n"),
+        ("src/orphan.rs", "//! A file that no module names.\n\npub fn half(x: u32) -> u32 { x / 2 }\n"),
+    ]);
+    let runtime = open(&project, "rust-analyzer");
+    let (hover, check, reason) = verdicts(&runtime, "src/orphan.rs", "half").await;
+    assert_eq!((hover, check), (Verdict::Partial, Verdict::Partial), "{reason}");
+    assert!(reason.contains("no `mod` declaration leads to this file"), "{reason}");
+    assert_eq!(verdicts(&runtime, "src/main.rs", "main").await.0, Verdict::Complete);
+    project.write("src/main.rs", "//! An app.\nmod orphan;\nfn main() { orphan::half(2); }\n");
+    assert_eq!(verdicts(&runtime, "src/orphan.rs", "half").await.0, Verdict::Complete);
+    runtime.shutdown().await;
+
+    let project = Project::new([
+        ("go.mod", "module example.com/app\n\ngo 1.21\n"),
+        ("main.go", "package main\n\nfunc main() {}\n"),
+        ("tagged.go", "//go:build never\n\npackage main; func half(x int) int { return x / 2 }\n"),
+    ]);
+    let runtime = open(&project, "gopls");
+    let check = runtime.diagnose(vec!["tagged.go".into()], None, 100).await.expect("an answer");
+    assert_eq!(check.verdict, Verdict::Partial, "{check:?}");
+    let check = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
+    assert_eq!(check.verdict, Verdict::Complete, "{check:?}");
     runtime.shutdown().await;
 }

@@ -71,6 +71,11 @@ fn trust_is_lost_when_any_launch_field_differs() {
         ("configuration-findings", "['a']", "[]"),
         ("extends", "['a#b']", "[]"),
         (
+            "outside",
+            "{ method = 'a', outside = 'a', reason = 'r', params = {} }",
+            "{ method = 'b', outside = 'a', reason = 'r', params = {} }",
+        ),
+        (
             "settings-unless",
             "[{ configured-by = ['a'], settings = { a = 1 } }]",
             "[{ configured-by = [], settings = { a = 1 } }]",
@@ -149,6 +154,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
             "complaints",
             "configuration-findings",
             "extends",
+            "outside",
             "install",
             "settings",
             "settings-unless",

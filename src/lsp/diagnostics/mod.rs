@@ -107,7 +107,7 @@ impl Session {
         mut fresh: ServerFileDiagnostics,
         deadline: Instant,
     ) -> ServerFileDiagnostics {
-        self.await_configuration_findings(path, deadline).await;
+        self.find_limits(path, deadline).await;
         fresh.items.retain(|item| !self.leaves_out(item.source.as_deref(), &item.message));
         if self.state.spec.diagnostics.hints_are_findings {
             for hint in fresh.items.iter_mut().filter(|item| item.severity == Severity::Hint) {
