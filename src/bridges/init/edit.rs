@@ -9,7 +9,7 @@ use toml_edit::{DocumentMut, Item, Table};
 use super::InitError;
 use super::entry::HostConfigEntry;
 use super::file::with_line_end;
-use super::yaml::{put_yaml, remove_yaml, value_of_yaml};
+use super::yaml::{has_yaml_entry, put_yaml, remove_yaml};
 
 /// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +82,7 @@ pub(super) fn remove_entry(
     match format {
         HostFileFormat::Json => remove_json(file, text, path),
         HostFileFormat::Toml => remove_toml(file, text, path),
-        HostFileFormat::Yaml => remove_yaml(file, text, path),
+        HostFileFormat::Yaml => Ok(remove_yaml(text, path)),
     }
 }
 
@@ -139,7 +139,7 @@ pub(super) fn has_entry(format: HostFileFormat, text: &str, path: &[String]) -> 
     let value = match format {
         HostFileFormat::Json => value_of(text).ok(),
         HostFileFormat::Toml => toml::from_str(text).ok(),
-        HostFileFormat::Yaml => value_of_yaml(text),
+        HostFileFormat::Yaml => return has_yaml_entry(text, path),
     };
     path.iter().try_fold(value.as_ref(), |at, key| at.map(|value| value.get(key))).flatten().is_some()
 }

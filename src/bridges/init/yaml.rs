@@ -1,13 +1,15 @@
-//! Inserting and removing one entry in a YAML text without any other change.
+//! Inserting and removing one entry in a YAML text, line by line.
+//!
+//! Only mappings in block style are changed, and all other lines keep their bytes.
 
-use std::str::FromStr;
-
-use serde_json::{Map, Value};
-use yaml_edit::{Mapping, MappingBuilder, Scalar, SequenceBuilder, YamlFile, YamlNode};
+use std::ops::Range;
 
 use super::InitError;
 use super::entry::HostConfigEntry;
 use super::file::with_line_end;
+
+/// Characters that surround or separate the words of a value.
+const YAML_PUNCTUATION: [char; 9] = [' ', '\t', ',', '[', ']', '{', '}', '"', '\''];
 
 /// Like [`super::edit::insert_entry`], for YAML.
 pub(super) fn put_yaml(
@@ -17,140 +19,130 @@ pub(super) fn put_yaml(
     force: bool,
 ) -> Result<String, InitError> {
     let text = text.unwrap_or_default();
-    let parsed = parse_yaml(file, text)?;
-    let no_mapping = |key: &str| unreadable(file, format!("{key} is no mapping"));
-    let (name, around) = entry.path.split_last().ok_or_else(|| no_mapping("the entry"))?;
-    let nested = |inner: Value, key: &String| Value::Object(Map::from_iter([(key.clone(), inner)]));
-    let ours = |missing: &[String]| missing.iter().rfold(nested(entry.value.clone(), name), nested);
-    let Some(mut mapping) = root_of(&parsed) else {
-        return match is_blank(text) {
-            true => Ok(with_line_end(format!("{text}{}", mapping_of(&ours(around)).build_document()))),
-            false => Err(no_mapping("the whole of it")),
-        };
+    let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "YAML", reason };
+    let no_mapping = |key: &str| unreadable(format!("{key} is no mapping in block style"));
+    let [outer, name] = entry.path.as_slice() else { return Err(no_mapping("the entry")) };
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut content = lines.iter().filter(|line| is_content(line)).peekable();
+    if content.next_if(|line| is_document_start(line)).is_none() && content.peek().is_none() {
+        return Ok(with_line_end(format!("{text}{outer}:\n{}", block_of(entry, name, 2))));
+    }
+    if content.peek().is_some_and(|line| key_and_value(line).is_none()) {
+        return Err(no_mapping("the whole of it"));
+    }
+    if content.any(|line| is_document_start(line)) {
+        return Err(unreadable("it has several documents".to_owned()));
+    }
+    let Some(around) = lines_of_key(&lines, 0..lines.len(), 0, outer) else {
+        return Ok(format!("{}{outer}:\n{}", with_line_end(text.to_owned()), block_of(entry, name, 2)));
     };
-    for (depth, key) in around.iter().enumerate() {
-        match mapping.get(key) {
-            Some(YamlNode::Mapping(inner)) if !inner.is_empty() => mapping = inner,
-            found if found.as_ref().is_none_or(is_empty) => {
-                let fresh = mapping_of(&ours(&around[depth + 1..])).build_document();
-                mapping.set(key, fresh);
-                return Ok(with_line_end(parsed.to_string()));
+    let value = key_and_value(lines[around.start]).map(|(_, value)| value).unwrap_or_default();
+    let inner = around.start + 1..around.end;
+    let indent = lines[inner.clone()].iter().find(|line| is_content(line)).map(|line| indent_of(line));
+    let (replaced, ours) = match (value, indent) {
+        ("", Some(indent @ 1..)) => {
+            let ours = block_of(entry, name, indent);
+            let Some(known) = lines_of_key(&lines, inner, indent, name) else {
+                return Ok(spliced(lines, around.end..around.end, &ours));
+            };
+            let old = lines[known.clone()].concat();
+            if words_of(&old) == words_of(&ours) {
+                return Ok(text.to_owned());
             }
-            _ => return Err(no_mapping(&format!("`{key}`"))),
+            if !force {
+                return Err(entry.conflict(file, Some(&old.into())));
+            }
+            (known, ours)
         }
-    }
-    if let Some(known) = mapping.get(name).map(|there| to_json(&there)) {
-        if known == entry.value {
-            return Ok(text.to_owned());
-        }
-        if !force {
-            return Err(entry.conflict(file, Some(&known)));
-        }
-    }
-    mapping.set(name, mapping_of(&entry.value).build_document());
-    Ok(with_line_end(parsed.to_string()))
+        ("" | "{}" | "null" | "~", None) => (around, format!("{outer}:\n{}", block_of(entry, name, 2))),
+        _ => return Err(no_mapping(&format!("`{outer}`"))),
+    };
+    lines.splice(replaced, [ours.as_str()]);
+    Ok(with_line_end(lines.concat()))
 }
 
 /// Like [`super::edit::remove_entry`], for YAML.
-pub(super) fn remove_yaml(file: &str, text: &str, path: &[String]) -> Result<String, InitError> {
-    let parsed = parse_yaml(file, text)?;
-    let mut way: Vec<(Mapping, &String)> = Vec::new();
-    let mut mapping = root_of(&parsed);
-    for key in path {
-        let Some(around) = mapping.take().filter(|around| around.contains_key(key)) else {
-            return Ok(text.to_owned());
-        };
-        mapping = around.get_mapping(key);
-        way.push((around, key));
-    }
-    while let Some((around, key)) = way.pop() {
-        around.remove(key);
-        if !around.is_empty() {
-            break;
-        }
-    }
-    let is_left = root_of(&parsed).is_some_and(|root| !root.is_empty());
-    Ok(if is_left { parsed.to_string() } else { String::new() })
+pub(super) fn remove_yaml(text: &str, path: &[String]) -> String {
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let Some((around, own)) = entry_in(&lines, path) else { return text.to_owned() };
+    let others = lines[around.start + 1..around.end].iter().filter(|line| is_content(line)).count();
+    let is_alone = others == lines[own.clone()].iter().filter(|line| is_content(line)).count();
+    lines.drain(if is_alone { around } else { own });
+    lines.concat()
 }
 
-/// Parses a YAML text into a value, as far as JSON can represent it.
-pub(super) fn value_of_yaml(text: &str) -> Option<Value> {
-    root_of(&YamlFile::from_str(text).ok()?).map(|root| to_json(&YamlNode::Mapping(root)))
+/// Returns true if the text has an entry at `path`.
+pub(super) fn has_yaml_entry(text: &str, path: &[String]) -> bool {
+    entry_in(&text.split_inclusive('\n').collect::<Vec<_>>(), path).is_some()
 }
 
-fn parse_yaml(file: &str, text: &str) -> Result<YamlFile, InitError> {
-    let parsed = YamlFile::from_str(text).map_err(|error| unreadable(file, error.to_string()))?;
-    match parsed.documents().nth(1) {
-        Some(_) => Err(unreadable(file, "it has several documents".to_owned())),
-        None => Ok(parsed),
-    }
+/// The lines of the mapping around an entry, and those of the entry.
+fn entry_in(lines: &[&str], path: &[String]) -> Option<(Range<usize>, Range<usize>)> {
+    let [outer, name] = path else { return None };
+    let around = lines_of_key(lines, 0..lines.len(), 0, outer)?;
+    let inner = around.start + 1..around.end;
+    let indent = indent_of(lines[inner.clone()].iter().find(|line| is_content(line))?);
+    let own = lines_of_key(lines, inner, indent, name)?;
+    Some((around, own))
 }
 
-fn unreadable(file: &str, reason: String) -> InitError {
-    InitError::Unreadable { file: file.to_owned(), format: "YAML", reason }
+/// The lines of `key` and its value in a mapping with this indent, up to its last line of content.
+fn lines_of_key(lines: &[&str], within: Range<usize>, indent: usize, key: &str) -> Option<Range<usize>> {
+    let is_key = |line: &str| {
+        is_content(line)
+            && indent_of(line) == indent
+            && key_and_value(line).is_some_and(|(found, _)| found.trim_matches(['"', '\'']) == key)
+    };
+    let start = within.clone().find(|index| is_key(lines[*index]))?;
+    // The items of a list may have the indent of its key.
+    let is_inside =
+        |line: &str| indent_of(line) > indent || indent_of(line) == indent && line.trim().starts_with('-');
+    let content = (start + 1..within.end).filter(|index| is_content(lines[*index]));
+    let last = content.take_while(|index| is_inside(lines[*index])).last();
+    Some(start..last.unwrap_or(start) + 1)
 }
 
-fn root_of(parsed: &YamlFile) -> Option<Mapping> {
-    parsed.document()?.as_mapping()
+/// `lines` with `ours` in the place of some of them.
+fn spliced(lines: Vec<&str>, place: Range<usize>, ours: &str) -> String {
+    let before = with_line_end(lines[..place.start].concat());
+    format!("{before}{ours}{}", lines[place.end..].concat())
 }
 
-/// Returns true if a text has only blank lines and comments.
-fn is_blank(text: &str) -> bool {
-    text.lines().all(|line| line.trim().is_empty() || line.trim_start().starts_with('#'))
+/// The lines of an entry: a member on each, with its value in JSON, which YAML includes.
+fn block_of(entry: &HostConfigEntry, name: &str, indent: usize) -> String {
+    let members = entry.value.as_object().into_iter().flatten();
+    let head = format!("{:indent$}{name}:\n", "");
+    members.fold(head, |block, (key, value)| format!("{block}{:1$}{key}: {value}\n", "", indent + 2))
 }
 
-fn is_empty(node: &YamlNode) -> bool {
-    match node {
-        YamlNode::Scalar(scalar) => scalar.is_null(),
-        YamlNode::Mapping(mapping) => mapping.is_empty(),
-        _ => false,
-    }
+/// The words of an entry in any order and style, since hosts write their files anew.
+fn words_of(block: &str) -> Vec<&str> {
+    let items = block.lines().map(|line| line.trim_start().trim_start_matches("- "));
+    let mut words: Vec<&str> =
+        items.flat_map(|line| line.split(YAML_PUNCTUATION)).filter(|word| !word.is_empty()).collect();
+    words.sort_unstable();
+    words
 }
 
-/// Builds a mapping with one line per key.
-fn mapping_of(value: &Value) -> MappingBuilder {
-    let members = value.as_object().into_iter().flatten();
-    members.fold(MappingBuilder::new(), |out, (key, value)| match value {
-        Value::Null => out.pair(key, None::<i64>),
-        Value::Bool(flag) => out.pair(key, *flag),
-        Value::Number(number) => out.pair(key, number.as_i64()),
-        Value::String(text) => out.pair(key, text.as_str()),
-        Value::Array(items) => out.insert_sequence(key, sequence_of(items)),
-        Value::Object(_) => out.insert_mapping(key, mapping_of(value)),
-    })
+/// The key of a line and its value without a comment, if the line begins a member of a mapping.
+fn key_and_value(line: &str) -> Option<(&str, &str)> {
+    let (key, value) = line.trim().split_once(':')?;
+    let is_plain = !key.starts_with(['-', '[', '{', '&', '*', '?']);
+    let is_value = value.is_empty() || value.starts_with(' ');
+    let value = value.split_once(" #").map_or(value, |(value, _)| value).trim();
+    (is_plain && is_value).then_some((key.trim_end(), value))
 }
 
-fn sequence_of(items: &[Value]) -> SequenceBuilder {
-    items.iter().fold(SequenceBuilder::new(), |out, item| match item {
-        Value::Null => out.item(None::<i64>),
-        Value::Bool(flag) => out.item(*flag),
-        Value::Number(number) => out.item(number.as_i64()),
-        Value::String(text) => out.item(text.as_str()),
-        Value::Array(items) => out.insert_sequence(sequence_of(items)),
-        Value::Object(_) => out.insert_mapping(mapping_of(item)),
-    })
+fn is_document_start(line: &str) -> bool {
+    line.trim_end() == "---"
 }
 
-/// Converts a node. Values without a JSON form become their text.
-fn to_json(node: &YamlNode) -> Value {
-    match node {
-        YamlNode::Scalar(scalar) if scalar.is_quoted() => Value::String(scalar.as_string()),
-        YamlNode::Scalar(scalar) if scalar.is_null() => Value::Null,
-        YamlNode::Scalar(scalar) => match (scalar.as_bool(), scalar.as_i64()) {
-            (Some(flag), _) => Value::Bool(flag),
-            (None, Some(number)) => Value::from(number),
-            (None, None) => Value::String(scalar.as_string()),
-        },
-        YamlNode::Sequence(sequence) => sequence.values().map(|item| to_json(&item)).collect(),
-        YamlNode::Mapping(mapping) => mapping
-            .iter()
-            .map(|(key, value)| {
-                let key = key.as_scalar().map_or_else(|| key.to_string(), Scalar::as_string);
-                (key, to_json(&value))
-            })
-            .collect(),
-        other => Value::String(other.to_string()),
-    }
+fn is_content(line: &str) -> bool {
+    !matches!(line.trim_start().chars().next(), None | Some('#'))
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
 }
 
 #[cfg(test)]
@@ -169,7 +161,12 @@ mod tests {
         HostConfigEntry { path: path(), value }
     }
 
-    const OURS: &str = "  lsp-tools:\n    enabled: true\n    cmd: '/usr/bin/lsp tools: x'\n    args:\n      - mcp\n      - 'true'\n    timeout: 300\n";
+    const OURS: &str = r#"  lsp-tools:
+    enabled: true
+    cmd: "/usr/bin/lsp tools: x"
+    args: ["mcp","true"]
+    timeout: 300
+"#;
 
     fn put(text: &str, force: bool) -> Result<String, InitError> {
         put_yaml("f", Some(text), &entry(), force)
@@ -178,12 +175,20 @@ mod tests {
     #[test]
     fn yaml_host_file_keeps_comments_and_other_entries() {
         let others = "# mine\nGOOSE_MODE: auto # best\nextensions:\n  developer:\n    type: builtin\n  memory: {type: builtin}\n";
-        let tail = "# the end\nz: 1\n";
+        let tail = "\n# the end\nz: 1\n";
         let after = put(&format!("{others}{tail}"), false).unwrap();
         assert_eq!(after, format!("{others}{OURS}{tail}"));
         assert_eq!(put(&after, false).unwrap(), after);
-        assert_eq!(remove_yaml("f", &after, &path()).unwrap(), format!("{others}{tail}"));
-        assert_eq!(value_of_yaml(&after).unwrap()["extensions"]["lsp-tools"], entry().value);
+        assert!(has_yaml_entry(&after, &path()) && !has_yaml_entry(others, &path()));
+        assert_eq!(remove_yaml(&after, &path()), format!("{others}{tail}"));
+        assert_eq!(remove_yaml(others, &path()), others);
+    }
+
+    #[test]
+    fn yaml_entry_that_host_has_written_anew_is_the_same() {
+        let anew = "extensions:\n  lsp-tools:\n    args:\n    - mcp\n    - 'true'\n    cmd: '/usr/bin/lsp tools: x'\n    enabled: true\n    timeout: 300\n  memory:\n    type: builtin\n";
+        assert_eq!(put(anew, false).unwrap(), anew);
+        assert_eq!(remove_yaml(anew, &path()), "extensions:\n  memory:\n    type: builtin\n");
     }
 
     #[test]
@@ -192,21 +197,21 @@ mod tests {
             ("", ""),
             ("# mine\n", "# mine\n"),
             ("a: 1\n", "a: 1\n"),
+            ("a: 1", "a: 1\n"),
             ("# mine\n---\na: 1\n", "# mine\n---\na: 1\n"),
             ("a: 1\nextensions: {}\n", "a: 1\n"),
             ("a: 1\nextensions:\n", "a: 1\n"),
         ] {
             let after = put(before, false).unwrap();
             assert_eq!(after, format!("{head}extensions:\n{OURS}"), "{before:?}");
-            let removed = remove_yaml("f", &after, &path()).unwrap();
-            assert_eq!(value_of_yaml(&removed), value_of_yaml(head), "{removed:?}");
+            assert_eq!(remove_yaml(&after, &path()), head);
         }
         assert_eq!(put_yaml("f", None, &entry(), false).unwrap(), format!("extensions:\n{OURS}"));
     }
 
     #[test]
     fn yaml_host_file_of_another_shape_is_refused() {
-        for bad in ["- 1\n", "a: [1\n", "extensions: 1\n", "extensions:\n- developer\n", "a: 1\n---\nb: 2\n"]
+        for bad in ["- 1\n", "[a, 1]\n", "extensions: 1\n", "extensions:\n- developer\n", "a: 1\n---\nb: 2\n"]
         {
             assert!(matches!(put(bad, true), Err(InitError::Unreadable { .. })), "{bad}");
         }

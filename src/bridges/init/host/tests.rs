@@ -2,7 +2,6 @@ use std::ffi::OsStr;
 use std::fs;
 
 use super::*;
-use crate::bridges::init::yaml::value_of_yaml;
 
 struct Room {
     _folder: tempfile::TempDir,
@@ -41,7 +40,12 @@ fn text(change: &InitFileChange) -> &str {
 fn value(change: &InitFileChange) -> Value {
     match change.path.extension().and_then(OsStr::to_str) {
         Some("toml") => toml::from_str(text(change)).unwrap(),
-        Some("yaml") => value_of_yaml(text(change)).unwrap(),
+        // Of the shape in which we write it, with values in JSON.
+        Some("yaml") => {
+            let members = text(change).lines().filter_map(|line| line.strip_prefix("    ")?.split_once(": "));
+            let entry = members.map(|(key, value)| (key.to_owned(), serde_json::from_str(value).unwrap()));
+            json!({"extensions": {"lsp-tools": Value::Object(entry.collect())}})
+        }
         _ => serde_json::from_str(text(change)).unwrap(),
     }
 }
