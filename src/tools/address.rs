@@ -15,10 +15,10 @@ use super::target::{Target, path_of};
 use crate::policy::request::CallSubjects;
 use crate::text::Position;
 
-/// What is asked about.
+/// The address of a symbol or position.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Address {
-    /// Optional with a unique `symbol`.
+    /// Optional if `symbol` is unique.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// 0-based.
@@ -27,7 +27,7 @@ pub(crate) struct Address {
     /// 0-based column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub character: Option<u32>,
-    /// Name, as `Class.method`.
+    /// Symbol, like `Class.method`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
     /// Instead of these: `path:line:column`, 1-based.

@@ -21,11 +21,11 @@ use crate::workspace::edit::{EditPlan, PathPrecondition};
 pub(crate) struct DeleteArgs {
     /// A file, a link or a folder.
     pub path: String,
-    /// A folder with all that is in it.
+    /// A folder with its contents.
     pub recursive: Option<bool>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 

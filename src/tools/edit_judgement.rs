@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::answer::{ServerState, Verdict};
 use super::delta::DiagnosticsDelta;
 
-/// The judgement of an edit.
+/// The effect of an edit on the diagnostics, with the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct EditJudgement {
-    /// How far `diagnostics` can be relied on; `no_data` is not "clean".
+    /// The reliability of `diagnostics`; `no_data` is not "clean".
     pub verdict: Verdict,
-    /// What it broke and mended.
+    /// The diagnostics added and removed.
     pub diagnostics: EditDiagnostics,
 }
 
@@ -22,18 +22,19 @@ pub(crate) struct EditJudgement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum EditDiagnostics {
-    /// The difference between before and after.
+    /// The comparison of before and after.
     Compared(Box<DiagnosticsDelta>),
-    /// There is no difference to tell.
+    /// The reason why there is no comparison.
     Stated(DiagnosticsStatement),
 }
 
 /// The reason why an edit was not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DiagnosticsStatement {
-    /// `no_data` where a server is to be asked, `hints` where there is none, `complete` where nothing changed.
+    /// `no_data` if a server must still be asked, `hints` if there is no server, `complete` if
+    /// nothing changed.
     pub verdict: Verdict,
-    /// The state of the server that has not answered.
+    /// The state of the server that did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ServerState>,
     /// The reason in one sentence.

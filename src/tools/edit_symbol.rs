@@ -19,20 +19,20 @@ use crate::workspace::edit::{EditPlan, LineEnds};
 /// The arguments of `edit_symbol`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct EditSymbolArgs {
-    /// Which symbol.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// The whole new definition, signature included; decorators above it may be left out.
+    /// The whole new definition, signature included; decorators above it may be omitted.
     pub body: Option<String>,
-    /// Code to insert before it.
+    /// Code to insert before the symbol.
     pub before: Option<String>,
-    /// Code to insert after it.
+    /// Code to insert after the symbol.
     pub after: Option<String>,
-    /// Delete it, if nothing uses it.
+    /// Delete the symbol if it is unused.
     pub delete: Option<bool>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 

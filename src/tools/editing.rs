@@ -58,17 +58,17 @@ impl EditRunOptions {
     }
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FileResult {
     /// Relative to the workspace.
     pub path: String,
     /// `created`, `modified`, `deleted`, `renamed` or `unchanged`.
     pub operation: String,
-    /// Its name before, where it was renamed.
+    /// The former path of a renamed file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Its size now, in bytes.
+    /// The new size in bytes.
     pub size: usize,
     /// Lines added.
     pub additions: usize,

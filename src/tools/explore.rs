@@ -54,14 +54,14 @@ const MAX_CHOSEN_PLACES: usize = 20_000;
 /// The arguments of `explore`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ExploreArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// Tokens of the answer (2000).
+    /// Size of the answer in tokens (2000).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MIN_BUDGET_TOKENS, max = 50_000))]
     pub budget: Option<usize>,
-    /// Only these files and folders.
+    /// Only places in these files and folders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<PathBuf>>,
 }

@@ -32,15 +32,15 @@ const QUICK_FIX: &str = "quickfix";
 pub(crate) struct FixArgs {
     /// `source.organizeImports`, `source.fixAll`, …; `quickfix` with `rule`.
     pub kind: String,
-    /// Code of the findings: `F401`.
+    /// Diagnostic code: `F401`.
     pub rule: Option<String>,
-    /// Begin of the quick fix's title.
+    /// Start of the quick fix's title.
     pub title: Option<String>,
     /// Files and folders.
     pub paths: Vec<String>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 

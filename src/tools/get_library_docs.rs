@@ -14,9 +14,9 @@ use crate::policy::request::{CallSubjects, Effect};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DocsArgs {
-    /// From resolve_library_id.
+    /// From `resolve_library_id`.
     pub library_id: String,
-    /// Words to look for.
+    /// Search words.
     pub query: String,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct DocsOutput {
     pub source: String,
     /// Markdown.
     pub content: String,
-    /// No word of the query was found; this is an overview.
+    /// No word of the query was found; the content is an overview.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub overview: bool,
-    /// The end was cut off.
+    /// True if the end was cut off.
     pub truncated: bool,
 }
 

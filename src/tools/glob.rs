@@ -28,15 +28,15 @@ pub(crate) struct GlobArgs {
     pub path: Option<String>,
     /// Default `path`.
     pub sort: Option<Sort>,
-    /// Hidden files too.
+    /// Include hidden files.
     pub hidden: Option<bool>,
-    /// Git-ignored files too.
+    /// Include git-ignored files.
     pub no_ignore: Option<bool>,
     /// Default 200.
     pub limit: Option<i64>,
 }
 
-/// In which order paths come.
+/// The order of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
@@ -50,9 +50,9 @@ pub(crate) enum Sort {
 pub(crate) struct GlobOutput {
     /// Files, relative to the workspace.
     pub matches: Vec<String>,
-    /// Whether `matches` leaves some out.
+    /// True if there are more.
     pub has_more: bool,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -28,7 +28,7 @@ pub(crate) struct ChangesArgs {
     /// Compare with the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<bool>,
-    /// Merge these in thought; `against` is their base.
+    /// Simulate merging these; `against` is their base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_branches: Option<Vec<String>>,
     /// Default: warning.
@@ -38,7 +38,7 @@ pub(crate) struct ChangesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// What only a caller in this process can say.
+    /// Options for callers in this process only.
     #[serde(skip)]
     pub in_process: ChangesInProcess,
 }

@@ -39,11 +39,11 @@ pub(crate) struct CodeActionsArgs {
     pub at: Option<String>,
     /// `quickfix`, `refactor`, `source.organizeImports`, …
     pub kind: Option<String>,
-    /// Title of the one to do; else they are listed.
+    /// Title of the action to apply; else actions are listed.
     pub apply: Option<String>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -67,42 +67,42 @@ fn placed(
     Ok((context.path(path)?, args))
 }
 
-/// One thing that can be done.
+/// A code action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ActionItem {
-    /// What it does; what `apply` takes.
+    /// The title, as `apply` takes it.
     pub title: String,
     /// LSP's kind.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The server's key.
     pub server: String,
-    /// The server prefers it.
+    /// True if the server prefers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preferred: bool,
-    /// Why it cannot be done now.
+    /// The reason why it is not available now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled: Option<String>,
-    /// The diagnostics that it cures.
+    /// The diagnostics that it fixes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<String>,
 }
 
-/// What `lsp_code_actions` answers.
+/// The output of `lsp_code_actions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CodeActionsOutput {
-    /// What can be done, where nothing was to be applied.
+    /// The available actions, if none was to be applied.
     pub actions: Vec<ActionItem>,
-    /// What was changed.
+    /// The changed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<FileResult>,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What it broke and mended, where one was applied.
+    /// The diagnostics added and removed by an applied action.
     #[serde(flatten)]
     pub judgement: Option<EditJudgement>,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

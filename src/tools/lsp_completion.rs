@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The arguments of `lsp_completion`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CompletionArgs {
-    /// What is asked about.
+    /// The position.
     #[serde(flatten)]
     pub address: Address,
     /// Default: 20.

@@ -19,10 +19,10 @@ use crate::policy::request::CallSubjects;
 /// The arguments of `lsp_definition`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DefinitionArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// Its source too.
+    /// Include its source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<bool>,
 }

@@ -44,7 +44,7 @@ pub(crate) struct DiagnosticsArgs {
     /// File or folder (the workspace).
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Several of them.
+    /// Several files or folders.
     #[serde(serialize_with = "shown_paths", skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathBuf>>,
     /// Default `information`.
@@ -54,11 +54,11 @@ pub(crate) struct DiagnosticsArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// How long to wait.
+    /// Maximum wait in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: Option<u64>,
-    /// What only a caller in this process can say. Arguments that a hook has changed come without it.
+    /// Options for callers in this process only. Arguments changed by a hook come without them.
     #[serde(skip)]
     pub in_process: InProcess,
 }

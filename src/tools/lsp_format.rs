@@ -22,11 +22,11 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct FormatArgs {
     /// The file.
     pub path: String,
-    /// First 0-based line of a part.
+    /// First line of a range, 0-based.
     pub start_line: Option<u32>,
-    /// Its last line.
+    /// Last line.
     pub end_line: Option<u32>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
 }
 

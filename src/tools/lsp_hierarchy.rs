@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 /// The arguments of `lsp_calls`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CallsArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// `incoming`: who calls it. `outgoing`: what it calls.
+    /// `incoming`: callers. `outgoing`: callees.
     pub direction: CallDirection,
     /// Levels (1).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub(crate) struct CallsArgs {
     pub depth: Option<usize>,
 }
 
-/// Which way calls are followed.
+/// The direction of a call hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -51,7 +51,7 @@ pub enum CallDirection {
 /// The arguments of `lsp_types`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TypesArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
     /// Types above or below it.
@@ -65,7 +65,7 @@ pub(crate) struct TypesArgs {
 /// The most calls that a note names.
 const MAX_NAMED_CALLS: usize = 8;
 
-/// Which way types are followed.
+/// The direction of a type hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -117,7 +117,7 @@ impl Tool for LspImplementation {
 /// The arguments of `lsp_references`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReferencesArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
     /// Default: 100.

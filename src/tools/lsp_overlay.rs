@@ -18,21 +18,21 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct OverlayArgs {
     /// The file.
     pub path: Option<String>,
-    /// Its unsaved text.
+    /// The unsaved text.
     pub text: Option<String>,
-    /// The handle of an earlier answer.
+    /// Handle from an earlier answer.
     pub overlay: Option<String>,
 }
 
-/// What `lsp_overlay` answers.
+/// The output of `lsp_overlay`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct OverlayOutput {
-    /// The handle; none where it was dropped.
+    /// The handle; absent if the overlay was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlay: Option<String>,
-    /// The files that have an unsaved text behind it.
+    /// The files with unsaved texts in this overlay.
     pub files: Vec<String>,
-    /// Unused for so many seconds, it is forgotten.
+    /// The number of unused seconds after which the overlay expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_s: Option<u64>,
 }

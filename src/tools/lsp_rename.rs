@@ -34,14 +34,14 @@ const MAX_NAMED_TEXTS: usize = 8;
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct RenameArgs {
-    /// What gets another name.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// Not qualified.
+    /// Unqualified name.
     pub new_name: String,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// The arguments of `lsp_symbols`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SymbolsArgs {
-    /// A file: its outline.
+    /// File, for its outline.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// A name or part of one.
@@ -33,7 +33,7 @@ pub(crate) struct SymbolsArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// Local variables too.
+    /// Include local variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<bool>,
 }

@@ -26,7 +26,7 @@ const MARKS_SERVER_TIMEOUT: Duration = Duration::from_millis(400);
 /// symbol.
 const MAX_MARK_QUERIES: usize = 64;
 
-/// What a server says of a match.
+/// The server's verdict on a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MatchMark {

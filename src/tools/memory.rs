@@ -23,13 +23,13 @@ const MAX_STORED_MEMORIES: usize = 500;
 pub(crate) struct MemoryArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
     pub command: MemoryCommand,
-    /// Its name (`notes.md`); for all but list.
+    /// Note name (`notes.md`); for all but list.
     pub path: Option<String>,
-    /// For save.
+    /// Text to save.
     pub content: Option<String>,
 }
 
-/// What is done.
+/// The operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -22,30 +22,30 @@ use crate::workspace::edit::PathPrecondition;
 pub(crate) struct MoveArgs {
     /// A file or folder.
     pub from: String,
-    /// Its new path, not the folder to put it in.
+    /// The new path, not its parent folder.
     pub to: String,
-    /// Replace a file that is there.
+    /// Replace an existing file.
     pub overwrite: Option<bool>,
-    /// Change imports of it (yes).
+    /// Update imports (true).
     pub update_imports: Option<bool>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
-/// What edits of several files answer.
+/// The output of an edit of several files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct EditsOutput {
-    /// Each file.
+    /// The result for each file.
     pub results: Vec<FileResult>,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What it broke and mended.
+    /// The diagnostics added and removed.
     #[serde(flatten)]
     pub judgement: EditJudgement,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -25,14 +25,14 @@ use crate::workspace::{TextFile, WorkspacePath};
 /// The arguments of `move_symbol`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct MoveSymbolArgs {
-    /// Which symbol.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// The file that it goes to; made if it is not there.
+    /// The target file; created if missing.
     pub to: String,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 

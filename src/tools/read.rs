@@ -42,17 +42,17 @@ const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 pub(crate) struct ReadArgs {
     /// The file.
     pub path: String,
-    /// Only this symbol, whole.
+    /// Only this whole symbol.
     pub symbol: Option<String>,
     /// First line, 1-based.
     pub offset: Option<i64>,
-    /// Lines (50, at most 200).
+    /// Line count (50, at most 200).
     pub limit: Option<i64>,
     /// Number the lines.
     pub line_numbers: Option<bool>,
     /// Definitions instead of text.
     pub outline: Option<bool>,
-    /// Whether a caller in this process takes a page of [`BULK_READ_LINES`] instead of an answer's size.
+    /// True if a caller in this process reads pages of [`BULK_READ_LINES`] instead of answer size.
     #[serde(skip)]
     pub in_bulk: bool,
 }
@@ -62,24 +62,24 @@ pub(crate) struct ReadArgs {
 pub(crate) struct ReadOutput {
     /// The file, relative to the workspace.
     pub path: String,
-    /// The lines as they are, with their line breaks.
+    /// The lines unchanged, with their line breaks.
     pub content: String,
-    /// First line of `content`, 1-based; 0 where there is none.
+    /// First line of `content`, 1-based; 0 if empty.
     pub start_line: u64,
-    /// Last line of `content`, 1-based; 0 where there is none.
+    /// Last line of `content`, 1-based; 0 if empty.
     pub end_line: u64,
-    /// Whether the file goes on behind `content`.
+    /// True if the file continues after `content`.
     pub has_more: bool,
-    /// How many lines the file has; left out where it is too large to count.
+    /// The number of lines in the file; absent if it is too large to count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
-    /// `image` or `notebook`, where `content` is not the file's own text.
+    /// `image` or `notebook` if `content` is not the file's own text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// One definition a line: `first-last kind name`, 1-based lines, indented by what it lies in.
+    /// One definition per line: `first-last kind name`, 1-based lines, indented by nesting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outline: Option<String>,
-    /// What else is worth knowing: lines that were cut, hidden characters.
+    /// Further notes: lines that were cut, hidden characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }

@@ -31,11 +31,11 @@ pub(crate) struct ResolveOutput {
 /// A library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct LibraryItem {
-    /// What `get_library_docs` takes.
+    /// The id that `get_library_docs` takes.
     pub id: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// What it is.
+    /// The description.
     pub description: String,
     /// `bundled` or `remote`.
     pub source: String,

@@ -21,15 +21,15 @@ const MAX_UNUSABLE_SKILL_NOTES: usize = 20;
 /// The arguments of `skill`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct SkillArgs {
-    /// All skills, or one.
+    /// List all skills, or load one.
     pub action: SkillAction,
     /// For load.
     pub name: Option<String>,
-    /// For load: one of its `files`.
+    /// For load: a file from `files`.
     pub file: Option<String>,
 }
 
-/// What is done.
+/// The operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -43,33 +43,33 @@ pub(crate) enum SkillAction {
 /// A skill in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct SkillItem {
-    /// What it is loaded by.
+    /// The name to load it by.
     pub name: String,
-    /// What it is for.
+    /// The purpose.
     pub description: String,
-    /// Whose it is.
+    /// The owner.
     pub source: Whose,
 }
 
-/// Either the list or what was loaded.
+/// The list of skills, or the loaded skill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct SkillOutput {
-    /// Of `list`: all that can be loaded.
+    /// `list` only: the skills that can be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<SkillItem>>,
-    /// Of `list`: what cannot be loaded, and why.
+    /// `list` only: the skills that cannot be loaded, with reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Of `load`: which.
+    /// `load` only: the skill's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Of `load`: the text.
+    /// `load` only: the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Of `load`: definitions of tools that it brings; those with a `command` can be called by name.
+    /// `load` only: tool definitions of the skill; those with a `command` can be called by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
-    /// Of `load`: its other files.
+    /// `load` only: further files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }

@@ -44,20 +44,20 @@ const OBJECTIVE_BYTES: usize = 64 << 10;
 /// The arguments of `task`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct TaskArgs {
-    /// Its name in the settings.
+    /// Agent name from the settings.
     pub agent: String,
-    /// All it needs to know: it sees nothing else.
+    /// The whole task; the agent sees nothing else.
     pub objective: String,
 }
 
-/// What came of it.
+/// The output of `task`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct TaskOutput {
-    /// Who did it.
+    /// The agent.
     pub agent: String,
-    /// What it says.
+    /// The agent's summary.
     pub summary: String,
-    /// The summary was longer; its end is left out.
+    /// True if the end of a longer summary was omitted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }

@@ -52,7 +52,7 @@ pub(crate) struct TodoWriteArgs {
     pub session_id: Option<String>,
 }
 
-/// One step.
+/// A step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -62,14 +62,14 @@ pub(crate) struct TodoItem {
     pub id: String,
     /// The step.
     pub content: String,
-    /// How far it is.
+    /// The progress.
     pub status: TodoStatus,
     /// Default `medium`.
     #[serde(default)]
     pub priority: TodoPriority,
 }
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -82,7 +82,7 @@ pub(crate) enum TodoStatus {
     Completed,
 }
 
-/// How much it matters.
+/// The priority of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -96,18 +96,19 @@ pub(crate) enum TodoPriority {
     Low,
 }
 
-/// The list as it is now.
+/// The current list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct TodoOutput {
-    /// Whose it is.
+    /// The session that owns the list.
     pub session_id: String,
-    /// In the order in which they were given.
+    /// In the given order.
     pub items: Vec<TodoItem>,
-    /// How many.
+    /// The number of items.
     pub count: usize,
-    /// How many of them are in progress: none or one.
+    /// The number of items in progress: 0 or 1.
     pub in_progress: usize,
-    /// Lists of other sessions that are not done, the newest first, where this one is empty and none was named.
+    /// Unfinished lists of other sessions, newest first, if this list is empty and the call named
+    /// no session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<serde_json::Value>")]
     pub others: Vec<OtherList>,
@@ -116,11 +117,11 @@ pub(crate) struct TodoOutput {
 /// A list of another session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct OtherList {
-    /// What names it.
+    /// The session id.
     pub session_id: String,
-    /// How many items are not completed.
+    /// The number of items not completed.
     pub open: usize,
-    /// The first of them that is in progress, else the first.
+    /// The first item in progress, else the first open item.
     pub next: String,
 }
 

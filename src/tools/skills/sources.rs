@@ -21,7 +21,7 @@ const MAX_SKILL_FOLDER_DEPTH: usize = 4;
 /// The timeout for listing one folder.
 const SKILL_FOLDER_LIST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Who put a skill there.
+/// The owner of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
