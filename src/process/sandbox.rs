@@ -47,7 +47,7 @@ const EXIT_COMMAND_NOT_STARTED: i32 = 127;
 /// The time limit of a command that does nothing.
 const SANDBOX_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What keeps a command to its folders.
+/// The mechanism that limits a command to its folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Enforced {

@@ -19,7 +19,7 @@ pub(super) struct InsertEditArgs {
     file_path: String,
     /// The complete new text of the file.
     code: String,
-    /// What the edit does, in a few words.
+    /// The purpose of the edit, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -52,11 +52,11 @@ impl AliasAdapter for InsertEdit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreateFileArgs {
-    /// Absolute path of the new file; missing folders are made.
+    /// Absolute path of the new file; missing folders are created.
     file_path: String,
-    /// Its text.
+    /// The text of the file.
     content: String,
-    /// What the file is for, in a few words.
+    /// The purpose of the file, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -113,17 +113,17 @@ async fn write_whole(
     Ok(AliasAnswer::done(context.text_of(&path).unwrap_or(text)).with_changed(changed))
 }
 
-/// One replacement.
+/// A replacement.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StringReplacement {
     /// Absolute path of the file.
     file_path: String,
-    /// Exact text, with enough of the lines around it to be there once.
+    /// Exact text, with enough context to be unique.
     old_string: String,
-    /// What takes its place.
+    /// The new text.
     new_string: String,
-    /// What it is for, in a few words.
+    /// The purpose of the replacement, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -158,10 +158,10 @@ impl AliasAdapter for ReplaceString {
 /// The arguments of `multi_replace_string`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct MultiReplaceArgs {
-    /// The replacements; those of one file are made in this order.
+    /// The replacements; applied in order within each file.
     #[schemars(length(min = 1))]
     replacements: Vec<StringReplacement>,
-    /// What all of them together do, in a few words.
+    /// The purpose of all replacements, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -201,7 +201,7 @@ impl AliasAdapter for MultiReplaceString {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreateDirectoryArgs {
-    /// Absolute path of the folder; those above it are made as well.
+    /// Absolute path of the folder; parents are created too.
     dir_path: String,
 }
 
@@ -242,7 +242,7 @@ impl AliasAdapter for CreateDirectory {
 pub(super) struct ApplyPatchArgs {
     /// `*** Begin Patch` … `*** End Patch`, or a unified diff of one or several files.
     input: String,
-    /// What the patch does, in a few words.
+    /// The purpose of the patch, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }

@@ -16,7 +16,7 @@ use crate::policy::request::Effect;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GetErrorsArgs {
-    /// Absolute paths of files or folders; without them the whole workspace is looked at.
+    /// Absolute paths of files or folders (the whole workspace if omitted).
     file_paths: Option<Vec<String>>,
 }
 

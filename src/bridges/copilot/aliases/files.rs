@@ -45,7 +45,7 @@ pub(super) struct ReadFileArgs {
     file_path: String,
     /// First line, 1-based (1).
     offset: Option<i64>,
-    /// How many lines (200, which is the most).
+    /// Number of lines (200, the maximum).
     limit: Option<i64>,
 }
 
@@ -140,9 +140,9 @@ fn push_has_more(answer: &Value, what: &str, out: &mut String) {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FileSearchArgs {
-    /// Glob pattern of the path, as `src/**/*.ts`; one without `/` is a file's name anywhere.
+    /// Glob pattern of the path, like `src/**/*.ts`; without `/` it matches file names anywhere.
     query: String,
-    /// How many files (50).
+    /// Maximum number of files (50).
     max_results: Option<i64>,
 }
 
@@ -186,13 +186,13 @@ impl AliasAdapter for FileSearch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GrepSearchArgs {
-    /// What to search for.
+    /// The search text.
     query: String,
-    /// Whether it is a regular expression (false).
+    /// True if the query is a regular expression (false).
     is_regexp: Option<bool>,
-    /// Glob pattern of the files to search in, as `*.ts` or `src/**`.
+    /// Glob pattern of the files to search, like `*.ts` or `src/**`.
     include_pattern: Option<String>,
-    /// How many lines (50).
+    /// Maximum number of lines (50).
     max_results: Option<i64>,
 }
 

@@ -20,12 +20,12 @@ pub(super) struct RunInTerminalArgs {
     /// The command line.
     #[schemars(length(min = 1))]
     command: String,
-    /// What it does, in a few words.
+    /// The purpose of the command, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
-    /// Return at once, with an id for get_terminal_output; for servers and watchers.
+    /// Run in the background: return at once, with an id for get_terminal_output.
     is_background: Option<bool>,
-    /// Milliseconds until it is ended (120000).
+    /// Timeout in milliseconds (120000).
     #[schemars(range(min = 1))]
     timeout: Option<u64>,
 }
@@ -87,7 +87,7 @@ pub(super) fn command_answer(
 /// The arguments of `get_terminal_output`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetTerminalOutputArgs {
-    /// The id that run_in_terminal answered.
+    /// The id from run_in_terminal.
     id: String,
     /// Milliseconds to wait for output or the end (0).
     #[schemars(range(max = 60_000))]

@@ -13,13 +13,13 @@ use crate::policy::request::Effect;
 /// The arguments of `fetch_webpage`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct FetchWebpageArgs {
-    /// http or https addresses, five at most.
+    /// http or https addresses, at most five.
     #[schemars(length(min = 1, max = 5))]
     urls: Vec<String>,
-    /// What you want to know, in a few words. The pages come whole, whatever it is.
+    /// The information you want, in a few words. The pages are returned whole regardless.
     #[serde(default, rename = "query")]
     _query: Option<String>,
-    /// Character to continue each page from, as the end of the last answer says.
+    /// Character to continue each page from, given at the end of the last answer.
     offset: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ impl AliasAdapter for FetchWebpage {
 pub(super) struct FetchWebPageArgs {
     /// http or https address.
     url: String,
-    /// Character to continue from, as the end of the last answer says.
+    /// Character to continue from, given at the end of the last answer.
     offset: Option<usize>,
 }
 
