@@ -357,7 +357,8 @@ pub struct DiagnosticsOutput {
     /// The files whose verdict is not `complete`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<FileVerdict>,
-    /// The files asked about, relative to the workspace; for callers in this process alone, since the list is long.
+    /// The files asked about, relative to the workspace; only for callers in this process, since
+    /// the list is long.
     #[serde(skip)]
     pub looked_at: Vec<String>,
 }

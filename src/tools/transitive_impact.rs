@@ -58,8 +58,8 @@ pub(crate) struct Spread<'a> {
     comparison: AppearanceComparison,
 }
 
-/// A step of a spread whose definitions were shown as they are after the edit. The server is asked about the text before it
-/// later, since each change of the text makes it analyse again.
+/// A step of a spread whose definitions were measured after the edit. The server is asked about the
+/// text before the edit later, since it analyses again after each change of the text.
 #[derive(Debug)]
 pub(crate) struct SpreadStep {
     doubtful: BTreeSet<Declaration>,
@@ -90,7 +90,8 @@ impl<'a> Spread<'a> {
         Self { context, language, changed: changed.clone(), known: BTreeSet::new(), comparison }
     }
 
-    /// Finds the definitions in `checked` that may look different now, and asks for their appearance after the edit.
+    /// Finds the definitions in `checked` that may look different now, and requests their
+    /// appearance after the edit.
     pub(crate) async fn begin_step(
         &mut self,
         checked: &BTreeMap<WorkspacePath, FileTextPair>,
@@ -130,7 +131,8 @@ impl<'a> Spread<'a> {
         Ok(SpreadStep { doubtful, users, appearances })
     }
 
-    /// Compares the definitions of `step` with their appearance before the edit, and returns the files that use different ones.
+    /// Compares the definitions of `step` with their appearance before the edit, and returns the
+    /// files that use different ones.
     pub(crate) async fn end_step(
         &mut self,
         step: SpreadStep,

@@ -12,8 +12,8 @@ use crate::text::notebook::NOTEBOOK_EXTENSION;
 /// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the
 /// root itself.
 ///
-/// The path denotes a place, not an existing file; the kernel decides whether symlinks on the way lead
-/// out when the file is opened.
+/// The path denotes a place, not an existing file; the kernel decides whether symlinks on the way
+/// lead out when the file is opened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<Path>);
 

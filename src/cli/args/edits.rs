@@ -169,7 +169,8 @@ pub(crate) struct WriteCommandArgs {
 /// `patch`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct PatchCommandArgs {
-    /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -, stdin]
+    /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -,
+    /// stdin]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
     /// Options of the edit.

@@ -3,8 +3,8 @@
 //!
 //! There are three ways, chosen by the server's capabilities and the catalogue's rule: pulls
 //! ([`pull`]), pushes ([`push`]), and requests to tsserver through a command ([`tsserver`]). None
-//! of them ever accepts findings that may belong to an older text. [`notebook`] asks about the cells
-//! of notebooks.
+//! of them ever accepts findings that may belong to an older text. [`notebook`] checks the cells of
+//! notebooks.
 
 pub(super) mod cache;
 mod failed_check;
@@ -100,7 +100,8 @@ impl Session {
         Ok(fresh)
     }
 
-    /// The findings in `path` that are shown, and how far they can be relied on by all that the server says of the project.
+    /// The visible findings in `path`, with their completeness by the server's reports on the
+    /// project.
     async fn judge_findings(
         &self,
         path: &WorkspacePath,

@@ -24,7 +24,8 @@ use crate::workspace::WorkspacePath;
 const CELL_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 impl Session {
-    /// The server's findings in the cells with code in `language` of the notebook at `path`, as it is on disk now.
+    /// The server's findings in the code cells in `language` of the notebook at `path`, as it is on
+    /// disk now.
     pub(crate) async fn notebook_diagnostics(
         &self,
         path: &WorkspacePath,

@@ -4,17 +4,22 @@
 //! response, even an error, shows that the server has read everything before it. *Silence* is a
 //! time without pushes: twice the longest delay measured for the server (`quiet-ms`), 500 ms if
 //! none is given, 1 s for a server that was not measured. `PushWaitState::decide` takes the first
-//! row that fits:
+//! rule that fits the last push:
 //!
-//! | the last push | and | then |
-//! |---|---|---|
-//! | has a version newer than ours | | start over with the newer text; wait if the server has claimed versions that were never sent |
-//! | has our version, is empty | the server was not measured, and it is the first text of the document | take it after silence since the push: findings of linters may follow |
-//! | has our version | it is not the known empty first push, and as many pushes have come as the rule expects | take it, after the rule's sign of being done if there is one |
-//! | has no version, came after our text | barrier answered, server measured, all pushes owed to earlier texts have come, not the empty first push | take it |
-//! | has no version, came after our text, or has our version | otherwise | take it after barrier and silence |
-//! | is of an older text | the server sends nothing when nothing changed (`silent-when-same`) | take it after the barrier and the sign of being done, else after barrier and silence |
-//! | none, or of an older text | | wait; at the deadline: `no_data` |
+//! 1. It has a version newer than ours: start over with the newer text; wait if the server has
+//!    claimed versions that were never sent.
+//! 2. It has our version and is empty, the server was not measured, and it is the first text of the
+//!    document: take it after silence since the push, as findings of linters may follow.
+//! 3. It has our version, it is not the known empty first push, and as many pushes have come as the
+//!    catalogue expects: take it, after the server's sign of completion if there is one.
+//! 4. It has no version and came after our text, the barrier is answered, the server was measured,
+//!    all pushes owed to earlier texts have come, and it is not the empty first push: take it.
+//! 5. It has our version, or has no version and came after our text: take it after barrier and
+//!    silence.
+//! 6. It is of an older text, and the server sends nothing if nothing changed
+//!    (`silent-when-same`): take it after the barrier and the sign of completion, else after
+//!    barrier and silence.
+//! 7. There is no push, or it is of an older text: wait; at the deadline: `no_data`.
 //!
 //! An answer accepted after silence states this; for a server that was not measured it is
 //! `partial`.

@@ -50,7 +50,7 @@ impl Session {
             return Err(self.refused_error("there is nothing at this place that can be renamed"));
         }
         let mut proposal = self.proposal_from_edit(&asked.value).await?;
-        // rust-analyzer leaves the edits of texts to the request that a move of files is announced by.
+        // rust-analyzer omits the text edits here and returns them for `workspace/willRenameFiles`.
         let moves: Vec<_> =
             proposal.moves().into_iter().filter(|(from, _)| self.wants_will_rename(from)).collect();
         if !moves.is_empty() {

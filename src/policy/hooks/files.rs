@@ -3,8 +3,10 @@
 //!
 //! ```json
 //! {"version": 1, "hooks": {
-//!   "preToolUse": [{"type": "command", "bash": "./check.sh", "timeoutSec": 5, "cwd": "tools", "env": {"A": "b"}}],
-//!   "PostToolUse": [{"matcher": "edit|write", "hooks": [{"type": "command", "command": "./log.sh", "timeout": 5}]}]
+//!   "preToolUse": [{"type": "command", "bash": "./check.sh", "timeoutSec": 5, "cwd": "tools",
+//!                   "env": {"A": "b"}}],
+//!   "PostToolUse": [{"matcher": "edit|write",
+//!                    "hooks": [{"type": "command", "command": "./log.sh", "timeout": 5}]}]
 //! }}
 //! ```
 //!

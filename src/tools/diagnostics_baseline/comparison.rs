@@ -133,7 +133,8 @@ impl Baseline {
         }
     }
 
-    /// The findings after the edit that may be new, the likely ones first: the findings before it are not all known yet.
+    /// The findings after the edit that may be new, likely ones first. The findings before the edit
+    /// are not all known yet.
     pub(super) fn likely_new(
         &self,
         edits: &[EditedText],

@@ -241,7 +241,8 @@ impl Baseline {
         let is_left = |subject: &&LanguageFile| !is_gone(edits, &subject.path);
         let left: Vec<LanguageFile> = self.subjects.iter().filter(is_left).cloned().collect();
         let mut after = check_files_until(context, left, view, self.mode, until).await;
-        // The servers analyse again after each change of the text, so questions about the text after the edit come first.
+        // Servers analyse again after each change of the text, so questions about the edited text
+        // come first.
         let mut remedied = self.likely_new(edits, &after);
         remedy::add_remedies(context, &mut remedied, view).await;
         let spreads = self.begin_spread(context, edits, view, &after, until).await;

@@ -55,7 +55,8 @@ pub(super) async fn forward(
 /// The progress counter of a call, which only increases.
 ///
 /// The counter counts checked files or lines of output. Events without a count add a growing
-/// fraction between two counts. Servers' percentages are part of the message, since they can decrease.
+/// fraction between two counts. Servers' percentages are part of the message, since they can
+/// decrease.
 #[derive(Debug, Default)]
 struct ProgressCounter {
     done: usize,

@@ -2,7 +2,8 @@
 //!
 //! | URI | content |
 //! |---|---|
-//! | `lsp-tools://diagnostics` | the diagnostics of the whole workspace, as in the answer of `lsp_diagnostics` |
+//! | `lsp-tools://diagnostics` | the workspace's diagnostics, as in the answer of `lsp_diagnostics`
+//! |
 //! | `lsp-tools://diagnostics/{path}` | those of one file or folder; supports subscriptions |
 //! | `lsp-tools://logs` | the latest log lines of every requested server |
 //! | `lsp-tools://logs/{server}` | those of one server |
