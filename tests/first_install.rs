@@ -257,7 +257,7 @@ fn failed_package_manager_is_told_in_one_line_with_its_remedy() {
     fs::remove_file(bin.path().join("npm")).unwrap();
     std::os::unix::fs::symlink(real, bin.path().join("npm")).unwrap();
     let said = install_with(bin.path(), "pyright");
-    assert!(said.contains("npm is there, and Node.js is not on PATH ("), "{said}");
+    assert!(said.contains("npm is installed, but Node.js is not on PATH ("), "{said}");
 }
 
 #[test]

@@ -208,7 +208,8 @@ async fn install_without_expected_program_is_an_error() {
     let data = tempfile::tempdir().unwrap();
     let wrong = server("no-such-program", "{ npm = ['left-pad@1.3.0'] }");
     let error = install(data.path(), "wrong", &wrong).await.unwrap_err();
-    let expected = "left-pad@1.3.0 brought no program `no-such-program`, which the catalogue names as the command of wrong";
+    let expected =
+        "left-pad@1.3.0 did not install the program `no-such-program`, the command of wrong in the catalogue";
     assert_eq!(error.to_string(), expected);
     assert!(!data.path().join("servers/wrong/current").exists());
 }
@@ -240,7 +241,7 @@ async fn install_of_manual_recipe_or_invalid_key_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let by_hand = server("a", "{ manual = 'ask your distribution', advice = 'apt install a' }");
     let error = install(data.path(), "a", &by_hand).await.unwrap_err();
-    assert_eq!(error.to_string(), "a has to be installed by hand: ask your distribution");
+    assert_eq!(error.to_string(), "a must be installed manually: ask your distribution");
     for key in ["", "../up", ".hidden", "a/b"] {
         let error = install(data.path(), key, &server("a", "{ npm = ['a@1'] }")).await.unwrap_err();
         assert!(matches!(error, InstallError::Key { .. }), "{error}");

@@ -163,8 +163,7 @@ fn refused(server: &str) -> (Impostor, String) {
 #[ignore = "slow: just slow"]
 fn pypi_wheel_with_wrong_hash_is_refused() {
     let (_impostor, said) = refused("ruff");
-    let expected =
-        format!("ruff=={} came from PyPI with other content than the lock of ruff names", version("ruff"));
+    let expected = format!("ruff=={} from PyPI does not match the lock of ruff", version("ruff"));
     assert!(said.contains(&expected) && said.contains("it has sha256 "), "{said}");
     assert!(said.contains(" hashes. "), "{said}");
 }
@@ -173,8 +172,7 @@ fn pypi_wheel_with_wrong_hash_is_refused() {
 fn npm_package_with_wrong_hash_is_refused() {
     let (impostor, said) = refused("pyright");
     let version = version("pyright");
-    let expected =
-        format!("pyright@{version} came from npm with other content than the lock of pyright names");
+    let expected = format!("pyright@{version} from npm does not match the lock of pyright");
     assert!(said.contains(&expected) && said.contains("it has sha512-"), "{said}");
     // The lock's addresses are those of the public registry; the user's own one is asked in its place.
     let tarball = format!("/pyright/-/pyright-{version}.tgz");

@@ -90,7 +90,7 @@ async fn pinned_program_changed_before_start_does_not_run() {
         let finished = finish(&project, program, &args, pins).await;
         assert_eq!(finished.exit, Exit::Code(127));
         let said = format!(
-            "`{}` is not what was trusted: it was changed or exchanged before it could run; look at it, then: lsp-tools trust",
+            "`{}` changed after it was trusted and was not run; review it, then run: lsp-tools trust",
             changed.display()
         );
         assert_eq!((finished.tail, mark.exists()), (vec![said], false));

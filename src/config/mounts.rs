@@ -292,7 +292,7 @@ impl MountConfig {
             let (name, file, taken) = (&mount.name, &mount.file, &known.name);
             let theirs = &known.file;
             return Some(escape_unprintable(&format!(
-                "the MCP server `{name}` of `{file}` is not mounted: `{taken}` of `{theirs}` has that name, or one that looks like it"
+                "the MCP server `{name}` of `{file}` is not mounted: its name equals or resembles `{taken}` of `{theirs}`"
             )));
         }
         if let MountTransport::Stdio { command, args, cwd, .. } = &mount.transport {
@@ -389,11 +389,10 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
         }
     } else {
         if words.url.is_some() {
-            return Err("it has a `url`, which a program has not; its `type` would be \"http\"".to_owned());
+            return Err("it has a `url`, which is only for `type = \"http\"`".to_owned());
         }
         let command = words.command.filter(|command| !command.trim().is_empty());
-        let command = command
-            .ok_or("it names no program; give its `command`, or a `url` for a server that runs elsewhere")?;
+        let command = command.ok_or("it has no `command`; give one, or a `url` for a remote server")?;
         MountTransport::Stdio { command, args: words.args, env: words.env, cwd: words.cwd.map(PathBuf::from) }
     };
     let timeout = Duration::from_millis(timeout);
@@ -402,15 +401,15 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
 
 fn parse_address(url: Option<String>, has_command: bool) -> Result<Url, String> {
     if has_command {
-        return Err("it has a `command`, which a server that runs elsewhere has not".to_owned());
+        return Err("it has a `command`, which is not for remote servers".to_owned());
     }
-    let text = url.ok_or("it has no address; give its `url`")?;
-    let url = Url::parse(&text).map_err(|error| format!("its `url` is no address: {error}"))?;
+    let text = url.ok_or("it has no `url`; give one")?;
+    let url = Url::parse(&text).map_err(|error| format!("its `url` is invalid: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("its `url` must begin with http:// or https:// and name a host".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("its `url` has a user's name or password in it; put them into `headers`".to_owned());
+        return Err("its `url` contains a user name or password; use `headers` instead".to_owned());
     }
     Ok(url)
 }
@@ -429,7 +428,7 @@ fn parse_entries(
             Some(Value::Object(servers)) => {
                 Ok(servers.iter().map(|(name, value)| FileEntry::new(name, value)).collect())
             }
-            Some(_) => Err("its `mcpServers` is no object".to_owned()),
+            Some(_) => Err("its `mcpServers` is not an object".to_owned()),
             None => Err("it has no `mcpServers`".to_owned()),
         }
     });

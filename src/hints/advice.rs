@@ -26,7 +26,7 @@ pub(crate) fn advice(key: &str, server: &ServerSpec) -> Advice {
         (Some(command), ..) => format!("{key} is not installed, run: {command}"),
         (None, Some(manual), _) => format!("{key} is not installed: {manual}"),
         (None, None, Some(homepage)) => format!("{key} is not installed, see {homepage}"),
-        (None, None, None) => format!("{key} is not installed, and no way to install it is known"),
+        (None, None, None) => format!("{key} is not installed; the catalogue has no installation for it"),
     };
     Advice { install, ours: server.install.has_recipe(), sentence }
 }
@@ -166,7 +166,7 @@ mod tests {
             (manual.install, manual.sentence.as_str()),
             (None, "x is not installed: get it from your system")
         );
-        assert_eq!(of("").sentence, "x is not installed, and no way to install it is known");
+        assert_eq!(of("").sentence, "x is not installed; the catalogue has no installation for it");
     }
 
     #[test]

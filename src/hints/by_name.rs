@@ -339,10 +339,10 @@ fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: 
         let (owner, container) = (normalize_name(owner), normalize_name(container));
         if owner == container {
             score += 50;
-            why.push("its class is called as the variable".to_owned());
+            why.push("its class has the variable's name".to_owned());
         } else if owner.len() > 2 && (container.contains(&owner) || owner.contains(&container)) {
             score += 30;
-            why.push("its class is called much as the variable".to_owned());
+            why.push("its class has nearly the variable's name".to_owned());
         }
     }
     score

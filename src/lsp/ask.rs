@@ -35,10 +35,10 @@ pub(crate) enum AskError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// The answer would have been incomplete.
-    #[error("it was still at work: {0}")]
+    #[error("it was still working: {0}")]
     Busy(UnfinishedWork),
     /// The file kept changing during the request.
-    #[error("{path} kept changing while it was asked about; ask again when it is at rest")]
+    #[error("{path} kept changing during the request; try again when it no longer changes")]
     Moving {
         /// The file.
         path: String,

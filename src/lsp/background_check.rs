@@ -135,7 +135,7 @@ impl Session {
             }
             CheckStage::Unasked | CheckStage::Asked(_) => format!("{} has not begun", rule.name),
             CheckStage::Ending(_) | CheckStage::Ended => {
-                format!("{} has not told all that it found", rule.name)
+                format!("{} has not reported all of its findings", rule.name)
             }
         };
         Ok(CheckFindings::Outdated((demand == CheckDemand::Awaited).then_some(why)))

@@ -406,7 +406,7 @@ fn glob(pattern: &str) -> Option<GlobSet> {
         Ok(glob) => Some(glob),
         Err(error) => {
             let pattern: String = pattern.chars().take(200).collect();
-            tracing::warn!(pattern, "a server registered a glob that cannot be understood: {error}");
+            tracing::warn!(pattern, "a server registered an invalid glob: {error}");
             None
         }
     }

@@ -148,7 +148,11 @@ impl Session {
         stopping: &CancellationToken,
     ) -> Result<Self, StartFailure> {
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
-            return Err(StartFailure { reason: "its pipes are gone".into(), exit: None, stderr: Vec::new() });
+            return Err(StartFailure {
+                reason: "its pipes are closed".into(),
+                exit: None,
+                stderr: Vec::new(),
+            });
         };
         let handler = ServerHandler::new(state.clone());
         let connection = Peer::open(&state.server, stdout, stdin, handler, setup.trace.clone());
@@ -164,7 +168,7 @@ impl Session {
                 drop(connection);
                 process.terminate(Duration::ZERO).await;
                 return Err(StartFailure {
-                    reason: "it is not needed any more".into(),
+                    reason: "it is no longer needed".into(),
                     exit: None,
                     stderr: Vec::new(),
                 });
@@ -423,7 +427,7 @@ impl Session {
             let deadline = Instant::now() + patience;
             match self.connection.request::<Value>(Shutdown::METHOD, &Value::Null, deadline).await {
                 Err(RequestError::Timeout { .. }) if patience == SILENT_SERVER_SHUTDOWN_TIMEOUT => {
-                    tracing::debug!(server = self.server(), "it does not answer, and is ended");
+                    tracing::debug!(server = self.server(), "it does not respond and is ended");
                 }
                 answered => {
                     if let Err(error) = answered {

@@ -282,7 +282,7 @@ impl SessionState {
         let (publish, left_out) = match read {
             Ok(read) => read,
             Err(error) => {
-                tracing::warn!(server = %self.server, "diagnostics that cannot be understood: {error}");
+                tracing::warn!(server = %self.server, "diagnostics that cannot be decoded: {error}");
                 return;
             }
         };
@@ -408,7 +408,7 @@ impl SessionState {
                 json!({ "applied": true })
             }
             None => {
-                json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" })
+                json!({ "applied": false, "failureReason": "only requested edits are applied" })
             }
         }
     }

@@ -363,7 +363,7 @@ impl Runtime {
                 .paths
                 .iter()
                 .find(is_named)
-                .map(|path| (path, "the settings of git name it as something to run or to read"))
+                .map(|path| (path, "git's configuration names it as a program or file to use"))
         };
         subjects.governs = listed
             .or_else(of_git)
@@ -417,7 +417,7 @@ impl ToolDirectory for Runtime {
 fn timeout_error(tool: &str, limit: Duration) -> ToolError {
     let error = format!("{tool} was ended because it took longer than {} ms", limit.as_millis());
     ToolError::new(ErrorCode::Timeout, error)
-        .with_hint("ask for less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
+        .with_hint("request less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
 }
 
 /// Turns a panic of a tool into a result.
@@ -425,7 +425,10 @@ fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
     let error = from_panic_text(&what).unwrap_or_else(|| {
-        ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log")
+        ToolError::new(
+            ErrorCode::Internal,
+            "the tool failed because of an internal error; details are in the log",
+        )
     });
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }

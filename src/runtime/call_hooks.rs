@@ -82,7 +82,7 @@ impl Runtime {
         hook: &str,
     ) -> Result<Box<dyn PreparedRun + 't>, ToolError> {
         let prepared = self.prepare(call.tool, &arguments).map_err(|error| {
-            let what = format!("the hook `{hook}` gave arguments that cannot be used: {}", error.error);
+            let what = format!("the hook `{hook}` returned invalid arguments: {}", error.error);
             ToolError::new(error.code, what)
         })?;
         (call.arguments, call.subjects) = (arguments, prepared.subjects);
@@ -195,7 +195,7 @@ impl Runtime {
         let root = self.context.workspace.root();
         let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
         let failed = |error: &dyn std::fmt::Display| {
-            denied(format!("the hooks in {} cannot be looked at: {error}", files::FOLDER))
+            denied(format!("the hooks in {} cannot be read: {error}", files::FOLDER))
         };
         let read = files::read(&self.context.workspace);
         let launch = &self.context.config.launch;
@@ -210,10 +210,10 @@ impl Runtime {
         };
         let again = "look at it, then: lsp-tools trust";
         if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {
-            return Err(denied(format!("the hooks file {gone}, which was trusted, is gone")).with_hint(again));
+            return Err(denied(format!("the trusted hooks file {gone} is missing")).with_hint(again));
         }
         if lost {
-            let what = "the project's hooks, which were trusted, or what else it says of running programs has changed since";
+            let what = "a program that the project's hooks or settings run has changed since it was trusted";
             return Err(denied(what.to_owned()).with_hint(again));
         }
         let mut hooks = Cow::Borrowed(self.hooks.as_ref());

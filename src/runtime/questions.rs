@@ -103,7 +103,7 @@ impl Runtime {
             Target::File(path) => SymbolsArgs { path: Some(path), ..asked },
             Target::Name(name) => SymbolsArgs { query: Some(name), ..asked },
             _ => {
-                let what = "symbols are asked of a file or by a name, not of a position";
+                let what = "symbols need a file or a name, not a position";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(refused("{}"), "its JSON has no `cells`");
         for broken in ["", "[", "{\"cells\": [{\"source\": 3}]}", "{\"cells\": [{\"source\": \"\\ud83e\"}]}"]
         {
-            assert!(refused(broken).starts_with("its text is not a notebook's JSON: "), "{broken}");
+            assert!(refused(broken).starts_with("its text is not valid notebook JSON: "), "{broken}");
         }
     }
 }

@@ -244,7 +244,7 @@ fn ends_in_haste(project: &Project, stopped: bool) {
     });
     let said = run(command);
     stopper.into_iter().for_each(|stopper| stopper.join().expect("it was stopped"));
-    assert!(said.err.contains("it does not answer, and is ended"), "{}", said.err);
+    assert!(said.err.contains("it does not respond and is ended"), "{}", said.err);
     assert_eq!(said.code, Some(4), "{}", said.err);
 }
 

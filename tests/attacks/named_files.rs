@@ -59,7 +59,7 @@ async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
         assert!(!evil.exists(), "{command}");
         let told =
             String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
-        assert!(told.contains(&format!("{file}`, which the command of odd names, is not trusted")), "{told}");
+        assert!(told.contains(&format!("{file}`, used by the command of odd, is not trusted")), "{told}");
     }
 }
 

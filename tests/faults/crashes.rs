@@ -60,7 +60,7 @@ async fn server_crashing_always_is_reported_with_status_and_stderr() {
         // then, the next one is twice as long, and the fifth is three minutes.
         for asked in 1.. {
             let (_, detail) = failure(in_time(play.hover("a.scr")).await);
-            if detail.contains("tried again in") {
+            if detail.contains("next attempt in") {
                 break;
             }
             assert!(asked < 4, "{at}: {detail}");

@@ -186,7 +186,7 @@ async fn malformed_diagnostic_does_not_drop_the_others() {
         let play = Play::new(&scenario);
         let answer = in_time(play.check("a.scr")).await.expect("a check");
         assert!(
-            answer.notes.iter().any(|note| note.contains("diagnostics that cannot be understood")),
+            answer.notes.iter().any(|note| note.contains("diagnostics that cannot be decoded")),
             "{answer:?}"
         );
         let good =

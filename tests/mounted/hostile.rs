@@ -93,7 +93,7 @@ fn mounted_tool_names_resembling_others_are_left_out() {
     let look_alike = with_settings(&(entry(&project, "tool1", "good") + &entry(&project, "Tooll", "good")));
     let (listed, _) = json_of(&look_alike, &["mcp", "list"]);
     assert_eq!(listed["servers"].as_array().map(Vec::len), Some(1));
-    assert!(listed["left_out"][0].as_str().unwrap().contains("looks like it"), "{listed}");
+    assert!(listed["left_out"][0].as_str().unwrap().contains("equals or resembles"), "{listed}");
 }
 
 /// What a server says of itself lowers no approval.

@@ -263,7 +263,7 @@ fn command_post_hook_may_replace_answer_and_failure_is_noted() {
     let output = shell.run(&["hover", "a.scr:1:5"]);
     assert_eq!(output.status.code(), Some(4), "{}", told(&output));
     assert!(
-        told(&output).contains("what a hook put in the place of lsp_hover's answer is none"),
+        told(&output).contains("the answer of lsp_hover that a hook returned is invalid"),
         "{}",
         told(&output)
     );

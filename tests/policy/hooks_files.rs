@@ -145,7 +145,7 @@ async fn hooks_file_changed_or_removed_after_trust_denies_calls() {
     assert!(error(&denied).contains("has changed since it was trusted"), "{:?}", denied.value);
     fs::remove_file(stage.project.path(FILE)).unwrap();
     let denied = stage.call(&runtime, "test_read", json!({})).await;
-    assert!(error(&denied).contains("is gone"), "{:?}", denied.value);
+    assert!(error(&denied).contains("is missing"), "{:?}", denied.value);
     trust(&runtime).await;
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
 }

@@ -97,7 +97,7 @@ fn notebook_that_cannot_be_checked_is_named_and_lowers_the_verdict() {
         [
             "broken.ipynb",
             "partial",
-            "broken.ipynb was not checked: its text is not a notebook's JSON: EOF while parsing a list at line 1 column 11",
+            "broken.ipynb was not checked: its text is not valid notebook JSON: EOF while parsing a list at line 1 column 11",
         ],
         ["n.ipynb", "partial", "pyright does not check notebooks"],
         [

@@ -56,7 +56,7 @@ async fn version_that_is_not_installed_is_named_with_the_one_that_answered() {
     let check = json(&project, &["typescript-language-server"], &["--no-daemon", "check", "src/c.ts"]);
     assert_eq!(check["verdict"], "partial", "{check}");
     let told = check.to_string();
-    for part in ["typescript 5.9.3 answered", "the project has 7.0.2", "lsp-tools install tsc@7.0.2"] {
+    for part in ["typescript 5.9.3 answered", "the project uses 7.0.2", "lsp-tools install tsc@7.0.2"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(!project.path("mark").exists());
@@ -124,12 +124,12 @@ async fn required_version_of_a_linter_that_does_not_run_is_the_reason_of_a_parti
     let check = json(&project, &["ruff"], &["--no-daemon", "check", "m.py"]);
     assert_eq!(check["verdict"], "partial", "{check}");
     assert!(
-        check.to_string().contains("the project has 0.9.3 (ruff.toml); run: lsp-tools install ruff@0.9.3"),
+        check.to_string().contains("the project uses 0.9.3 (ruff.toml); run: lsp-tools install ruff@0.9.3"),
         "{check}"
     );
     project.write("ruff.toml", "required-version = \">=0.9\"\n");
     let check = json(&project, &["ruff"], &["--no-daemon", "check", "m.py"]);
-    assert!(!check.to_string().contains("the project has"), "{check}");
+    assert!(!check.to_string().contains("the project uses"), "{check}");
 }
 
 /// Configurations that the command lines of these servers refuse.

@@ -119,7 +119,7 @@ async fn untrusted_project_file_not_overridable_disables_server() {
     let answer = hover(&workspace).await;
     let status = &answer["server_status"];
     assert_eq!((&answer["verdict"], &status["state"]), (&json!("hints"), &json!("disabled")), "{answer}");
-    let why = "scripted would run what `run.*.command` of `tool.toml` of this project says; to allow that, run: lsp-tools trust";
+    let why = "scripted would run code that `run.*.command` of `tool.toml` of this project names; to allow that, run: lsp-tools trust";
     assert_eq!(status["detail"], why);
     assert_eq!(project.log().starts(), 0);
     // Without that word it is a file like any other.
@@ -137,7 +137,7 @@ async fn untrusted_rule_variable_command_failing_disables_server() {
     let answer = hover(&workspace).await;
     let detail = answer["server_status"]["detail"].as_str().unwrap_or_default();
     assert!(
-        detail.contains("it was not started, since `sh -c") && detail.contains("failed: chosen in"),
+        detail.contains("it was not started, because `sh -c") && detail.contains("failed: chosen in"),
         "{detail}"
     );
     assert_eq!(project.log().starts(), 0);

@@ -47,7 +47,7 @@ impl Session {
         let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };
         let [checker, said] = failure.map(|text| text.as_str().unwrap_or_default());
         let why = format!(
-            "{}: {checker} failed on this text, however often it was given to it (`{said}`), so its findings are missing",
+            "{}: {checker} failed on this text in every attempt (`{said}`), so its findings are missing",
             self.server()
         );
         if raw.known == DiagnosticsCompleteness::Complete {

@@ -224,7 +224,7 @@ impl Session {
 
     /// The message that a server has more findings in one file than the limit.
     fn too_much(&self, left_out: usize) -> String {
-        format!("{} has {left_out} findings more than are read", self.server())
+        format!("{} has {left_out} findings above the limit", self.server())
     }
 
     fn decode_all(&self, raw: RawDiagnostics, deadline: Instant) -> ServerFileDiagnostics {
@@ -233,7 +233,7 @@ impl Session {
         let decoded: Vec<_> = raw.items.iter().map(|item| texts.diagnostic(item)).collect();
         let odd = decoded.iter().filter(|item| item.is_none()).count();
         if odd > 0 {
-            notes.push(format!("{} sent {odd} diagnostics that cannot be understood", self.server()));
+            notes.push(format!("{} sent {odd} diagnostics that cannot be decoded", self.server()));
         }
         let last = |count: usize| decoded.iter().skip(decoded.len() - count).flatten().cloned().collect();
         let background = raw.background.map(last);

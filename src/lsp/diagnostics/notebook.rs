@@ -104,7 +104,7 @@ impl Session {
         };
         let source = self.state.spec.diagnostics.source;
         if matches!(source, DiagnosticsSource::None | DiagnosticsSource::Tsserver) {
-            return Ok(without(format!("{} gives no diagnostics of notebooks", self.server())));
+            return Ok(without(format!("{} has no diagnostics for notebooks", self.server())));
         }
         if self.offers(PULL, &cell.path, &cell.language_id)
             || source == DiagnosticsSource::Pull
@@ -113,11 +113,11 @@ impl Session {
             return self.pull_cell(cell, deadline).await;
         }
         if source == DiagnosticsSource::Pull {
-            return Ok(without(format!("{} did not offer diagnostics in time", self.server())));
+            return Ok(without(format!("{} did not register diagnostics in time", self.server())));
         }
         let barrier = std::pin::pin!(wait_for_barrier(self.start_barrier(cell)?, deadline));
         let pushed = self.listen_for_push(&cell.path, cell.clone(), false, barrier, deadline).await?;
-        let odd = || without(format!("{} said nothing about this version of a cell", self.server()));
+        let odd = || without(format!("{} sent no diagnostics for this version of a cell", self.server()));
         Ok(self.without_failed_checks(pushed.unwrap_or_else(odd)))
     }
 

@@ -32,7 +32,7 @@ impl Session {
             && !self.wait_for_offer(path, &snapshot.language_id, deadline).await
         {
             let known = DiagnosticsCompleteness::NoData(format!(
-                "{} did not offer diagnostics in time",
+                "{} did not register diagnostics in time",
                 self.server()
             ));
             return Ok(RawDiagnostics::without_findings(snapshot, known));

@@ -325,11 +325,14 @@ impl Session {
     fn no_push_diagnostics(&self, snapshot: Snapshot, waited: Duration) -> RawDiagnostics {
         let known = DiagnosticsCompleteness::NoData(match self.unfinished_work() {
             Some(busy) => {
-                format!("{}; it has said nothing about this text yet", busy.sentence(self.server()))
+                format!(
+                    "{}; it has not published diagnostics for this text yet",
+                    busy.sentence(self.server())
+                )
             }
             None => {
                 format!(
-                    "{} said nothing about this text within {} ms",
+                    "{} published no diagnostics for this text within {} ms",
                     self.server(),
                     waited.as_millis().max(1)
                 )
@@ -352,10 +355,10 @@ impl Session {
         if let Some(waited) = silence {
             let reason = match pushes.version == Some(snapshot.version) {
                 true => "may report more about this text",
-                false => "does not say which text its diagnostics are about",
+                false => "does not state the version of the text its diagnostics belong to",
             };
             let note = format!(
-                "{} {reason}; taken after {} ms, when it had been silent",
+                "{} {reason}; accepted after {} ms without further pushes",
                 self.server(),
                 waited.as_millis()
             );

@@ -131,7 +131,7 @@ impl Session {
         match edits.as_slice() {
             [] => Ok(Proposal::default()),
             [edit] => self.proposal_from_edit(edit).await,
-            _ => Err(self.unusable_error("a command that asks for several edits")),
+            _ => Err(self.unusable_error("a command that requests several edits")),
         }
     }
 }

@@ -32,7 +32,7 @@ impl Session {
             let request = DocumentRequest::new::<PrepareRenameRequest>(DependencyScope::File, params);
             let asked = self.ask(path, &request, deadline).await;
             if self.value_or_refusal(asked)?.is_null() {
-                return Err(self.refused_error("there is nothing at this place that can be renamed"));
+                return Err(self.refused_error("nothing at this position can be renamed"));
             }
         }
         let params = |snapshot: &Snapshot, encoding| RenameParams {
@@ -47,7 +47,7 @@ impl Session {
             return Err(ProposalError::Busy { server: self.server().to_owned(), work });
         }
         if asked.value.is_null() {
-            return Err(self.refused_error("there is nothing at this place that can be renamed"));
+            return Err(self.refused_error("nothing at this position can be renamed"));
         }
         let mut proposal = self.proposal_from_edit(&asked.value).await?;
         // rust-analyzer omits the text edits here and returns them for `workspace/willRenameFiles`.

@@ -150,7 +150,7 @@ fn difference_names_both_versions_and_the_server_that_can_be_installed() {
     assert_eq!(difference(server, "5.9.3", Some("5.9.3")), None);
     assert_eq!(difference(server, "^5.4", Some("5.9.3")), None);
     let told = difference(server, "7.0.2", Some("5.9.3")).unwrap();
-    assert!(told.starts_with("typescript 5.9.3 answered, and the project has 7.0.2 ("), "{told}");
+    assert!(told.starts_with("typescript 5.9.3 answered, but the project uses 7.0.2 ("), "{told}");
     assert!(told.ends_with("; run: lsp-tools install tsc@7.0.2"), "{told}");
     let told = difference("tsc", "5.4.5", Some("7.0.2")).unwrap();
     assert!(told.ends_with("; run: lsp-tools install typescript-language-server@5.4.5"), "{told}");

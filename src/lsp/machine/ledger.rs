@@ -309,9 +309,7 @@ impl MachineShare {
 
     fn note_failure(&self, error: &StateError) {
         if !self.failed.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                "{error}; the memory of language servers is kept within bounds for each workspace alone"
-            );
+            tracing::warn!("{error}; the memory of language servers is limited per workspace only");
         }
     }
 }

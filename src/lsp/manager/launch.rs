@@ -85,7 +85,7 @@ pub(super) async fn launch(
         pins,
     };
     let more = untrusted::variables(setup, &spec, &spawn).await;
-    spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
+    spawn.env.extend(more.map_err(|why| failed(format!("it was not started, because {why}")))?);
     let alike = spawn.clone();
     let look = untrusted::shortfall(setup, &spec, &alike);
     if let Some(apart) = untrusted::separate_folder(&spec) {
@@ -194,7 +194,7 @@ pub(super) fn pins(
             pins_among(program, words, &bases, &setup.workspace, &setup.trust, |file| setup.pin(file));
         pins.extend(named.map_err(|file| {
             format!(
-                "`{file}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"
+                "`{file}`, used by the command of {server}, is not trusted in its current state; review it, then run: lsp-tools trust"
             )
         })?);
     }

@@ -461,7 +461,7 @@ impl ManagerState {
         let known = self.setup.catalogue.servers.get(server);
         let spec = known.ok_or_else(|| SessionUnavailable::Unknown { server: server.to_owned() })?;
         if spec.disabled && self.setup.settings.disabled.iter().any(|key| key == server) {
-            let reason = format!("{server} is switched off in the settings (`disabled`)");
+            let reason = format!("{server} is disabled in the settings (`disabled`)");
             return Err(SessionUnavailable::Disabled { reason });
         }
         Ok(spec)
@@ -476,7 +476,7 @@ impl ManagerState {
         let root = self.roots.root_for(&self.setup, server, spec, path);
         let root = root.ok_or_else(|| SessionUnavailable::Disabled {
             reason: format!(
-                "{server} only works in a project with {}, and there is none around {}",
+                "{server} needs a project with {}; no folder above {} has one",
                 spec.root_markers.join(" or "),
                 path.display()
             ),

@@ -30,7 +30,7 @@ impl ManagerState {
                 same
             };
             if !same {
-                tracing::info!(server = session.server(), "stopped: what it was started with has changed");
+                tracing::info!(server = session.server(), "stopped: inputs of its start have changed");
                 slot.stop().await;
             }
         }

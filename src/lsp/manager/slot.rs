@@ -329,7 +329,7 @@ impl SlotState {
         let pause = until.saturating_duration_since(Instant::now());
         let detail = match pause.as_secs_f64().ceil() {
             0.0 => detail,
-            seconds => format!("{detail}; it is tried again in {seconds} s"),
+            seconds => format!("{detail}; next attempt in {seconds} s"),
         };
         self.phase = SlotPhase::Down { until, why: SessionUnavailable::Failed { server, detail } };
     }

@@ -46,7 +46,7 @@ pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Re
 /// in one sentence.
 pub(super) fn start_refusal(key: &str, server: &ServerSpec, root: &Path) -> Option<String> {
     let shown = found_sign(&server.untrusted.as_ref()?.refused_with, root)?;
-    Some(refusal_text(&format!("{key} would run what {shown} of this project says")))
+    Some(refusal_text(&format!("{key} would run code that {shown} of this project names")))
 }
 
 /// The sentence that refuses a start for want of trust.

@@ -186,7 +186,7 @@ fn by_shape(
             continue;
         }
         if line.starts_with(TRUNCATED) {
-            let what = "the diff was shortened when it was shown";
+            let what = "the diff is a shortened display";
             return Err(PatchError::Incomplete { line: *at + blank + 1, what });
         }
         let taken = lines[*at..*at + blank].iter().filter_map(|line| body_line(line));

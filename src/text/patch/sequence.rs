@@ -62,10 +62,10 @@ pub(crate) enum SectionError {
     #[error(transparent)]
     Apply(#[from] ApplyError),
     /// The file does not exist.
-    #[error("there is no such file; correct the path, or create it with `--- /dev/null`")]
+    #[error("the file does not exist; correct the path, or create it with `--- /dev/null`")]
     Missing,
     /// The file exists already.
-    #[error("there is such a file already; modify it, or choose another name")]
+    #[error("the file exists already; modify it, or choose another name")]
     Exists,
 }
 

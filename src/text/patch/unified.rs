@@ -60,9 +60,9 @@ fn check_hunks(file: FilePatch) -> Result<FilePatch, PatchError> {
         FilePatchOperation::Modify { path } if file.hunks.is_empty() && file.new_mode.is_none() => {
             Err(PatchError::NoHunks { line: file.line, path: error_excerpt(&path.clean) })
         }
-        FilePatchOperation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => wrong(
-            "the file is new, but hunks remove or keep lines of it; take `/dev/null` and `new file mode` away",
-        ),
+        FilePatchOperation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => {
+            wrong("the file is new, but hunks remove or keep lines; remove `/dev/null` and `new file mode`")
+        }
         FilePatchOperation::Delete { .. } if has(LineKind::Add) || has(LineKind::Context) => {
             wrong("the file is deleted, but hunks keep or add lines of it; every line must begin with `-`")
         }
@@ -115,10 +115,7 @@ fn refuse_unsupported(line: &str, at: usize) -> Result<(), PatchError> {
         return Err(PatchError::HunkWithoutFile { line: at + 1 });
     }
     if line.starts_with(TRUNCATED) {
-        return Err(PatchError::Incomplete {
-            line: at + 1,
-            what: "the diff was shortened when it was shown",
-        });
+        return Err(PatchError::Incomplete { line: at + 1, what: "the diff is a shortened display" });
     }
     Ok(())
 }
