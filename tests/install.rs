@@ -293,7 +293,7 @@ async fn probe_process_past_deadline_is_killed() {
     let begun = Instant::now();
     let deadline = tokio::time::Instant::now() + Duration::from_millis(200);
     let error = run(&spawner(), spawn, deadline, |_| {}).await.unwrap_err();
-    assert_eq!(error.to_string(), "/bin/sleep was ended because its time was up");
+    assert_eq!(error.to_string(), "/bin/sleep was ended because its time limit was reached");
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 

@@ -138,7 +138,7 @@ async fn pre_hook_may_change_arguments_within_rules() {
     let (result, _) = run(change(json!({"pth": "src"})), "").await;
     assert_eq!(code(&result), "invalid_args");
     assert!(
-        error(&result).starts_with("the hook `the-hook` gave arguments that cannot be used"),
+        error(&result).starts_with("the hook `the-hook` returned invalid arguments"),
         "{}",
         error(&result)
     );
