@@ -100,7 +100,7 @@ fn init_print_option_writes_no_file() {
     assert_eq!(run(&project, &["init", "emacs"]).status.code(), Some(2));
     assert_eq!(run(&project, &["init", "--hooks"]).status.code(), Some(2));
     let none = run(&project, &["init", "zed", "--editor-door"]);
-    assert!(text(&none.stderr).contains("from extensions alone"), "{}", text(&none.stderr));
+    assert!(text(&none.stderr).contains("only from extensions"), "{}", text(&none.stderr));
 }
 
 /// What `init` says of `host` without one, as JSON.

@@ -246,7 +246,7 @@ impl<'a> CallerPolicy<'a> {
         match (decision.verdict, self.access.consent) {
             (PolicyVerdict::Ask, Consent::Typed) => PolicyDecision {
                 verdict: PolicyVerdict::Allow,
-                why: format!("{}, and it was typed by who would be asked", decision.why),
+                why: format!("{}, and the user who would approve it typed it", decision.why),
                 rule: decision.rule,
             },
             _ => decision,
@@ -417,7 +417,7 @@ impl PolicyLayerReader<'_> {
             match NamePattern::new(name) {
                 Some(name) => read.push(name),
                 None => {
-                    let message = format!("`{name}` is no tool's name, and has more than `*` beside one");
+                    let message = format!("`{name}` is neither a tool name nor a pattern of one with `*`");
                     self.add_problem(path, name, &message);
                 }
             }

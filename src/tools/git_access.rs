@@ -81,7 +81,9 @@ pub(crate) fn from_git_error(error: GitError) -> ToolError {
     // Paths of programs and folders of the machine are in the log, not in the answer.
     tracing::info!("git was asked in vain: {error:?}");
     let what = match &error {
-        GitError::Run(RunError::TooLong { .. }) => "git was ended because its time limit was reached".to_owned(),
+        GitError::Run(RunError::TooLong { .. }) => {
+            "git was ended because its time limit was reached".to_owned()
+        }
         GitError::Run(RunError::Start(_)) => "git cannot be started; why is in the log".to_owned(),
         GitError::Failed { exit, .. } => format!("git failed with {exit}; what it said is in the log"),
         other => other.to_string(),

@@ -244,13 +244,13 @@ fn protocol_failures_are_reported_with_status_4() {
             "9.9 speaks protocol 4, and 3 is needed",
         ),
         (json!({"refuse": "bad name"}), 4, "refused session.create (-32602): bad name"),
-        (json!({"create": {}}), 4, "the answer of the Copilot command line to session.create"),
+        (json!({"create": {}}), 4, "the response of the Copilot command line to session.create"),
         (
             json!({"after": [{"exit": 3}]}),
             4,
             "ended in the middle of a session; its last words: no such luck",
         ),
-        (json!({"after": [{"raw": "Content-Length: 99999999999\r\n\r\n{"}]}), 4, "wrote what is no message"),
+        (json!({"after": [{"raw": "Content-Length: 99999999999\r\n\r\n{"}]}), 4, "wrote an invalid message"),
         // What is no message is passed over.
         (
             json!({"after": [{"raw": "Content-Length: 2\r\n\r\n{]Content-Length: 2\r\n\r\n{}"}, {"event": {"type": "session.error", "data": {"errorType": "query", "message": "heard"}}}]}),
@@ -288,11 +288,11 @@ fn invalid_host_options_are_refused_before_start() {
         (vec!["x"], vec![], "npm install -g @github/copilot"),
         (vec!["x", "--cli", "/nonexistent/copilot"], vec![], "not a program at /nonexistent/copilot"),
         (vec![], vec![], "there is no prompt"),
-        (vec!["x"], vec![url], "nothing names its model"),
+        (vec!["x"], vec![url], "set without a model"),
         (
             vec!["x"],
             vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder-value")],
-            "lsp-tools hands on none",
+            "lsp-tools passes none",
         ),
     ] {
         let ran = with(&arguments, &env);

@@ -82,7 +82,7 @@ fn names_option_selects_registered_aliases() {
     assert_eq!(some["hidden"], json!(["read_file"]));
     let wrong = copilot(&project, &["tools", "--names", "read_fil"]);
     assert_eq!(wrong.status, 2);
-    assert!(wrong.err.contains("`read_fil` is none of the names"), "{}", wrong.err);
+    assert!(wrong.err.contains("`read_fil` is not the name"), "{}", wrong.err);
     // All that was registered is taken back, also what the server hides.
     let ids = project.log().params("conversation/unregisterTools");
     assert!(ids[0]["toolIds"].to_string().contains("copilot-editor.insert_edit_into_file"), "{}", ids[0]);

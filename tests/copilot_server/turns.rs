@@ -130,7 +130,7 @@ async fn turn_past_limit_with_deaf_server_ends_in_time() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(status, "cancelled");
-    assert!(text.contains("its turn is over") || text.contains("cancelled"), "{text}");
+    assert!(text.contains("its turn has ended") || text.contains("cancelled"), "{text}");
     wait_until("the command has ended", LONG, || count_processes("63.17") == 0);
     client.close().await;
 }
@@ -177,7 +177,7 @@ async fn tool_call_for_finished_turn_is_refused_in_next_turn() {
     client.turn().await.expect("a turn");
     let (status, text) = results(&project).remove(0);
     assert_eq!(status, "error");
-    assert!(text.contains("turn that this call belongs to is over"), "{text}");
+    assert!(text.contains("the call's turn has ended"), "{text}");
     assert!(!project.path("late.txt").exists());
     client.close().await;
 }

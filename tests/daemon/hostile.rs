@@ -325,9 +325,9 @@ fn imposter_socket_of_sandboxed_command_is_not_believed() {
     wait_until("the command listens", SOON, || ready.exists());
     let asked = house.run(&["daemon", "status"]);
     let told = asked.out.clone() + &asked.err;
-    assert!(told.contains("so it is not believed"), "{told}");
+    assert!(told.contains("so it is not trusted"), "{told}");
     let read = house.run(&["read", "a.scr"]);
-    assert!(read.out.contains("def foo") || read.err.contains("not believed"), "{read:?}");
+    assert!(read.out.contains("def foo") || read.err.contains("not trusted"), "{read:?}");
     bash.kill().expect("a kill");
     bash.wait().expect("its end");
 }

@@ -80,7 +80,7 @@ async fn missing_server_text_search_answers_and_says_so() {
         let says = |one: &Value| {
             one["message"]
                 .as_str()
-                .is_some_and(|text| text.contains(method) && text.contains("from the text alone"))
+                .is_some_and(|text| text.contains(method) && text.contains("from text search only"))
         };
         assert!(told.iter().any(says), "{method}: {told:?}");
     }

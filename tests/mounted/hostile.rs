@@ -148,7 +148,7 @@ async fn mounted_server_that_keeps_exiting_is_given_up() {
     let first = answers[0].value["error"].as_str().unwrap();
     assert!(first.contains("exit status 3") && first.contains("out of cheese"), "{first}");
     let last = answers[6].value["error"].as_str().unwrap();
-    assert!(last.contains("is left alone for") && last.contains("out of cheese"), "{last}");
+    assert!(last.contains("next attempt in") && last.contains("out of cheese"), "{last}");
     assert_eq!(starts(&project), 5);
     workspace.shutdown().await;
     let never = mounting("crash", "");

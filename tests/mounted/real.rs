@@ -98,7 +98,7 @@ fn mcp_doctor_reports_each_configuration_fault() {
     let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert_eq!(doctor.status.code(), Some(1), "{told}");
     for (server, check, what) in [
-        ("gone", "program", "`no-such-program-anywhere` is not to be found"),
+        ("gone", "program", "`no-such-program-anywhere` was not found"),
         ("filter", "filter", "`ecko`; did you mean `echo`?"),
         ("none", "filter", "offers none"),
         ("place", "program", "is no folder"),
@@ -107,7 +107,7 @@ fn mcp_doctor_reports_each_configuration_fault() {
         assert!(told.lines().find(found).is_some_and(|line| line.contains(what)), "{server} {check}: {told}");
     }
     assert!(
-        told.lines().any(|line| line.starts_with("note") && line.contains("values are literal")),
+        told.lines().any(|line| line.starts_with("note") && line.contains("is sent literally")),
         "{told}"
     );
 }

@@ -109,7 +109,7 @@ fn mounted_server_script_changed_after_trust_is_denied() {
     let script = script.replace("STARTS = HEARD + \".starts\"", "STARTS = __file__ + \".starts\"");
     project.write("serve.py", &script);
     let listed = |project: &Project| json_of(project, &["mcp", "list"]).0["servers"][0].to_string();
-    assert!(listed(&project).contains("is not trusted with it"), "{}", listed(&project));
+    assert!(listed(&project).contains("is not trusted in its current state"), "{}", listed(&project));
     assert!(!project.path("serve.py.starts").exists());
     run(&project, &["trust", "--yes"]);
     assert!(listed(&project).contains("m/say"), "{}", listed(&project));
@@ -202,7 +202,7 @@ fn script_behind_flag_or_in_server_cwd_needs_trust() {
         let project = with_settings(&format!("[mcp.servers.m]\n{entry}"));
         project.write(path, own_script());
         let listed = || json_of(&project, &["mcp", "list"]).0["servers"][0].to_string();
-        assert!(listed().contains("is not trusted with it"), "{path}: {}", listed());
+        assert!(listed().contains("is not trusted in its current state"), "{path}: {}", listed());
         assert!(!project.path(&format!("{path}.starts")).exists(), "{path}");
         run(&project, &["trust", "--yes"]);
         assert!(listed().contains("m/say"), "{path}: {}", listed());

@@ -36,9 +36,9 @@ async fn pre_hook_failure_denies_the_call() {
     for (body, wanted) in [
         ("exit 3", "the hook `the-hook` failed with exit status 3"),
         ("kill -9 $$", "the hook `the-hook` failed with signal 9 (SIGKILL)"),
-        ("echo nonsense", "wrote what is no answer"),
+        ("echo nonsense", "wrote an invalid answer"),
         ("echo '{\"decison\": \"allow\"}'", "unknown field `decison`"),
-        ("echo '{} {}'", "wrote what is no answer"),
+        ("echo '{} {}'", "wrote an invalid answer"),
         ("echo '{\"decision\": \"allow\"}'; exit 1", "failed with exit status 1"),
         ("yes", "wrote more than 4194304 bytes"),
         (
@@ -203,7 +203,7 @@ async fn post_hook_also_sees_failed_results() {
 async fn post_hook_failure_is_noted_beside_the_answer() {
     for (body, wanted) in [
         ("exit 3", "failed with exit status 3"),
-        ("echo nonsense", "wrote what is no answer"),
+        ("echo nonsense", "wrote an invalid answer"),
         ("yes", "wrote more than"),
         ("echo '{\"decision\": \"deny\"}'", "unknown field `decision`"),
     ] {

@@ -105,7 +105,7 @@ async fn hooks_file_failure_denies_the_call() {
             json!({"preToolUse": bash("echo '{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"why\"}'")}),
             "forbids test_read: why",
         ),
-        (json!({"preToolUse": bash("echo '{\"permissionDecision\": \"perhaps\"}'")}), "what is no answer"),
+        (json!({"preToolUse": bash("echo '{\"permissionDecision\": \"perhaps\"}'")}), "an invalid answer"),
         (json!({"preToolUse": [{"bash": "sleep 60", "timeoutSec": 0.3}]}), "did not answer within 300 ms"),
         (json!({"preToolUse": [{"type": "http", "url": "http://localhost"}]}), "type `http`"),
         (json!({"preToolUse": [{"bash": "true", "cwd": "/"}]}), "guard.json"),
@@ -136,7 +136,7 @@ async fn hooks_file_changed_or_removed_after_trust_denies_calls() {
     executable(stage.project.path("guard.sh"), "exit 0 # changed");
     let denied = stage.call(&runtime, "test_read", json!({})).await;
     assert!(
-        error(&denied).contains("`guard.sh` of this project, which is not trusted as it is now"),
+        error(&denied).contains("`guard.sh` of this project, which is not trusted in its current state"),
         "{:?}",
         denied.value
     );

@@ -180,7 +180,7 @@ pub(super) async fn resolve_ticket(
     let path = inquiry.context.workspace.path(ticket.path.as_ref());
     let subject = path.ok().and_then(|path| inquiry.context.language_file_unchecked(path).ok());
     let subject =
-        subject.ok_or_else(|| Error::invalid_params(format!("{} is not there any more", ticket.path)))?;
+        subject.ok_or_else(|| Error::invalid_params(format!("{} no longer exists", ticket.path)))?;
     let session = inquiry.context.session(&ticket.server, &subject, deadline).await;
     let session = session.map_err(|status| internal_error(status.detail.unwrap_or_default()))?;
     Ok((subject, session, deadline))

@@ -41,8 +41,9 @@ pub(super) async fn execute(
         Some(CALL) => call(context, arguments).await,
         Some(RUN) => {
             let unwrapped = Ticket::unwrap_command(arguments);
-            let (ticket, command, arguments) =
-                unwrapped.ok_or_else(|| Error::invalid_params(format!("{RUN} takes what we put into it")))?;
+            let (ticket, command, arguments) = unwrapped.ok_or_else(|| {
+                Error::invalid_params(format!("{RUN} takes only the arguments that lsp-tools generated"))
+            })?;
             let (_, session, _) = resolve_ticket(inquiry, &ticket, METHOD).await?;
             run(context, inquiry, &session, &command, &arguments).await
         }

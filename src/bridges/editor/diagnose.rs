@@ -258,7 +258,7 @@ async fn tell_missing(context: &EditorContext, status: &ServerStatus) {
     if let Some(install) = status.install_commands() {
         message.push_str(&format!(", run: {install}"));
     }
-    message.push_str(" (until then hover, definition, references and symbols come from the text alone)");
+    message.push_str(" (until then hover, definition, references and symbols come from text search)");
     context
         .editor
         .notify("window/showMessage", json!({ "type": MESSAGE_TYPE_WARNING, "message": message }))

@@ -42,7 +42,8 @@ pub(super) async fn answer_from_text(
         "textDocument/documentSymbol" => outline(&mut pages, subject).await,
         _ => return None,
     };
-    let found = found.inspect_err(|error| tracing::debug!(method, "nothing from the text: {}", error.error));
+    let found =
+        found.inspect_err(|error| tracing::debug!(method, "no answer from the text: {}", error.error));
     let (value, status) = found.ok().flatten()?;
     log_hinted_answer(context, method, status.as_ref()).await;
     Some(value)
@@ -177,7 +178,7 @@ fn missing_server_message(status: &ServerStatus) -> String {
 
 async fn log_hinted_answer(context: &EditorContext, method: &str, status: Option<&ServerStatus>) {
     let why = status.map_or_else(|| "no server runs here".to_owned(), missing_server_message);
-    let message = format!("{method} was answered from the text alone: {why}");
+    let message = format!("{method} was answered from text search only: {why}");
     context
         .editor
         .notify("window/logMessage", json!({ "type": MESSAGE_TYPE_INFO, "message": message }))

@@ -184,7 +184,7 @@ pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
     match Workspace::read_outside(path, MAX_HOST_SETTINGS_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
-        Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is no file"),
+        Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is not a file"),
         Err(ReadError::TooLarge { .. }) => failed("it is too large"),
         Err(error) => failed(&error.reason()),
     }

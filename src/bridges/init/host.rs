@@ -346,19 +346,19 @@ fn editor_door(
         }
         McpHost::ClaudeCode => {
             return unsupported(
-                "takes language servers from plugins alone, which are installed by itself; its tools come over MCP",
+                "takes language servers only from plugins that it installs itself; its tools come over MCP",
             );
         }
         McpHost::VsCode | McpHost::Cursor | McpHost::Zed | McpHost::Kiro | McpHost::Windsurf => {
-            return unsupported("takes language servers from extensions alone; its tools come over MCP");
+            return unsupported("takes language servers only from extensions; its tools come over MCP");
         }
         McpHost::Crush => {
             return unsupported(
-                "starts one language server per entry, for files that it names; its tools come over MCP",
+                "starts one language server per entry, for the files in the entry; its tools come over MCP",
             );
         }
         McpHost::Codex | McpHost::Gemini | McpHost::QwenCode | McpHost::Goose | McpHost::Cline => {
-            return unsupported("speaks to no language servers; its tools come over MCP");
+            return unsupported("does not use language servers; its tools come over MCP");
         }
     };
     let entry = HostConfigEntry { path: vec![table.to_owned(), NAME.to_owned()], value };

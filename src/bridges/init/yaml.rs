@@ -18,7 +18,7 @@ pub(super) fn put_yaml(
 ) -> Result<String, InitError> {
     let text = text.unwrap_or_default();
     let parsed = parse_yaml(file, text)?;
-    let no_mapping = |key: &str| unreadable(file, format!("{key} is no mapping"));
+    let no_mapping = |key: &str| unreadable(file, format!("{key} is not a mapping"));
     let (name, around) = entry.path.split_last().ok_or_else(|| no_mapping("the entry"))?;
     let nested = |inner: Value, key: &String| Value::Object(Map::from_iter([(key.clone(), inner)]));
     let ours = |missing: &[String]| missing.iter().rfold(nested(entry.value.clone(), name), nested);

@@ -150,7 +150,7 @@ impl RemoteCommandError {
         let hint = if repeatable {
             "give the command again; with --no-daemon it runs by itself"
         } else {
-            "whether it was carried out is not known: look before you give it again (`lsp-tools undo --list` tells of edits)"
+            "the command may or may not have taken effect: check before you repeat it (`lsp-tools undo --list` lists edits)"
         };
         ToolError::new(ErrorCode::Internal, error).with_hint(hint)
     }

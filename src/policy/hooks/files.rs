@@ -177,12 +177,12 @@ impl HookFile {
             return Err(format!("hooks of type `{}` are not run here", kind.escape_debug()));
         }
         let command = entry.bash.or(entry.command).filter(|command| !command.trim().is_empty());
-        let command = command.ok_or("there is no `bash` (or `command`) that says what to run")?;
+        let command = command.ok_or("`bash` (or `command`) is missing")?;
         let usual =
             if speech == HookProtocol::Claude { DEFAULT_CLAUDE_HOOK_TIMEOUT } else { DEFAULT_HOOK_TIMEOUT };
         let seconds = entry.timeout_sec.or(entry.timeout);
         let timeout = seconds.map_or(Ok(usual), Duration::try_from_secs_f64);
-        let timeout = timeout.map_err(|_| "its time limit is no number of seconds")?;
+        let timeout = timeout.map_err(|_| "its time limit is not a number of seconds")?;
         Ok(CallHook {
             name: self.name().to_owned(),
             does: HookAction::Shell { command, cwd: entry.cwd, env: entry.env },
@@ -201,7 +201,7 @@ fn compile_matcher(matcher: &str) -> Result<Option<Regex>, String> {
         return Ok(None);
     }
     let pattern = RegexBuilder::new(&format!("^(?:{matcher})$")).case_insensitive(true).build();
-    pattern.map(Some).map_err(|_| format!("the matcher `{}` is no pattern", matcher.escape_debug()))
+    pattern.map(Some).map_err(|_| format!("the matcher `{}` is not a pattern", matcher.escape_debug()))
 }
 
 #[cfg(test)]
@@ -238,9 +238,9 @@ mod tests {
             ("{", "EOF"),
             (r#"{"version": 2}"#, "`version` is 2"),
             (r#"{"hooks": {"preToolUse": [{"type": "http", "url": "x"}]}}"#, "type `http`"),
-            (r#"{"hooks": {"preToolUse": [{"type": "command"}]}}"#, "no `bash`"),
-            (r#"{"hooks": {"preToolUse": [{"bash": "x", "timeoutSec": -1}]}}"#, "no number of seconds"),
-            (r#"{"hooks": {"preToolUse": [{"bash": "x", "matcher": "("}]}}"#, "no pattern"),
+            (r#"{"hooks": {"preToolUse": [{"type": "command"}]}}"#, "`bash` (or `command`) is missing"),
+            (r#"{"hooks": {"preToolUse": [{"bash": "x", "timeoutSec": -1}]}}"#, "not a number of seconds"),
+            (r#"{"hooks": {"preToolUse": [{"bash": "x", "matcher": "("}]}}"#, "not a pattern"),
             (r#"{"hooks": {"preToolUse": {}}}"#, "expected a sequence"),
         ] {
             let error = file(text).expect_err(text);

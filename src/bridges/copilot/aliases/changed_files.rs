@@ -34,7 +34,7 @@ impl AliasAdapter for GetChangedFiles {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "get_changed_files",
         title: "Changed files",
-        description: "The changed, staged and untracked files according to git, one a line under a heading for each state.",
+        description: "The changed, staged and untracked files according to git, one per line under a heading for each state.",
         effect: Effect::Read,
         class: AliasClass::New,
         by_default: false,

@@ -91,7 +91,7 @@ impl AliasAdapter for CreateFile {
             && stamp.size > 0
             && context.text_of(&path).is_none_or(|text| text != args.content)
         {
-            let what = format!("{} is there already and was not changed", path.display());
+            let what = format!("{} exists already and was not changed", path.display());
             return Err(AliasError::new(format!(
                 "{what}; edit it with insert_edit_into_file or replace_string_in_file"
             )));

@@ -84,10 +84,10 @@ fn format_findings(context: &AliasContext<'_>, answer: &Value) -> Option<String>
     let verdict = format::text_field(answer, "verdict");
     let meaning = match verdict {
         "complete" if count == 0 => "no errors or warnings",
-        "complete" => "all servers answered for the text as it is",
-        "partial" => "true as far as it goes; results may be incomplete",
-        "no_data" => "nothing came in time; this does not mean clean",
-        _ => "no server answered; only syntax was looked at, so this does not mean clean",
+        "complete" => "all servers answered for the current text",
+        "partial" => "results may be incomplete",
+        "no_data" => "no server answered in time; this does not mean clean",
+        _ => "no server answered; only syntax was checked, so this does not mean clean",
     };
     let (findings, files) = (count_text(count, "finding"), count_text(files, "file"));
     let _ = writeln!(out, "{findings} in {files}; verdict: {verdict} ({meaning})");

@@ -103,7 +103,7 @@ impl AliasAdapter for ListDir {
     const ABOUT: AliasMetadata = replacing(
         "list_dir",
         "List a folder",
-        "What is in a folder, a name a line; names of folders end in `/`.",
+        "Entries of a folder, one name per line; names of folders end in `/`.",
         "the server's own does the same",
         &["list"],
     );

@@ -41,8 +41,7 @@ impl AliasAdapter for RunInTerminal {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "run_in_terminal",
         title: "Run a command",
-        description: "Runs a command in the root of the workspace and answers its output and exit code. Each call is a shell of its \
-                      own: nothing of an earlier one is left. No terminal, no input. It may write only the workspace and temporary \
+        description: "Runs a command in the root of the workspace and answers its output and exit code. Each call has its own shell: nothing of an earlier one remains. No terminal, no input. It may write only the workspace and temporary \
                       folders. Shell: sh",
         effect: Effect::Execute,
         class: AliasClass::New,
@@ -103,7 +102,7 @@ impl AliasAdapter for GetTerminalOutput {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "get_terminal_output",
         title: "Output of a command",
-        description: "Whether a command in the background still runs, and what it wrote since it was last asked.",
+        description: "State of a background command, and its output since the last request.",
         effect: Effect::Read,
         class: AliasClass::New,
         by_default: true,
@@ -117,7 +116,7 @@ impl AliasAdapter for GetTerminalOutput {
         Ok(AliasAnswer::done(got.text(|answer| {
             let state = match answer.get("state")?.as_str()? {
                 "running" => format!("it runs, for {} ms now", answer["duration_ms"]),
-                "timed_out" => "its time was up".to_owned(),
+                "timed_out" => "its time limit was reached".to_owned(),
                 "killed" => "it was ended".to_owned(),
                 _ => "it has ended".to_owned(),
             };

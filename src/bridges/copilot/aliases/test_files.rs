@@ -52,7 +52,7 @@ fn format_file(context: &AliasContext<'_>, file: &RelatedTestFiles, out: &mut St
         TestRelation::Source => "tests of",
         TestRelation::Test => "tested by",
         TestRelation::Unknown => {
-            let _ = writeln!(out, "{path}: no naming convention of tests is known for it");
+            let _ = writeln!(out, "{path}: no naming convention for tests is known");
             return;
         }
     };

@@ -140,11 +140,14 @@ fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
     })?;
     let mut whole: Value = serde_json::from_str(&text).map_err(|error| said(&error.to_string()))?;
     let Some(Value::Object(mut servers)) = whole.get_mut("mcpServers").map(Value::take) else {
-        return Err(said("there is no object `mcpServers`"));
+        return Err(said("it has no object `mcpServers`"));
     };
     for (name, server) in &mut servers {
         if !plain(name) {
-            return Err(said(&format!("`{}` is no name of letters, digits, - and _", name.escape_debug())));
+            return Err(said(&format!(
+                "the name `{}` has other characters than letters, digits, - and _",
+                name.escape_debug()
+            )));
         }
         let kind = server.get("type").and_then(Value::as_str).unwrap_or("local");
         let needed = match kind {

@@ -42,8 +42,7 @@ pub(super) fn from_environment(
     };
     if let Some(secret) = SECRETS.into_iter().find(|name| said(name).is_some()) {
         return Err(HostError::Provider(format!(
-            "{secret} is set: in its headless mode the command line takes keys from its host alone, and lsp-tools hands on none; \
-             use a provider that needs none, or unset COPILOT_PROVIDER_BASE_URL and use the account that it is signed in with"
+            "{secret} is set: in headless mode the command line takes keys only from its host, and lsp-tools passes none; use a provider that needs none, or unset COPILOT_PROVIDER_BASE_URL and use the signed-in account"
         )));
     }
     let mut provider = Map::new();
@@ -65,7 +64,7 @@ pub(super) fn from_environment(
     ] {
         if let Some(value) = said(name) {
             let number: u64 = value.trim().parse().map_err(|_| {
-                HostError::Provider(format!("{name} is `{}`, which is no number", value.escape_debug()))
+                HostError::Provider(format!("{name} is `{}`, which is not a number", value.escape_debug()))
             })?;
             provider.insert(key.to_owned(), json!(number));
         }
@@ -75,7 +74,7 @@ pub(super) fn from_environment(
     }
     let model = model.or_else(|| said("COPILOT_PROVIDER_MODEL_ID"));
     if model.is_none() {
-        let what = "COPILOT_PROVIDER_BASE_URL names a provider, and nothing names its model; set COPILOT_MODEL or give --model";
+        let what = "COPILOT_PROVIDER_BASE_URL is set without a model; set COPILOT_MODEL or give --model";
         return Err(HostError::Provider(what.to_owned()));
     }
     Ok(Provider { model, provider: Some(Value::Object(provider)) })
@@ -114,10 +113,10 @@ mod tests {
     fn invalid_provider_environment_is_refused_without_showing_api_key() {
         let url = ("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1");
         for (pairs, wanted) in [
-            (vec![url], "nothing names its model"),
+            (vec![url], "set without a model"),
             (vec![("COPILOT_OFFLINE", "true")], "COPILOT_OFFLINE is set"),
-            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "x")], "no number"),
-            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder")], "hands on none"),
+            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "x")], "not a number"),
+            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder")], "passes none"),
         ] {
             let error = from(&pairs, None).unwrap_err();
             assert!(error.contains(wanted) && !error.contains("placeholder"), "{error}");

@@ -98,7 +98,7 @@ fn truncate_answer(text: &str) -> String {
     if text.len() <= MAX_COPILOT_ANSWER_BYTES {
         return text.to_owned();
     }
-    let note = format!("\n… cut: the whole answer has {} bytes; ask for less at once", text.len());
+    let note = format!("\n… cut: the whole answer has {} bytes; request less at once", text.len());
     let end = (0..=MAX_COPILOT_ANSWER_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
     let kept = &text[..end.unwrap_or(0)];
     // An incomplete last line could be mistaken for a whole one.

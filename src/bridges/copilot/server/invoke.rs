@@ -63,15 +63,15 @@ async fn answer_to(
     };
     tracing::debug!(tool = invocation.name, conversation = %invocation.conversation_id, round = %invocation.round_id, "Copilot call");
     let Some(turn) = context.turns.current() else {
-        return InvocationAnswer::error("no turn of ours runs, so no tool is called");
+        return InvocationAnswer::error("no turn of lsp-tools is running, so the tool is not called");
     };
     if turn.is_foreign(&invocation.conversation_id) {
         return InvocationAnswer::error(
-            "the call is of a conversation that is not ours, so no tool is called",
+            "the call belongs to another client's conversation, so the tool is not called",
         );
     }
     if invocation.turn_id.as_str().is_some_and(|turn| context.turns.is_over(turn)) {
-        return InvocationAnswer::error("the turn that this call belongs to is over, so no tool is called");
+        return InvocationAnswer::error("the call's turn has ended, so the tool is not called");
     }
     let Some(_place) = place else {
         return InvocationAnswer::error(format!(
@@ -189,7 +189,7 @@ async fn with_document_sync(
 }
 
 fn turn_over_error(name: &str) -> ToolError {
-    ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn is over"))
+    ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn has ended"))
 }
 
 fn out_of_time(name: &str, context: &CopilotContext) -> ToolError {
@@ -212,7 +212,7 @@ fn missing_arguments(definition: &ToolDefinition, input: &Value) -> Option<Strin
     };
     let told: Vec<String> = required.iter().map(told).collect();
     Some(format!(
-        "{} was given no arguments; where some were meant, they could not be read. It needs:\n{}",
+        "{} has no arguments, or they could not be parsed. It needs:\n{}",
         definition.card.name,
         told.join("\n")
     ))
@@ -250,7 +250,7 @@ mod tests {
             let said = missing_arguments(&definition, &empty).unwrap();
             assert_eq!(
                 said,
-                "look was given no arguments; where some were meant, they could not be read. It needs:\n\
+                "look has no arguments, or they could not be parsed. It needs:\n\
                  `path`: The file.\n`x`"
             );
         }

@@ -285,7 +285,7 @@ async fn wait_for_answer(
         answer = &mut answer => return answer,
         () = stop.cancelled() => {}
         () = tokio::time::sleep(limit) => {
-            tracing::warn!(turn = turn.name, "the turn takes longer than it may");
+            tracing::warn!(turn = turn.name, "the turn exceeds its time limit");
         }
     }
     turn.over.cancel();

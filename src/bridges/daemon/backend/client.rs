@@ -80,7 +80,7 @@ impl DaemonBackend {
         if slot.link.peer.close_reason().is_some() {
             slot.connector.refresh_identity();
             let connection = slot.connector.open(&self.preamble).await.map_err(|error| {
-                tracing::warn!("there is no daemon to go on with: {error}");
+                tracing::warn!("the daemon is gone, and no other one was found: {error}");
                 ToolError::new(ErrorCode::Internal, NO_NEXT_DAEMON)
             })?;
             slot.link = Arc::new(DaemonLink::open(connection));

@@ -240,7 +240,7 @@ impl McpPassthrough {
                     self.to_daemon.extend_from_slice(&line);
                 }
             }
-            Err(error) => tracing::warn!("there is no daemon to go on with: {error}"),
+            Err(error) => tracing::warn!("the daemon is gone, and no other one was found: {error}"),
         }
         true
     }

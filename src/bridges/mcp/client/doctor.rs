@@ -75,9 +75,7 @@ fn settings(examination: &mut MountExamination<'_>) {
         examination.add(
             "settings",
             ToolSourceOutcome::Note,
-            format!(
-                "{names} in {file} have `${{…}}` in them, which is sent as it stands: values are literal"
-            ),
+            format!("{names} in {file} contain `${{…}}`, which is sent literally"),
         );
     } else {
         examination.add("settings", ToolSourceOutcome::Ok, format!("from {file}; timeout {timeout} ms"));
@@ -86,7 +84,7 @@ fn settings(examination: &mut MountExamination<'_>) {
         examination.add(
             "transport",
             ToolSourceOutcome::Note,
-            "`sse` is asked over streamable HTTP, whose answers may be event streams; the retired transport with a second address is not spoken",
+            "`sse` uses streamable HTTP, whose responses may be event streams; the retired transport with two addresses is not supported",
         );
     }
     if matches!(&examination.server.mount.tools, MountedTools::Named(names) if names.is_empty()) {
@@ -104,7 +102,7 @@ fn check_target(told: &mut MountExamination<'_>) -> bool {
     match &mount.transport {
         MountTransport::Http { url, .. } => {
             let private =
-                if names_private(url) { ", on this machine or network as the settings say" } else { "" };
+                if names_private(url) { ", on this machine or network as set in the settings" } else { "" };
             told.add("address", ToolSourceOutcome::Ok, format!("{url}{private}"));
             true
         }
@@ -127,7 +125,7 @@ fn check_target(told: &mut MountExamination<'_>) -> bool {
 
 fn add_start_findings(told: &mut MountExamination<'_>, connection: &MountConnection, all: Duration) {
     let limit = told.server.mount.timeout;
-    let about = connection.server.clone().unwrap_or_else(|| "it does not say what it is".to_owned());
+    let about = connection.server.clone().unwrap_or_else(|| "it has no name".to_owned());
     let took = connection.began_in.as_millis();
     told.add("start", ToolSourceOutcome::Ok, format!("{about}; MCP {} in {took} ms", connection.protocol));
     let most = connection.began_in.max(all);
@@ -136,7 +134,7 @@ fn add_start_findings(told: &mut MountExamination<'_>, connection: &MountConnect
             "time",
             ToolSourceOutcome::Note,
             format!(
-                "it took {} ms of the {} ms it may take; a larger `timeout` leaves room",
+                "it took {} ms of its limit of {} ms; consider a larger `timeout`",
                 most.as_millis(),
                 limit.as_millis()
             ),
@@ -157,7 +155,7 @@ fn tools(told: &mut MountExamination<'_>) {
         count => told.add(
             "tools",
             ToolSourceOutcome::Ok,
-            format!("it lists {count}, of which {} are offered", report.tools.len()),
+            format!("it lists {count}, and {} of them are offered", report.tools.len()),
         ),
     }
     if let MountedTools::Named(names) = &told.server.mount.tools {
@@ -171,12 +169,12 @@ fn tools(told: &mut MountExamination<'_>) {
             true => told.add(
                 "filter",
                 ToolSourceOutcome::Ok,
-                format!("all {} names of `tools` are there", names.len()),
+                format!("all {} names of `tools` exist", names.len()),
             ),
             false => told.add(
                 "filter",
                 ToolSourceOutcome::Fault,
-                format!("`tools` names what it does not have: {}", missing.join("; ")),
+                format!("`tools` names unknown tools: {}", missing.join("; ")),
             ),
         }
     }
@@ -189,7 +187,7 @@ fn tools(told: &mut MountExamination<'_>) {
         told.add("definitions", ToolSourceOutcome::Fault, detail);
     }
     if report.held.is_empty() {
-        told.add("definitions", ToolSourceOutcome::Ok, "what was agreed to");
+        told.add("definitions", ToolSourceOutcome::Ok, "approvals");
     }
     let unusable = report
         .left_out

@@ -77,7 +77,7 @@ impl ElicitationRouter {
                     tracing::info!(
                         server,
                         calls = calls.len(),
-                        "a mounted server's question belongs to no one call"
+                        "a mounted server's question belongs to no single call"
                     );
                     return declined;
                 }
@@ -116,9 +116,9 @@ pub(super) fn to_form_request(
     again: bool,
 ) -> Result<FormRequest, &'static str> {
     let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = asked else {
-        return Err("it wants an address to be opened");
+        return Err("it requests that an address be opened");
     };
-    let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be read")?;
+    let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be decoded")?;
     if schema.to_string().len() > MAX_ELICITATION_SCHEMA_BYTES {
         return Err("its form is too large");
     }

@@ -128,10 +128,7 @@ impl ClientHandler for MountClientHandler {
         _params: CreateMessageRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        tracing::info!(
-            server = self.name,
-            "a mounted server wants a model to be asked, which is not offered"
-        );
+        tracing::info!(server = self.name, "a mounted server requested sampling, which is not supported");
         let what = "sampling is not supported";
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None))
     }

@@ -151,7 +151,7 @@ impl Pins {
         let Some(bytes) = bytes else { return Ok(MountPinRecord::default()) };
         let damaged = |why: String| {
             format!(
-                "what was agreed to of its tools cannot be read ({why}); delete {FOLDER}/{} in the state folder to agree anew",
+                "the approved definitions of its tools cannot be read ({why}); delete {FOLDER}/{} in the state folder to approve them again",
                 name.as_str()
             )
         };

@@ -38,7 +38,7 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     let truncated = truncate_bytes(&mut text, most);
     match (failed, text.is_empty()) {
         (true, true) => {
-            value.insert("error".to_owned(), json!(format!("{tool} failed, and its server does not say why")))
+            value.insert("error".to_owned(), json!(format!("{tool} failed, and its server gives no reason")))
         }
         (true, false) => value.insert("error".to_owned(), json!(text)),
         (false, false) if !twice => value.insert("text".to_owned(), json!(text)),
@@ -97,9 +97,9 @@ impl MountResultParts {
                 ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                     self.add_binary("resource", blob, mime_type, Some(uri));
                 }
-                _ => self.left_out.push("a resource of a kind that is not known is left out".to_owned()),
+                _ => self.left_out.push("a resource of an unknown kind is omitted".to_owned()),
             },
-            _ => self.left_out.push("a part of a kind that is not known is left out".to_owned()),
+            _ => self.left_out.push("a part of an unknown kind is omitted".to_owned()),
         }
     }
 
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(told.kind, ResultType::Failure);
         assert_eq!(told.value, json!({"ok": false, "code": "server_failed", "error": "no such file"}));
         let mute = result(json!({"content": [], "isError": true}), 100);
-        assert_eq!(mute.value["error"], "srv/tool failed, and its server does not say why");
+        assert_eq!(mute.value["error"], "srv/tool failed, and its server gives no reason");
     }
 
     #[test]

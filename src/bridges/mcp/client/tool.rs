@@ -63,7 +63,7 @@ impl MountedAs {
     async fn call(&self, call: Call<'_>, arguments: Value) -> Result<ToolResult, ToolError> {
         let limit = self.limit(&call);
         let connection = timeout(limit, self.server.connection()).await;
-        let late = "was not reached, its server not being ready";
+        let late = "was not reached, because its server is not ready";
         let connection = connection.map_err(|_| self.timeout_error(late, limit))??;
         self.check_agreed()?;
         match self.call_until_answered(&connection, &call, arguments).await? {
@@ -78,7 +78,7 @@ impl MountedAs {
                 Ok(result::to_tool_result(self.name(), answer, most))
             }
             Ok(_) => {
-                let what = format!("{} answered with something that is no result of a tool", self.name());
+                let what = format!("{} returned an invalid tool result", self.name());
                 Err(self.server.tool_error(ErrorCode::ServerFailed, what))
             }
             Err(error) => Err(self.to_tool_error(&connection, &error).await),
@@ -131,7 +131,7 @@ impl MountedAs {
                 answer => return Ok(answer),
             }
         }
-        let what = format!("{} asks for input again and again", self.name());
+        let what = format!("{} requests input repeatedly", self.name());
         Err(self.server.tool_error(ErrorCode::ServerFailed, what))
     }
 
@@ -187,15 +187,13 @@ impl MountedAs {
         match self.server.may_call(&self.offered.original_name) {
             Callable::Yes => Ok(()),
             Callable::Gone => {
-                let what = format!("{tool} is gone: its server has no such tool any more");
+                let what = format!("{tool} is gone: its server no longer has this tool");
                 Err(ToolError::new(ErrorCode::UnknownTool, what))
             }
             Callable::Held => {
-                let what = format!(
-                    "{tool} is held back: its server has changed its definition since it was agreed to"
-                );
+                let what = format!("{tool} is held back: its server changed its definition after approval");
                 let hint = format!(
-                    "`lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` agrees to it"
+                    "`lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` approves it"
                 );
                 Err(ToolError::new(ErrorCode::Denied, what).with_hint(hint))
             }
@@ -276,7 +274,7 @@ impl Drop for MountCallGuard {
         let peer = self.peer.clone();
         // The task has a time limit.
         handle.spawn(async move {
-            let told = CancelledNotificationParam::new(Some(id), Some("the caller gave it up".to_owned()));
+            let told = CancelledNotificationParam::new(Some(id), Some("the caller cancelled it".to_owned()));
             let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(told)).await;
         });
     }

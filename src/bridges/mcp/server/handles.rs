@@ -91,9 +91,8 @@ pub(super) fn name_list(
             Ok(())
         }
         None if is_shared => {
-            let what = format!("{tool}: several clients share this door; say whose list it is");
-            Err(invalid_argument(&what)
-                .with_hint("give `session_id`, a name that you choose, with each call"))
+            let what = format!("{tool}: several clients share this connection; name the list");
+            Err(invalid_argument(&what).with_hint("give `session_id`, a name of your choice, with each call"))
         }
         None => Ok(()),
     }
@@ -135,7 +134,7 @@ pub(super) fn add_handle_arguments<'a>(tools: &mut [Tool], cards: impl Iterator<
     for (tool, card) in tools.iter_mut().zip(cards) {
         let heeded = [
             (OVERLAY, "Handle of `lsp_overlay`.", card.overlaid),
-            (GROUP, "A name of yours: `undo` takes back all edits with it.", card.undoable),
+            (GROUP, "A name of your choice: `undo` reverts all edits with it.", card.undoable),
         ];
         for (argument, description, _) in heeded.into_iter().filter(|(.., heeded)| *heeded) {
             let schema = Arc::make_mut(&mut tool.input_schema);

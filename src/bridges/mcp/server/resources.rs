@@ -59,8 +59,7 @@ pub(super) enum ResourceTarget {
 /// # Errors
 /// -32602 for an unknown URI, or a target outside the workspace.
 pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarget, ErrorData> {
-    let missing =
-        || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
+    let missing = || not_found(uri, "unknown resource; resources/templates/list lists the URI templates");
     let parsed = Url::parse(uri).map_err(|_| missing())?;
     if parsed.scheme() == "file" {
         let path = runtime.path_of_uri(uri).map_err(|error| not_found(uri, &error.error))?;
@@ -105,7 +104,7 @@ fn for_the_user() -> Annotations {
 pub(super) fn list() -> ListResourcesResult {
     let diagnostics = Resource::new("lsp-tools://diagnostics", "diagnostics")
         .with_title("Diagnostics of the workspace")
-        .with_description("What the language servers find wrong, in all files")
+        .with_description("The findings of the language servers in all files")
         .with_mime_type("application/json");
     let logs = Resource::new("lsp-tools://logs", "logs")
         .with_title("Logs of the language servers")
@@ -121,9 +120,7 @@ pub(super) fn list() -> ListResourcesResult {
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let diagnostics = ResourceTemplate::new("lsp-tools://diagnostics/{+path}", "file-diagnostics")
         .with_title("Diagnostics of a file")
-        .with_description(
-            "What the language servers find wrong in a file or folder; subscribe to hear of changes",
-        )
+        .with_description("The findings of the language servers in a file or folder; subscribe for changes")
         .with_mime_type("application/json");
     let logs = ResourceTemplate::new("lsp-tools://logs/{server}", "server-log")
         .with_title("Log of a language server")

@@ -80,7 +80,7 @@ pub(super) async fn call(
         }
         () = tokio::time::sleep(IMMEDIATE_ANSWER_WINDOW) => {}
     }
-    tracing::debug!(tool = name, "an MCP call goes on as a task");
+    tracing::debug!(tool = name, "an MCP call continues as a task");
     let form = conversation.answer_form();
     let task = conversation.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
         Box::pin(run_as_task(task, running, cancelled, form))
