@@ -173,7 +173,7 @@ fn symlinks_dangling_or_out_of_workspace_are_refused() {
     refused(&project, "../outside.scr", "`../outside.scr` lies outside the workspace", 2);
     assert_eq!(project.log().starts(), 0, "no server is started for them");
     for (link, sentence, code) in [
-        ("loop.scr", "`loop.scr` cannot be followed: its symbolic links lead in a circle", 2),
+        ("loop.scr", "`loop.scr` cannot be followed: its symbolic links form a loop", 2),
         ("dangling.scr", "`dangling.scr` does not exist", 2),
     ] {
         for arguments in [["hover".to_owned(), format!("{link}:1:1")], ["check".to_owned(), link.to_owned()]]

@@ -195,7 +195,7 @@ fn edit_command_prints_diff_and_can_be_undone() {
     expect(&done, 0, diff);
     assert_eq!(project.read("notes.txt"), "1\n-2\n");
     let told = err(&done);
-    let undo = told.lines().find_map(|line| line.strip_prefix("take it back with: lsp-tools undo ")).unwrap();
+    let undo = told.lines().find_map(|line| line.strip_prefix("undo with: lsp-tools undo ")).unwrap();
     let listed = run(&project, &["undo", "--list"]);
     assert!(out(&listed).contains(undo) && out(&listed).contains("modified notes.txt"), "{listed:?}");
     assert_eq!(run(&project, &["undo", undo]).status.code(), Some(0));

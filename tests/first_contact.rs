@@ -275,7 +275,7 @@ fn missing_server_is_reported_once_and_only_for_language_asked() {
     let files = [("a.py", "def greet():\n    pass\n"), ("x.html", "<p>"), ("b.rb", "x = 1\n")];
     let project = Project::new(files);
     let python = "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)";
-    let search = "warning: pylsp is not installed; what follows is text search";
+    let search = "warning: pylsp is not installed; the results come from text search";
     assert_eq!(said(&project, &["check", "a.py"]), (vec![python.to_owned(), search.to_owned()], Some(3)));
     let advice = "until then search for the name with `grep`, or read the source";
     let found = vec![python.to_owned(), search.to_owned(), format!(" hint: {advice}")];
@@ -455,7 +455,7 @@ fn diagnostics_without_server_fail_with_syntax_findings() {
     assert_eq!(missing.unwrap()["server"], "bash-language-server", "{mixed}");
     let (lines, status) = said(&project, &["check", "b.py"]);
     assert_eq!(status, Some(3));
-    assert!(lines.iter().any(|line| line.contains("what follows is text search")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("the results come from text search")), "{lines:?}");
 }
 
 /// A project's own environment holds programs of the project: it is read, whether they may be run or not.

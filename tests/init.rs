@@ -45,7 +45,7 @@ fn init_writes_host_file_once_and_prints_diff() {
     );
     let second = run(&project, &["init", "vscode", "--profile", "lsp"]);
     assert_eq!((second.status.code(), second.stdout.len()), (Some(0), 0));
-    assert!(text(&second.stderr).contains("says so already"), "{}", text(&second.stderr));
+    assert!(text(&second.stderr).contains("is up to date"), "{}", text(&second.stderr));
     assert_eq!(project.read(".vscode/mcp.json"), written);
     let other = run(&project, &["init", "vscode", "--profile", "all"]);
     assert_eq!(other.status.code(), Some(1));

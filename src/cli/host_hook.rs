@@ -53,7 +53,7 @@ pub(super) fn run(
         let told = String::from_utf8_lossy(told);
         let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &told)?;
         if event.is_edit() {
-            let late = format!("not judged yet: no answer within {} s", limit.as_secs_f32());
+            let late = format!("not checked yet: no answer within {} s", limit.as_secs_f32());
             *owed.0.lock() = Some(event.answer(&remark(&late)));
         }
         match reply(parsed, console, Some(input)) {

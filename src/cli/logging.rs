@@ -45,7 +45,7 @@ pub(super) fn folder(state: &Path) -> PathBuf {
 #[derive(Debug, Error)]
 pub(super) enum LogError {
     /// The file cannot be written.
-    #[error("no log is written: {} cannot be used: {error}; set LSP_TOOLS_STATE_DIR to a folder that can", folder.display())]
+    #[error("no log is written: {} is not writable: {error}; set LSP_TOOLS_STATE_DIR to a writable folder", folder.display())]
     Folder {
         /// The folder of the log.
         folder: PathBuf,
@@ -53,9 +53,7 @@ pub(super) enum LogError {
         error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The variable is invalid.
-    #[error(
-        "no log is written: LSP_TOOLS_LOG is not understood: {0}; give levels as in warn,lsp_tools=debug"
-    )]
+    #[error("no log is written: LSP_TOOLS_LOG is invalid: {0}; give levels like warn,lsp_tools=debug")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
     /// Another log is active in this process.
     #[error("no log is written: {0}")]
@@ -83,7 +81,7 @@ impl TracingLog {
         let set = EnvFilter::try_new(wanted).map_err(|error| error.to_string());
         let set = set.and_then(|wanted| filter.reload(wanted).map_err(|error| error.to_string()));
         if let Err(error) = set {
-            tracing::warn!("log.level is `{level}`, and that cannot be used: {error}");
+            tracing::warn!("log.level `{level}` is invalid: {error}");
         }
     }
 }
@@ -221,7 +219,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = start(file.path(), USUAL_NAME, 0, false).unwrap_err().to_string();
         assert!(
-            error.starts_with(&format!("no log is written: {}/log cannot be used: ", file.path().display())),
+            error.starts_with(&format!("no log is written: {}/log is not writable: ", file.path().display())),
             "{error}"
         );
     }

@@ -142,7 +142,7 @@ fn with_runtime(
     let internal =
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
-        std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
+        std::env::current_dir().map_err(|error| internal("the current folder is not accessible", error))?;
     let input = match remote::client::run_through_daemon(&parsed, &cwd, console, piped) {
         RemoteCommandOutcome::Went(Ok(reply))
             if is_due(&parsed.cli, &cwd, console, &reply) && ask_trust_now(&parsed.cli, &cwd) =>
@@ -159,7 +159,7 @@ fn with_runtime(
                 && remote::uses_daemon(&parsed.cli.global, &parsed.cli.command) =>
         {
             // Servers that start for one hook and end with it would be too slow each time.
-            let why = warning.as_deref().unwrap_or("no daemon runs, and none could be started");
+            let why = warning.as_deref().unwrap_or("no daemon is running, and none could be started");
             let why = why.trim_start_matches("warning: ");
             return Err(ToolError::new(ErrorCode::Internal, format!("{why}; see `lsp-tools daemon status`")));
         }
@@ -228,7 +228,7 @@ fn pass_to_daemon(
     preamble: Preamble,
 ) -> Result<Option<CliExitStatus>, ToolError> {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("nothing can be waited for: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the I/O driver cannot be started: {error}"))
     })?;
     let passed = thread.block_on(doors::daemon::pass_to_daemon(start, preamble));
     thread.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);

@@ -68,11 +68,11 @@ impl Signals {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 match runtime.map(|runtime| runtime.block_on(watch(watched))) {
                     Ok(never) => match never {},
-                    Err(error) => tracing::warn!("signals are not watched: {error}"),
+                    Err(error) => tracing::warn!("signals are not handled: {error}"),
                 }
             };
             if let Err(error) = std::thread::Builder::new().name("signals".to_owned()).spawn(watch) {
-                tracing::warn!("signals are not watched: {error}");
+                tracing::warn!("signals are not handled: {error}");
             }
         });
         Ok(signals)

@@ -13,10 +13,10 @@ const SOON: Duration = Duration::from_secs(60);
 /// A path that is too deep, one with a name that is too long, one that is too long altogether, with what is said of them.
 fn beyond() -> [(String, &'static str); 4] {
     [
-        (format!("{}x", "a/".repeat(8_000)), "bytes, and a path can have 4095"),
-        (format!("{}x", "a/".repeat(500_000)), "bytes, and a path can have 4095"),
-        (format!("{}x", "a/".repeat(1_000)), "1001 levels deep, and at most 256 are looked at"),
-        ("n".repeat(256), "a name of 256 bytes, and a name can have 255"),
+        (format!("{}x", "a/".repeat(8_000)), "bytes, more than the limit of 4095"),
+        (format!("{}x", "a/".repeat(500_000)), "bytes, more than the limit of 4095"),
+        (format!("{}x", "a/".repeat(1_000)), "1001 levels deep, more than the limit of 256"),
+        ("n".repeat(256), "a name of 256 bytes, more than the limit of 255"),
     ]
 }
 
@@ -112,7 +112,7 @@ async fn folders_beyond_depth_limit_walk_stops_and_notes_it() {
     ] {
         let answer = workspace.ok(tool, arguments).await;
         assert!(
-            answer["notes"].to_string().contains("256 levels deep were not looked into"),
+            answer["notes"].to_string().contains("folders at a depth of 256 were not searched"),
             "{tool}: {answer}"
         );
     }

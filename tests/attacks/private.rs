@@ -118,7 +118,7 @@ fn row_48_state_folder_open_to_others_is_closed_or_refused() {
     fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).expect("a mode");
     let output = run(&project, &["--no-daemon", "hover", "a.scr:1:5"], "");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && told.contains("others can write to"), "{told}");
+    assert!(!output.status.success() && told.contains("other users can write to"), "{told}");
     if rustix::process::geteuid().is_root() {
         fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("a mode");
         std::os::unix::fs::chown(&state, Some(65_534), None).expect("an owner");

@@ -287,7 +287,7 @@ fn invalid_host_options_are_refused_before_start() {
     for (arguments, env, words) in [
         (vec!["x"], vec![], "npm install -g @github/copilot"),
         (vec!["x", "--cli", "/nonexistent/copilot"], vec![], "not a program at /nonexistent/copilot"),
-        (vec![], vec![], "there is no prompt"),
+        (vec![], vec![], "the prompt is missing"),
         (vec!["x"], vec![url], "set without a model"),
         (
             vec!["x"],

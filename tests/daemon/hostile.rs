@@ -219,7 +219,7 @@ fn user_only_commands_sent_to_socket_are_refused() {
             }
         };
         assert_eq!(reply["reply"]["status"], json!("usage"), "{reply}");
-        assert!(reply["reply"]["lines"][0].as_str().unwrap().contains("the daemon runs no"), "{reply}");
+        assert!(reply["reply"]["lines"][0].as_str().unwrap().contains("the daemon does not run"), "{reply}");
     }
 }
 

@@ -48,7 +48,7 @@ async fn trust_revoked_with_broken_settings_denies_calls() {
     let revoked =
         stage.project.command(None).args(["--no-daemon", "trust", "--revoke"]).output().expect("a run");
     let said = String::from_utf8_lossy(&revoked.stdout);
-    assert!(revoked.status.success() && said.contains("is not trusted any more"), "{revoked:?}");
+    assert!(revoked.status.success() && said.contains("is no longer trusted"), "{revoked:?}");
     let denied = stage.call(&live.current(), "test_edit", json!({})).await;
     assert_eq!(code(&denied), "denied");
     assert!(error(&denied).contains("no longer trusted"), "{}", error(&denied));

@@ -10,5 +10,5 @@ pub(super) async fn run(arguments: &CallsCommandArgs, door: CliContext<'_>) -> R
     let direction = if arguments.outgoing { CallDirection::Outgoing } else { CallDirection::Incoming };
     let target = parse_place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.calls(target, direction, arguments.depth).await?;
-    hierarchy_reply(door, answer, "no function stands there")
+    hierarchy_reply(door, answer, "no function there")
 }

@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
 }
 
 fn unusable_file_error(file: &Path, error: &dyn std::error::Error) -> ToolError {
-    let error = format!("{} cannot be used: {error}", file.display());
+    let error = format!("{} cannot be merged: {error}", file.display());
     ToolError::new(ErrorCode::InvalidArgs, error)
 }
 

@@ -51,7 +51,7 @@ fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
     output.incomplete.extend(conflicts.map(|conflict| FileVerdict {
         path: conflict.path.clone(),
         verdict: Verdict::NoData,
-        detail: Some(format!("git cannot merge it at {}", conflict.branch)),
+        detail: Some(format!("merge conflict at {}", conflict.branch)),
     }));
     Answer {
         ok: answer.ok,

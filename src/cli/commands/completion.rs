@@ -5,7 +5,7 @@ use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};
 use crate::cli::render::completion::render;
 use crate::tools::error::ToolError;
 
-const NOTHING: &str = "nothing could be typed there";
+const NOTHING: &str = "no completions there";
 
 /// Lists the completions at a position.
 pub(super) async fn run(arguments: &CompletionCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {

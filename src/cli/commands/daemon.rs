@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -
         DaemonCommand::Status(all) => status(all, &start).await,
         DaemonCommand::Stop(all) => stop(all, &start).await,
         DaemonCommand::Logs(arguments) => logs_of(&arguments, &start).await,
-        DaemonCommand::Run => Err(ToolError::new(ErrorCode::Internal, "being the daemon is no command")),
+        DaemonCommand::Run => Err(ToolError::new(ErrorCode::Internal, "`daemon run` cannot run in a daemon")),
     }
 }
 
@@ -106,9 +106,7 @@ pub(super) fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
     };
     match crate::runtime::Runtime::open(options) {
         Err(error) => error,
-        Ok(_) => {
-            ToolError::new(ErrorCode::Internal, "the settings could not be used a moment ago; try again")
-        }
+        Ok(_) => ToolError::new(ErrorCode::Internal, "the settings were invalid a moment ago; try again"),
     }
 }
 
@@ -148,10 +146,10 @@ async fn query_status(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonS
     let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
     let Some(DaemonConnection { mut reader, .. }) = asked else { return Ok(None) };
     let unclear = |why: &dyn std::fmt::Display| {
-        ToolError::new(ErrorCode::Internal, format!("the daemon does not tell what runs: {why}"))
+        ToolError::new(ErrorCode::Internal, format!("the daemon did not report its state: {why}"))
     };
     let line = timeout(DAEMON_STATUS_TIMEOUT, read_line(&mut reader, MAX_DAEMON_ANSWER_BYTES)).await;
-    let line = line.map_err(|_| unclear(&"it takes too long"))?.map_err(|error| unclear(&error))?;
+    let line = line.map_err(|_| unclear(&"it does not respond in time"))?.map_err(|error| unclear(&error))?;
     serde_json::from_str(&line).map(Some).map_err(|error| unclear(&error))
 }
 
@@ -169,7 +167,7 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
                 DAEMON_STOP_TIMEOUT.as_secs()
             );
             return Err(ToolError::new(ErrorCode::Timeout, error)
-                .with_hint(format!("kill {}: its servers end with it", welcome.pid)));
+                .with_hint(format!("run: kill {}; its servers end with it", welcome.pid)));
         }
         stopped.push(welcome.pid);
     }
@@ -186,9 +184,10 @@ async fn logs_of(arguments: &DaemonLogsArgs, start: &DoorStartContext<'_>) -> Re
 }
 
 fn no_daemon(all: AllDaemons) -> Result<Reply, ToolError> {
-    let error = if all.all { "no daemon runs" } else { "no daemon runs for this workspace and environment" };
+    let error =
+        if all.all { "no daemon runs" } else { "no daemon is running for this workspace and environment" };
     Err(ToolError::nothing_found(error)
-        .with_hint("commands start it when they need it; `lsp-tools daemon status --all` tells of others"))
+        .with_hint("commands start it on demand; `lsp-tools daemon status --all` lists others"))
 }
 
 pub(super) fn to_reply(

@@ -57,7 +57,7 @@ async fn edit_symbol(
 ) -> Result<Reply, ToolError> {
     let address = Address::from(parse_place(address, door.cwd)?);
     let mut given = serde_json::to_value(address).map_err(|error| {
-        ToolError::new(ErrorCode::InvalidArgs, format!("the address cannot be put into JSON: {error}"))
+        ToolError::new(ErrorCode::InvalidArgs, format!("the address cannot be written as JSON: {error}"))
     })?;
     if let Some(to) = edit.to {
         given["to"] = json!(path(&to)?);

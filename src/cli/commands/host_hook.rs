@@ -78,7 +78,7 @@ async fn about_edits(edits: &[MadeEdit], runtime: &Runtime, limit: Duration) -> 
         (Some(judgement), _) => edit_words(&judgement),
         (None, Ok(Ok(answer))) => error_words(&answer),
         (None, Ok(Err(error))) => remark(&format!("not judged: {}", error.error)),
-        (None, Err(_)) => remark(&format!("not judged yet: no answer within {} s", limit.as_secs_f32())),
+        (None, Err(_)) => remark(&format!("not checked yet: no answer within {} s", limit.as_secs_f32())),
     }
 }
 

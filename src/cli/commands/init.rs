@@ -30,7 +30,7 @@ pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<R
     let records = InitRecords::new(state);
     if !init.print {
         records.keep(&changes, init.remove).map_err(|error| {
-            let what = format!("what files of hosts were cannot be kept in {}: {error}", state.display());
+            let what = format!("backups of host files cannot be written to {}: {error}", state.display());
             ToolError::new(ErrorCode::Internal, what)
         })?;
     }
@@ -134,7 +134,7 @@ fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, T
 /// Returns the step that a host requires before it runs a project's hooks.
 fn hook_step(host: McpHost) -> Option<&'static str> {
     match host {
-        McpHost::Codex => Some("hooks run once you have agreed to them: `/hooks` in `codex`"),
+        McpHost::Codex => Some("hooks run after you approve them: `/hooks` in `codex`"),
         McpHost::Gemini | McpHost::QwenCode | McpHost::CopilotCli => {
             Some("hooks of a project run where its folder is trusted")
         }
@@ -213,7 +213,7 @@ fn report(
     if door.format == CliOutputFormat::Text {
         reply.lines.extend(changes.iter().map(|change| file_line(change, print)));
         if changes.is_empty() {
-            reply.lines.push("there is nothing of ours to take out".to_owned());
+            reply.lines.push("there is nothing to remove".to_owned());
         }
     }
     Ok(reply)
@@ -229,9 +229,9 @@ fn file_line(change: &InitFileChange, print: bool) -> String {
     let path = change.path.display().to_string();
     let path = escape::words(&path);
     match (print, change.is_done(), &change.after) {
-        (true, _, Some(_)) => format!("this is what {path} would say"),
+        (true, _, Some(_)) => format!("{path} would contain"),
         (true, _, None) => format!("{path} would be deleted"),
-        (false, true, _) => format!("{path} says so already"),
+        (false, true, _) => format!("{path} is up to date"),
         (false, false, Some(_)) => format!("written: {path}"),
         (false, false, None) => format!("deleted: {path}"),
     }

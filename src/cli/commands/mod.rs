@@ -123,7 +123,7 @@ pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
         | CliCommand::Copilot(_)
         | CliCommand::Daemon(_)
         | CliCommand::View(_) => {
-            Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
+            Err(ToolError::new(ErrorCode::Internal, "this command does not run in a runtime"))
         }
         CliCommand::Completions(arguments) => completions::run(&arguments),
         CliCommand::Man(arguments) => man::run(&arguments),
@@ -267,7 +267,7 @@ fn is_file_in(cwd: &Path) -> impl Fn(&Path) -> bool {
 fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     match parse_place(given, cwd)? {
         Target::Name(name) => {
-            let error = format!("{name} names no place in a file (nor a file that is there)");
+            let error = format!("{name} is not a position in a file (nor an existing file)");
             let hint = "give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";
             Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
         }

@@ -74,7 +74,7 @@ async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, Too
             .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
     })?;
     if !arguments.name.contains('/') {
-        let error = format!("`{}` is no tool of a mounted server", arguments.name.escape_debug());
+        let error = format!("`{}` is not a tool of a mounted server", arguments.name.escape_debug());
         return Err(ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint("give SERVER/TOOL; others: lsp-tools tools call"));
     }

@@ -32,7 +32,7 @@ pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Repl
             door.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
         }
         _ => {
-            let error = "say what to check: a tool with its arguments, or a command after `--`";
+            let error = "give a tool with its arguments, or a command after `--`";
             let hint = "lsp-tools policy check -- git status; lsp-tools policy check write '{\"path\":\"a\",\"content\":\"\"}'";
             return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
         }

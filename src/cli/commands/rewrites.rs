@@ -67,12 +67,12 @@ fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError>
             // Code actions for a line include those for the names on it.
             Target::NameOnLine { path: file, line0, .. } => Ok(json!({"path": path(&file)?, "line": line0})),
             Target::NameInFile { path: file, .. } | Target::File(file) => {
-                let error = format!("{}: say on which line", file.display());
+                let error = format!("{}: the line is missing", file.display());
                 let hint = "give FILE, FILE:LINE, FILE:LINE-LINE or FILE:LINE:COL, counted from 1";
                 Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
             }
             Target::Name(name) => {
-                let error = format!("{name} is no place in a file");
+                let error = format!("{name} is not a position in a file");
                 Err(ToolError::new(ErrorCode::InvalidArgs, error))
             }
         },
@@ -137,7 +137,7 @@ fn files_of(given: &OsStr, door: CliContext<'_>) -> Result<Vec<OsString>, ToolEr
     let files = door.runtime.files_to_format(folder)?;
     if files.is_empty() {
         let error = format!("{} has no file that an installed server formats", folder.display());
-        return Err(ToolError::nothing_found(error).with_hint("lsp-tools servers shows which are installed"));
+        return Err(ToolError::nothing_found(error).with_hint("lsp-tools servers lists the installed ones"));
     }
     Ok(files.iter().map(|file| door.paths.display_path(&file.display()).into()).collect())
 }

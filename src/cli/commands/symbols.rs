@@ -12,8 +12,7 @@ use crate::tools::target::Target;
 pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = Path::new(&arguments.address);
     if given.components().count() > 1 && door.cwd.join(given).is_dir() {
-        let error =
-            format!("{} is a folder; symbols are those of a file or of the workspace", given.display());
+        let error = format!("{} is a folder; symbols need a file or the workspace", given.display());
         return Err(ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint("give a FILE in it, or a NAME to look for"));
     }
@@ -32,7 +31,7 @@ pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) ->
         }
         Target::Position { .. } | Target::NameOnLine { .. } | Target::NameInFile { .. } => {
             let given = arguments.address.to_string_lossy();
-            let error = format!("{given} is a place; symbols are those of a file or of the workspace");
+            let error = format!("{given} is a position; symbols need a file or the workspace");
             let hint = "give a FILE for its outline, or a NAME to look for";
             return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
         }

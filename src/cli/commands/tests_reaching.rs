@@ -56,7 +56,7 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
         false => run_commands(reply, &runs, door).await?,
     };
     if !without_run.is_empty() {
-        let what = format!("no project says how the tests of {} are run", without_run.join(", "));
+        let what = format!("no project file names a command for the tests of {}", without_run.join(", "));
         reply.lines.extend(verdict::error(&ToolError::new(ErrorCode::NotFound, what), &door.console.err));
         // The status of failed tests takes precedence over that of tests without a command.
         if reply.status != CliExitStatus::Unpleasant {

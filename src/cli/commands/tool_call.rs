@@ -104,7 +104,7 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
 /// Converts a path to an argument of a tool, which is JSON.
 pub(super) fn path(given: &Path) -> Result<&str, ToolError> {
     given.to_str().ok_or_else(|| {
-        let error = format!("{}: the name is not valid UTF-8, and tools take no other", given.display());
+        let error = format!("{}: the name is not valid UTF-8", given.display());
         ToolError::new(ErrorCode::InvalidArgs, error)
     })
 }

@@ -92,7 +92,7 @@ fn item(card: &Card) -> ToolsListItem<'_> {
 }
 
 fn warning(left_out: &OmittedTool) -> String {
-    format!("warning: {} is no tool: {}", escape::words(&left_out.file), escape::words(&left_out.why))
+    format!("warning: {} is not a tool: {}", escape::words(&left_out.file), escape::words(&left_out.why))
 }
 
 fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {

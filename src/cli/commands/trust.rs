@@ -36,9 +36,9 @@ fn trust_reply(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, Tool
 /// Prompts the user at the terminal. Everything except `y` or `yes` is a refusal.
 async fn confirm(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
     if door.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
-        let error = "not a terminal, so cannot ask; what the project wants to run was not allowed";
+        let error = "not a terminal, so there was no question; the project's programs were not allowed";
         let hint =
-            "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";
+            "review them with `lsp-tools trust` on a terminal, or allow them with `lsp-tools trust --yes`";
         return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint));
     }
     let question = format!("{}\nAllow this? [y/N] ", render(asked, &door.console.err));

@@ -10,5 +10,5 @@ pub(super) async fn run(arguments: &TypesCommandArgs, door: CliContext<'_>) -> R
     let direction = if arguments.subtypes { TypeDirection::Subtypes } else { TypeDirection::Supertypes };
     let target = parse_place(&arguments.at.address, door.cwd)?;
     let answer = door.runtime.types(target, direction, arguments.depth).await?;
-    hierarchy_reply(door, answer, "no type stands there")
+    hierarchy_reply(door, answer, "no type there")
 }

@@ -168,7 +168,7 @@ fn view_door(folders: Folders) -> DoorHandler {
             let Some(request) = line.ok().and_then(Result::ok) else { return };
             let reply = match serde_json::from_str(&request) {
                 Ok(request) => page.answer(request, page_setup(live, observer, folders)).await,
-                Err(error) => PageReply::Failed { error: format!("the request cannot be used: {error}") },
+                Err(error) => PageReply::Failed { error: format!("the request is invalid: {error}") },
             };
             let Ok(line) = preamble::line(&reply) else { return };
             // The client may have disconnected.
@@ -266,10 +266,9 @@ pub(crate) async fn pass_to_daemon(
     match ended {
         PassthroughEnd::ByHost | PassthroughEnd::Stopped => Ok(Some(CliExitStatus::Answered)),
         PassthroughEnd::ByDaemon => {
-            let error =
-                "the daemon closed the connection: it ended, or could not go on with what it was sent";
+            let error = "the daemon closed the connection: it ended, or could not process its input";
             Err(ToolError::new(ErrorCode::Internal, error)
-                .with_hint("start this again; `lsp-tools daemon logs` says why"))
+                .with_hint("start this again; `lsp-tools daemon logs` shows the reason"))
         }
     }
 }
@@ -302,7 +301,7 @@ impl DaemonStartError {
 /// continue.
 fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
     let failed = |error: io::Error| {
-        ToolError::new(ErrorCode::Internal, format!("how the start went cannot be told: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the result of the start cannot be reported: {error}"))
     };
     let line = serde_json::to_string(report).map_err(|error| failed(error.into()))?;
     let mut out = io::stdout().lock();
@@ -315,7 +314,7 @@ fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
 fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<DaemonIdentity, ToolError> {
     let workspace = find_workspace(global.workspace.as_deref(), cwd)?;
     let failed = |error: io::Error| {
-        ToolError::new(ErrorCode::Internal, format!("the program's own file cannot be looked at: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the program's own file cannot be read: {error}"))
     };
     let binary = std::env::current_exe().map_err(failed)?;
     DaemonIdentity::find(workspace.root(), folders, &binary).map_err(failed)

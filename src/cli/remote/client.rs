@@ -137,18 +137,18 @@ fn run_remotely(
 impl RemoteCommandError {
     fn to_tool_error(&self, repeatable: bool) -> ToolError {
         let error = match self {
-            Self::NoDaemon(error) => format!("there is no daemon: {error}"),
+            Self::NoDaemon(error) => format!("no daemon is available: {error}"),
             Self::Gone => "the daemon ended while the command ran".to_owned(),
             Self::Silent { pid, silence } => {
                 format!(
-                    "the daemon (pid {pid}) has said nothing for {} s while the command ran",
+                    "the daemon (pid {pid}) sent nothing for {} s while the command ran",
                     silence.as_secs()
                 )
             }
-            Self::Garbled(what) => format!("the daemon's answer cannot be understood: {what}"),
+            Self::Garbled(what) => format!("the daemon's answer cannot be decoded: {what}"),
         };
         let hint = if repeatable {
-            "give the command again; with --no-daemon it runs by itself"
+            "repeat the command; with --no-daemon it runs without a daemon"
         } else {
             "the command may or may not have taken effect: check before you repeat it (`lsp-tools undo --list` lists edits)"
         };

@@ -158,7 +158,7 @@ fn parse_command_line(words: Vec<OsString>, console: &Console) -> Result<ParsedC
     })?;
     let error = run::usage_error(&parsed.cli).or_else(|| {
         let refused =
-            || ToolError::new(ErrorCode::InvalidArgs, format!("the daemon runs no `{}`", parsed.name));
+            || ToolError::new(ErrorCode::InvalidArgs, format!("the daemon does not run `{}`", parsed.name));
         (!daemon_accepts(&parsed.cli.command)).then(refused)
     });
     match error {

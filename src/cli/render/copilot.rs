@@ -29,7 +29,7 @@ pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -
     let servers = registration.tools.iter().filter(|tool| tool.origin == CopilotToolOwner::Server).count();
     let left_out = match registration.left_out.len() {
         0 => String::new(),
-        count => format!("; {count} left out, which `lsp-tools copilot tools` explains"),
+        count => format!("; {count} left out, see `lsp-tools copilot tools`"),
     };
     out.push_str(&format!("tools: {} of ours, {servers} of the server's{left_out}\n", registration.ours()));
     out
@@ -41,7 +41,7 @@ pub(crate) fn sign_in_status(status: &CopilotServerStatus) -> String {
         (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
         (None, true) => "signed in\n".to_owned(),
         (_, false) => {
-            let word = status.auth.as_deref().unwrap_or("it has not said");
+            let word = status.auth.as_deref().unwrap_or("unknown");
             format!("not signed in ({}); run: lsp-tools copilot sign-in\n", escape::words(word))
         }
     }
@@ -53,7 +53,7 @@ pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
     vec![
         format!("open {} and enter the code:", escape::words(&code.verification_uri)),
         format!("    {}", escape::words(&code.user_code)),
-        format!("waiting for you to do so{}; Ctrl-C gives up", minutes.unwrap_or_default()),
+        format!("waiting for it{}; Ctrl-C cancels", minutes.unwrap_or_default()),
     ]
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabiliti
                 CopilotToolOwner::Other => "another's",
             };
             let state = if tool.enabled { "enabled" } else { "disabled" };
-            let note = if tool.replaces_servers { "in place of the server's own" } else { "" };
+            let note = if tool.replaces_servers { "instead of the server's own" } else { "" };
             let style = if tool.enabled { Style::new() } else { DIM };
             vec![
                 Cell::new(escape::words(&tool.name), style),
@@ -91,7 +91,8 @@ pub(crate) fn left_out(registration: &CopilotRegistration) -> Vec<String> {
     let hidden = registration.hidden.iter();
     let hidden = hidden.map(|name| format!("the server's own {} is hidden", escape::words(name)));
     let unlocked = registration.unlocked.iter();
-    let unlocked = unlocked.map(|name| format!("the server's {} writes through ours", escape::words(name)));
+    let unlocked =
+        unlocked.map(|name| format!("the server's {} writes through lsp-tools", escape::words(name)));
     let names = registration.names.iter().filter(|named| !named.registered);
     let names = names.map(|named| format!("{} is not offered: {}", named.name, escape::words(&named.why)));
     let oddities = registration.oddities.iter().map(|said| format!("warning: {}", escape::words(said)));
@@ -114,7 +115,9 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<
             ));
         }
         CopilotEvent::Restarted { tools } => {
-            return Some(format!("it runs again, with {tools} tools of ours; a conversation begins anew"));
+            return Some(format!(
+                "it is running again, with {tools} tools of lsp-tools; a new conversation begins"
+            ));
         }
         CopilotEvent::Said(message) => format!("Copilot: {}", escape::words(message)),
         CopilotEvent::Call { name, state, detail } => {
@@ -139,7 +142,7 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<
 pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {
-        lines.push(look.paint(DIM, &format!("to take that back: lsp-tools copilot undo {}", outcome.turn)));
+        lines.push(look.paint(DIM, &format!("to undo that: lsp-tools copilot undo {}", outcome.turn)));
     }
     if let Some(error) = &outcome.error {
         lines.push(format!("error: the turn failed: {}", escape::words(error)));

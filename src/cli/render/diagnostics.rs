@@ -130,9 +130,7 @@ pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Displa
             Verdict::Partial if checked > 0 => "no problems found (incomplete)".to_owned(),
             Verdict::Hints if checked == 0 => "nothing was checked".to_owned(),
             Verdict::Hints => "no syntax errors; nothing else was checked".to_owned(),
-            Verdict::Partial | Verdict::NoData => {
-                look.paint(WARN, "no answer, so nothing is known to be clean")
-            }
+            Verdict::Partial | Verdict::NoData => look.paint(WARN, "no answer; this does not mean clean"),
         }
     } else {
         let files = output.diagnostics.chunk_by(|one, other| one.path == other.path).count();
@@ -312,7 +310,7 @@ hint[F1]: could be shorter (pylsp)
         silent.files = 1;
         assert_eq!(
             shown(&silent, Verdict::NoData, &DisplayCapabilities::PLAIN),
-            "no answer, so nothing is known to be clean, 0 files checked, 1 without an answer\n"
+            "no answer; this does not mean clean, 0 files checked, 1 without an answer\n"
         );
     }
 

@@ -54,7 +54,7 @@ fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
         None if server.secondary => {
             out.push_str(&format!(
                 "   {}\n",
-                look.paint(DIM, "not installed; the project is written in other languages")
+                look.paint(DIM, "not installed; the project uses other languages")
             ));
         }
         None => out.push_str(&format!("   {}\n", look.paint(BAD, "not installed"))),
@@ -73,7 +73,7 @@ fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
             let took = look.paint(DIM, &format!("({})", duration(probe.took_ms)));
             out.push_str(&format!("   {query}: {said} {took}  {detail}\n"));
         }
-        None if server.found.is_some() => out.push_str("   no question could be asked of it\n"),
+        None if server.found.is_some() => out.push_str("   it could not be queried\n"),
         None => {}
     }
     out
@@ -113,7 +113,7 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     let missing: Vec<String> = missing.map(|server| format!("\"{}\"", server.server)).collect();
     if !missing.is_empty() {
         let setting = format!("disabled = [{}]", missing.join(", "));
-        out.push_str(&format!("to do without what is not installed, in lsp-tools.toml: {setting}\n"));
+        out.push_str(&format!("to ignore missing servers, in lsp-tools.toml: {setting}\n"));
     }
     out
 }
@@ -193,12 +193,12 @@ ok python (12 files)  pylsp 1.15.0
      run: go install gopls (or: lsp-tools install go)
 
 -- go (1 file)  css
-   not installed; the project is written in other languages
+   not installed; the project uses other languages
      run: go install gopls (or: lsp-tools install go)
 
 confined
 2 of 3 servers need attention
-to do without what is not installed, in lsp-tools.toml: disabled = [\"gopls\"]
+to ignore missing servers, in lsp-tools.toml: disabled = [\"gopls\"]
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }

@@ -91,7 +91,7 @@ pub(crate) fn render(
         edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, look)).collect();
     let mut lines: Vec<String> = edited.files.iter().flat_map(moved_hunk_notes).collect();
     if !edited.changes_something() {
-        lines.push("no file is different".to_owned());
+        lines.push("no file changed".to_owned());
     }
     let mut status = CliExitStatus::Answered;
     if let Some(judgement) = &edited.rest.judgement {
@@ -114,7 +114,7 @@ pub(crate) fn render(
     lines.extend(notes(&edited.rest.repairs, None));
     lines.extend(notes(&edited.rest.notes, None));
     if let Some(id) = &edited.rest.undo {
-        lines.push(format!("take it back with: lsp-tools undo {}", escape::words(id)));
+        lines.push(format!("undo with: lsp-tools undo {}", escape::words(id)));
     } else if asked.dry_run && edited.changes_something() {
         lines.push("dry run: nothing was written".to_owned());
     }
@@ -268,9 +268,9 @@ fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
     let sure = match delta.verdict {
         Verdict::Complete => "",
         Verdict::NoData => {
-            return look.paint(WARN, "no server said in time what this breaks: that is not \"nothing\"");
+            return look.paint(WARN, "no server answered in time; the edit may break code");
         }
-        Verdict::Hints => "; no server was asked, only the syntax was looked at",
+        Verdict::Hints => "; no server was asked, only syntax was checked",
         Verdict::Partial => "; results may be incomplete",
     };
     let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
@@ -316,7 +316,7 @@ pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&m
 /// Renders the past edits, newest first.
 pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply {
     if history.edits.is_empty() {
-        let lines = vec!["there is nothing to take back".to_owned()];
+        let lines = vec!["nothing to undo".to_owned()];
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
     let row = |past: &PastEdit| {
@@ -344,14 +344,14 @@ pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayCapabilities) -
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
     let disabled = offered.actions.len() - rows.len();
     if disabled > 0 {
-        lines.push(format!("note: {disabled} more cannot be done here; --format json says why"));
+        lines.push(format!("note: {disabled} more are disabled here; --format json gives the reasons"));
     }
     if rows.is_empty() {
-        lines.push("no action is offered here".to_owned());
+        lines.push("no actions available here".to_owned());
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
     if look.terminal {
-        lines.push("do one of them with: --apply 'TITLE'".to_owned());
+        lines.push("apply one with: --apply 'TITLE'".to_owned());
     }
     let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, look);
     Reply { out, lines, status: CliExitStatus::Answered }

@@ -53,7 +53,7 @@ pub(crate) fn outline(page: &ReadOutput, look: &DisplayCapabilities) -> Reply {
     let mut lines = notes(&page.notes, None);
     let status = if out.is_empty() { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
     if out.is_empty() {
-        lines.push("nothing is defined in it".to_owned());
+        lines.push("it has no definitions".to_owned());
     }
     Reply { out, lines, status }
 }

@@ -121,7 +121,7 @@ fn unjudged_reason(file: &ReportedFile<'_>) -> Option<String> {
         Verdict::Complete => return None,
         Verdict::Partial => "judged in part",
         Verdict::NoData => "not judged",
-        Verdict::Hints => "judged by no server",
+        Verdict::Hints => "checked by no server",
     };
     Some(match &file.detail {
         Some(detail) => format!("{what}: {detail}"),
@@ -205,7 +205,7 @@ bad.py:3:5: error: one [E1] (pylsp)&#10;bad.py:3:5: warning: two [E1] (pylsp)</f
     <testcase name=\"half.py\" classname=\"lsp-tools.check\" file=\"half.py\"><skipped message=\"judged in part: still indexing\"></skipped></testcase>
     <testcase name=\"hinted.py\" classname=\"lsp-tools.check\" file=\"hinted.py\"><system-out>hinted.py:3:5: hint: slight [E1] (pylsp)</system-out></testcase>
     <testcase name=\"silent.py\" classname=\"lsp-tools.check\" file=\"silent.py\"><error message=\"not judged\" type=\"no answer\"></error></testcase>
-    <testcase name=\"unserved.py\" classname=\"lsp-tools.check\" file=\"unserved.py\"><skipped message=\"judged by no server: pylsp is not installed\"></skipped></testcase>
+    <testcase name=\"unserved.py\" classname=\"lsp-tools.check\" file=\"unserved.py\"><skipped message=\"checked by no server: pylsp is not installed\"></skipped></testcase>
     <system-out>b.bin is not text; it was not checked</system-out>
   </testsuite>
 </testsuites>

@@ -65,7 +65,7 @@ pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String 
     }
     out.push_str(&differences("held back:", WARN, &server.held, look));
     if !server.held.is_empty() {
-        out.push_str(&format!("\nto agree to this: lsp-tools mcp approve {}\n", escape::words(&server.name)));
+        out.push_str(&format!("\nto approve this: lsp-tools mcp approve {}\n", escape::words(&server.name)));
     }
     out
 }

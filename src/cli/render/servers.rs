@@ -33,7 +33,7 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
         })
         .collect();
     if !advice.is_empty() {
-        out.push_str("\nto install what is missing:\n");
+        out.push_str("\nto install missing servers:\n");
         let beside = table(&[], &advice, &DisplayCapabilities { terminal: false, ..*look });
         // A command to be copied is not wrapped.
         let fits = !look.terminal || beside.lines().all(|line| strip(line).width() <= look.width);
@@ -205,7 +205,7 @@ LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   MEDIAN  P99     
 python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  2     0         .
 bash, zsh  1      bash-language-server  missing                                                       not on PATH\\u{1b}[2J
 
-to install what is missing:
+to install missing servers:
 bash-language-server  npm install -g bash-language-server (or: lsp-tools install shell)
 
 note: pylsp finds little
@@ -220,7 +220,7 @@ python     12     pylsp                 ready    4242  61.4 MB
 bash, zsh  1      bash-language-server  missing
     not on PATH\\u{1b}[2J
 
-to install what is missing:
+to install missing servers:
 bash-language-server
     npm install -g bash-language-server
     lsp-tools install shell

@@ -47,8 +47,8 @@ fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<Stri
     let so = match answer.verdict {
         Verdict::Complete => return Vec::new(),
         Verdict::Partial => "results may be incomplete",
-        Verdict::NoData => "nothing is known, which is not the same as nothing there",
-        Verdict::Hints => "what follows is text search",
+        Verdict::NoData => "no results are known; this does not mean there are none",
+        Verdict::Hints => "the results come from text search",
     };
     let main = [&answer.server_status];
     let mut blamed: Vec<&ServerStatus> = answer
@@ -105,7 +105,7 @@ fn status_sentence(status: &ServerStatus) -> String {
     with_detail(match status.state {
         // The server answered, and reported what its answer lacks.
         ServerState::Ready if detail.is_some() => return format!("{server}: {}", detail.unwrap_or_default()),
-        ServerState::Ready => format!("{server} had no answer"),
+        ServerState::Ready => format!("{server} returned no answer"),
         ServerState::Indexing => format!("{server} is still indexing"),
         ServerState::Starting => format!("{server} was still starting after {waited}"),
         ServerState::Missing | ServerState::Unsupported if server.is_empty() => {
@@ -119,8 +119,8 @@ fn status_sentence(status: &ServerStatus) -> String {
         ServerState::Missing => return escape::words(&status.absence_sentence()),
         ServerState::Crashed | ServerState::Failed => format!("{server} failed"),
         ServerState::Timeout => format!("no answer from {server} within {waited}"),
-        ServerState::Disabled => format!("{server} may not be started"),
-        ServerState::Unsupported => format!("{server} does not offer this"),
+        ServerState::Disabled => format!("{server} is not allowed to start"),
+        ServerState::Unsupported => format!("{server} does not support this"),
     })
 }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn verdict_of_every_server_state_has_one_line() {
         use ServerState::{Crashed, Disabled, Indexing, Missing, Starting, Timeout, Unsupported};
-        let search = "what follows is text search";
+        let search = "the results come from text search";
         let cases = [
             (Verdict::Hints, "pylsp", Timeout, format!("no answer from pylsp within 10 s; {search}")),
             (
@@ -169,8 +169,8 @@ mod tests {
                 format!("no server is known for the language \"python\"; {search}"),
             ),
             (Verdict::Hints, "pylsp", Starting, format!("pylsp was still starting after 10 s; {search}")),
-            (Verdict::Hints, "pylsp", Disabled, format!("pylsp may not be started; {search}")),
-            (Verdict::Hints, "pylsp", Unsupported, format!("pylsp does not offer this; {search}")),
+            (Verdict::Hints, "pylsp", Disabled, format!("pylsp is not allowed to start; {search}")),
+            (Verdict::Hints, "pylsp", Unsupported, format!("pylsp does not support this; {search}")),
             (
                 Verdict::Partial,
                 "pylsp",
@@ -181,7 +181,7 @@ mod tests {
                 Verdict::NoData,
                 "pylsp",
                 Crashed,
-                "pylsp failed; nothing is known, which is not the same as nothing there".into(),
+                "pylsp failed; no results are known; this does not mean there are none".into(),
             ),
         ];
         for (verdict, server, state, expected) in cases {
@@ -194,10 +194,10 @@ mod tests {
         let mut missing = status("pylsp", ServerState::Missing);
         missing.install = Some("pip install python-lsp-server".into());
         missing.detail = Some("`pylsp` is not on PATH nor installed by `lsp-tools install`".into());
-        let expected = "warning: pylsp is not installed; what follows is text search";
+        let expected = "warning: pylsp is not installed; the results come from text search";
         assert_eq!(shown(&answer(Verdict::Hints, missing.clone())), [expected]);
         missing.detail = Some("`pylsp` is not trusted (lsp-tools trust)".into());
-        let expected = "warning: pylsp is not installed (`pylsp` is not trusted (lsp-tools trust)); what follows is text search";
+        let expected = "warning: pylsp is not installed (`pylsp` is not trusted (lsp-tools trust)); the results come from text search";
         assert_eq!(shown(&answer(Verdict::Hints, missing)), [expected]);
         let mut partial = answer(Verdict::Partial, status("pylsp", ServerState::Ready));
         partial.servers = ["marksman", "html", "css"].map(|key| status(key, ServerState::Missing)).to_vec();
@@ -227,7 +227,7 @@ mod tests {
             ("pylsp ended with exit status 1", "pylsp ended with exit status 1"),
         ] {
             failed.detail = Some(detail.into());
-            let expected = format!("warning: {expected}; what follows is text search");
+            let expected = format!("warning: {expected}; the results come from text search");
             assert_eq!(shown(&answer(Verdict::Hints, failed.clone())), [expected]);
         }
     }

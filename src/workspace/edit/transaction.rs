@@ -329,7 +329,7 @@ impl TransactionManagerInner {
             match self.journal.read_record(entry) {
                 Ok(record) => recovered.push(self.recover_one(entry, &record)?),
                 Err(error) => {
-                    tracing::error!("the interrupted edit {} is kept for a look at it: {error}", entry.id);
+                    tracing::error!("the interrupted edit {} is kept for inspection: {error}", entry.id);
                     self.journal.quarantine(entry)?;
                 }
             }
@@ -356,7 +356,7 @@ impl TransactionManagerInner {
             obstacle: reason,
         })?;
         self.journal.remove_entry(entry)?;
-        tracing::info!("the interrupted edit {id} was taken back");
+        tracing::info!("the interrupted edit {id} was rolled back");
         Ok(RecoveredTransaction {
             id,
             finished: false,
@@ -394,7 +394,7 @@ impl TransactionManagerInner {
             let record = match self.journal.read_record(entry) {
                 Ok(record) => record,
                 Err(error) => {
-                    tracing::warn!("the edit {} cannot be undone any more: {error}", entry.id);
+                    tracing::warn!("the edit {} can no longer be undone: {error}", entry.id);
                     continue;
                 }
             };

@@ -99,7 +99,7 @@ async fn prompt(arguments: &CopilotHost) -> Result<String, ToolError> {
         false => arguments.prompt.join(" "),
     };
     if prompt.trim().is_empty() {
-        let error = ToolError::new(ErrorCode::InvalidArgs, "there is no prompt");
+        let error = ToolError::new(ErrorCode::InvalidArgs, "the prompt is missing");
         return Err(error.with_hint("give it as an argument, or pipe it in"));
     }
     Ok(prompt)

@@ -25,7 +25,7 @@ fn edit_in_a_pipe_is_a_diff_with_diagnostic_lines() {
     let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
                     b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 fixed\n";
     assert_eq!(reply.out, expected);
-    assert_eq!(reply.lines, ["take it back with: lsp-tools undo 7"]);
+    assert_eq!(reply.lines, ["undo with: lsp-tools undo 7"]);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn disabled_code_actions_are_counted_and_not_listed() {
     };
     let some = actions(&offered(Value::Null), &DisplayCapabilities::PLAIN);
     assert!(some.out.contains("Fix\\u{1b}  quickfix  s") && !some.out.contains("Extract"), "{}", some.out);
-    assert_eq!(some.lines, ["note: 1 more cannot be done here; --format json says why"]);
+    assert_eq!(some.lines, ["note: 1 more are disabled here; --format json gives the reasons"]);
     assert_eq!(some.status, CliExitStatus::Answered);
     assert_eq!(actions(&offered(json!("no")), &DisplayCapabilities::PLAIN).status, CliExitStatus::Unpleasant);
 }
