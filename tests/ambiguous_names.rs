@@ -66,7 +66,7 @@ async fn name_at_the_top_level_is_meant_and_nested_ones_are_listed() {
     let workspace = project().opening().at_shell().open();
     let found = ask(&workspace, "lsp_definition", "rate").await;
     assert_eq!(found["locations"][0]["shop/bill.py"][0][0], "3:1", "{found}");
-    let note = "`rate` is taken for the one at shop/bill.py:3:1; the name also means shop/cart.py:6:5 (field Cart.rate)";
+    let note = "`rate` was resolved to shop/bill.py:3:1; other matches: shop/cart.py:6:5 (field Cart.rate)";
     assert_eq!(found["notes"][0], note, "{found}");
     workspace.shutdown().await;
 }

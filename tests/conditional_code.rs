@@ -32,14 +32,14 @@ pub async fn must_name(
         let answer = ask(workspace, tool, path, at, more.clone()).await;
         assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
         let notes = answer["notes"].to_string();
-        assert!(notes.contains("leaves out in its configuration"), "{tool}: {answer}");
+        assert!(notes.contains("skips in its configuration"), "{tool}: {answer}");
         // Of a caller an answer names the function alone.
         let named = left_out.iter().all(|place| notes.contains(place));
         assert!(named || tool == "lsp_calls", "{tool}: {answer}");
         let answer = ask(workspace, tool, path, other, more).await;
         // Of a rename the verdict is about what it breaks, too.
         let is_sure = verdict(&answer) == "complete" || tool == "lsp_rename";
-        assert!(is_sure && !answer["notes"].to_string().contains("leaves out"), "{tool}: {answer}");
+        assert!(is_sure && !answer["notes"].to_string().contains("skips"), "{tool}: {answer}");
     }
 }
 
@@ -56,7 +56,7 @@ pub async fn must_doubt_silence(
         if tool == "lsp_hover" || answer["count"] == 0 {
             assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
             let reason = answer["server_status"]["detail"].to_string();
-            assert!(reason.contains("stands in conditional code"), "{tool}: {answer}");
+            assert!(reason.contains("is in conditional code"), "{tool}: {answer}");
         }
         let answer = ask(workspace, tool, known.0, known.1, json!({})).await;
         assert_eq!(verdict(&answer), "complete", "{tool}: {answer}");

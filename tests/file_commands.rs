@@ -189,7 +189,7 @@ fn edit_command_prints_diff_and_can_be_undone() {
     expect(&tried, 0, diff);
     assert_eq!(
         (err(&tried), project.read("notes.txt").as_str()),
-        ("not judged: no server for .txt files\ndry run: nothing was written\n", "one\ntwo\n")
+        ("not checked: no server for .txt files\ndry run: nothing was written\n", "one\ntwo\n")
     );
     let done = run(&project, &edit);
     expect(&done, 0, diff);
@@ -239,7 +239,7 @@ fn write_and_patch_commands_read_stdin() {
     assert_eq!(project.read("new/a.txt"), "名\n");
     let same = run(&project, &["write", "new/a.txt", "--content", "名\n"]);
     expect(&same, 0, "");
-    assert_eq!(err(&same), "no file is different\n");
+    assert_eq!(err(&same), "no file changed\n");
     assert_eq!(fed(&project, &["write", "b.txt"], b"\xff").status.code(), Some(2));
 
     let patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";

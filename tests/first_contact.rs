@@ -315,7 +315,7 @@ fn missing_file_or_name_argument_is_status_2() {
         assert_eq!(code, Some(2), "{words:?}: {error:?}");
     }
     let (error, _) = said(&project, &["install", "klingon"]);
-    assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
+    assert_eq!(error, ["error: unknown server or language `klingon`"]);
     let (error, _) = said(&project, &["install", "pyrigth"]);
     assert_eq!(error[1], " hint: did you mean `pyright`?");
     assert_eq!(said(&project, &["definition", "no_such_name"]).1, Some(3), "the text alone was searched");
@@ -324,13 +324,14 @@ fn missing_file_or_name_argument_is_status_2() {
 #[test]
 fn rename_to_invalid_identifier_is_refused() {
     let project = Project::new([("a.py", "def greet():\n    pass\n")]);
-    for (name, why) in
-        [("not valid", "it is no identifier"), ("class", "it is a keyword of python"), ("1st", "it is no")]
-    {
+    for (name, why) in [
+        ("not valid", "it is not an identifier"),
+        ("class", "it is a keyword of python"),
+        ("1st", "it is no"),
+    ] {
         let (error, code) = said(&project, &["rename", "a.py:1:greet", name]);
-        let told = error
-            .iter()
-            .any(|line| line.starts_with(&format!("error: nothing can be called `{name}`: {why}")));
+        let told =
+            error.iter().any(|line| line.starts_with(&format!("error: `{name}` is not a valid name: {why}")));
         assert!(told && code == Some(2), "{error:?}");
     }
 }
@@ -430,7 +431,7 @@ fn diagnostics_without_server_fail_with_syntax_findings() {
         "{one}"
     );
     let (error, hint) = (one["error"].as_str().unwrap(), one["hint"].as_str().unwrap());
-    assert_eq!(error, "no server has looked at the file: pylsp is not installed");
+    assert_eq!(error, "no server has checked the file: pylsp is not installed");
     assert!(
         hint.starts_with("install it with: pip install python-lsp-server (or: lsp-tools install python)"),
         "{hint}"

@@ -122,11 +122,11 @@ async fn quick_fix_that_no_server_prefers_is_made_only_where_its_title_is_given(
 async fn fix_of_what_no_server_can_fix_is_refused_with_advice() {
     let stage = stage("ruff", &[("pyproject.toml", ""), ("a.py", A), ("notes/plain.txt", "x\n")]);
     for (arguments, code, what) in [
-        (json!({"kind": "quickfix", "paths": ["a.py"]}), "invalid_args", "takes the `rule`"),
+        (json!({"kind": "quickfix", "paths": ["a.py"]}), "invalid_args", "requires the `rule`"),
         (
             json!({"kind": "refactor", "paths": ["a.py"]}),
             "invalid_args",
-            "no kind of action for a whole file",
+            "not a kind of action for a whole file",
         ),
         (
             json!({"kind": "source.fixAll", "paths": ["notes"]}),

@@ -71,7 +71,7 @@ async fn references_missed_by_server_are_noted_and_answer_is_partial() {
     let runtime = project.opening().servers(&["pyright"]).open();
     let found = references(&runtime, "libs/common/common/__init__.py", "shared").await;
     assert_eq!(found.verdict, Verdict::Partial, "{found:?}");
-    let note = "`shared` also stands in 2 files that pyright did not list: services/api/api/__init__.py:1:20, \
+    let note = "`shared` also occurs in 2 files that pyright did not list: services/api/api/__init__.py:1:20, \
                 services/jobs/jobs/__init__.py:1:20";
     assert_eq!(found.notes, [note], "neither comments nor strings count");
     // Another project's function of the same name is another one.
@@ -93,7 +93,7 @@ async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
         let runtime = project.opening().servers(&[server]).open();
         let found = references(&runtime, "one.py", "Post.send").await;
         assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
-        let note = format!("`send` also stands in 1 file that {server} did not list: two.py:2:11");
+        let note = format!("`send` also occurs in 1 file that {server} did not list: two.py:2:11");
         assert_eq!(found.notes, [note]);
         // What is known in one function only stands nowhere else, whatever the text has.
         let local = references(&runtime, "two.py", "thing").await;

@@ -62,7 +62,7 @@ async fn definition_with_body_has_source_and_location_of_protocol() {
     let outside = json!({"path": "shop/cart.py", "line": 11, "symbol": "sum", "body": true});
     let outside = shop.answer("lsp_definition", outside).await;
     assert!(
-        outside["body"].is_null() && outside["notes"].to_string().contains("source is not known"),
+        outside["body"].is_null() && outside["notes"].to_string().contains("source is unknown"),
         "{outside}"
     );
     shop.shutdown().await;

@@ -57,7 +57,7 @@ async fn run_tests_of_node_project_tells_passing_from_failing() {
     let named = workspace.ok("run_tests", json!({"files": ["b.test.js"], "testNames": ["adds"]})).await;
     assert_eq!(named["passed"], false, "{named}");
     assert!(named["stdout"].as_str().is_some_and(|text| text.contains("adds")), "{named}");
-    let told = "this runner is not told names of tests here; all tests of the files run";
+    let told = "this runner takes no test names here; all tests of the files run";
     assert_eq!(named["notes"], json!([told]), "{named}");
     workspace.shutdown().await;
 }

@@ -85,7 +85,7 @@ async fn word_in_a_component_that_imports_nothing_is_no_use() {
     let target = Target::NameInFile { path: "src/prices.ts".into(), name: "total".to_owned() };
     runtime.references(target.clone(), 100).await.expect("an answer");
     let found = runtime.references(target, 100).await.expect("an answer");
-    assert!(!found.notes.join("\n").contains("was not looked up"), "{found:?}");
+    assert!(!found.notes.join("\n").contains("was not resolved"), "{found:?}");
     runtime.shutdown().await;
 }
 

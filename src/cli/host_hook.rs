@@ -61,7 +61,7 @@ pub(super) fn run(
             Ok(_) => None,
             Err(error) => {
                 tracing::info!("a hook had no answer: {error}");
-                event.is_edit().then(|| event.answer(&remark(&format!("not judged: {}", error.error))))
+                event.is_edit().then(|| event.answer(&remark(&format!("not checked: {}", error.error))))
             }
         }
     }));

@@ -208,7 +208,7 @@ impl Runtime {
             (Err(error), _) => return Err(failed(&error)),
             (_, Err(error)) => return Err(failed(&error)),
         };
-        let again = "look at it, then: lsp-tools trust";
+        let again = "review it, then run: lsp-tools trust";
         if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {
             return Err(denied(format!("the trusted hooks file {gone} is missing")).with_hint(again));
         }

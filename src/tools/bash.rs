@@ -277,7 +277,7 @@ fn failure(ended: CommandEnd, wanted: Duration, limit: Duration) -> Option<BashF
         let left = match ended.left {
             0 => String::new(),
             left => {
-                format!("; {left} of its processes could not be ended in time, and still are being ended")
+                format!("; {left} of its processes have not ended yet")
             }
         };
         BashFailure {

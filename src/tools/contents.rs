@@ -64,18 +64,16 @@ fn check_contents(
         let query =
             ListQuery { under: folder.clone(), recursive: false, max: usize::MAX, deadline: until.clone() };
         let unseen = |why: String| {
-            let error = format!(
-                "rules about paths hold for what lies in `{}`, and {why}; nothing was changed",
-                top.display()
-            );
-            ToolError::new(ErrorCode::Denied, error).with_hint("name what you mean file by file")
+            let error =
+                format!("rules apply to paths in `{}`, and {why}; nothing was changed", top.display());
+            ToolError::new(ErrorCode::Denied, error).with_hint("name the files one by one")
         };
         let listing = context.workspace.list(&query).map_err(|error| unseen(error.to_string()))?;
         if listing.hidden > 0 {
             return Err(unseen(format!("`{}` has files that a rule keeps from this call", folder.display())));
         }
         if listing.timed_out || until.is_over() {
-            return Err(unseen("it could not be looked through in time".to_owned()));
+            return Err(unseen("it could not be searched in time".to_owned()));
         }
         for entry in listing.entries {
             let moved = destination.and_then(|destination| {

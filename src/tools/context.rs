@@ -181,9 +181,9 @@ impl Context {
         for path in paths {
             let Some(unsaved) = self.view.unsaved(path) else { continue };
             if self.saved_text(path).ok().is_none_or(|saved| *saved != **unsaved.text()) {
-                let error = format!("{} has unsaved text that is not what is on disk", path.display());
+                let error = format!("{} has unsaved text that differs from the disk", path.display());
                 return Err(ToolError::new(ErrorCode::Conflict, error)
-                    .with_hint("save it, or give the unsaved text up, and then edit the file"));
+                    .with_hint("save or discard the unsaved text, then edit the file"));
             }
         }
         Ok(())
@@ -517,11 +517,11 @@ impl Context {
             None if subject.path.is_notebook() => {
                 status.state = ServerState::Unsupported;
                 format!(
-                    "{} is a notebook, and servers are asked only for its diagnostics",
+                    "{} is a notebook; servers are asked only for its diagnostics",
                     subject.path.display()
                 )
             }
-            None => format!("the language of {} is not known", subject.path.display()),
+            None => format!("the language of {} is unknown", subject.path.display()),
         });
         status
     }

@@ -57,7 +57,7 @@ impl Definition {
         };
         let asked = found.output.locations.iter().find(is_asked);
         let place = asked.or(found.output.locations.first()).cloned().or(resolved).ok_or_else(|| {
-            ToolError::new(ErrorCode::NotFound, "no name stands there")
+            ToolError::new(ErrorCode::NotFound, "no name there")
                 .with_hint("give FILE:NAME, or the line and column of a name")
         })?;
         let path = context.workspace.path(place.path.as_ref()).ok();

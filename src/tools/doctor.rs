@@ -162,7 +162,7 @@ pub(crate) async fn run(context: &Context) -> DoctorOutput {
         if let Some(located) = located
             && timeout_at(deadline, examine(context, &server, located, &mut report)).await.is_err()
         {
-            let message = format!("not looked at within {} s; give --timeout more", limit.as_secs_f32());
+            let message = format!("not checked within {} s; raise --timeout", limit.as_secs_f32());
             report.findings.push(DoctorFinding { message, fix: None });
         }
         servers.push(report);
@@ -186,15 +186,13 @@ fn sandbox_status(context: &Context) -> String {
                 CacheSharing::Private => "caches of their own",
                 CacheSharing::Shared => "your caches",
             };
-            format!(
-                "commands that tools run can write only the workspace, temporary folders and {caches} (Landlock)"
-            )
+            format!("sandbox: on (Landlock); writable: the workspace, temporary folders and {caches}")
         }
         Ok(Enforced::None) => match sandbox::status().files {
-            Ok(()) => "commands that tools run are not confined: `bash.sandbox` is off".to_owned(),
-            Err(why) => format!("commands that tools run are not confined: {why}"),
+            Ok(()) => "sandbox: off (`bash.sandbox`)".to_owned(),
+            Err(why) => format!("sandbox: not available: {why}"),
         },
-        Err(error) => format!("commands are not run: {error}"),
+        Err(error) => format!("commands do not run: {error}"),
     }
 }
 

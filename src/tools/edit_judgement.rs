@@ -86,7 +86,7 @@ impl DiagnosticsStatement {
 
     /// The judgement of an edit that leaves every file unchanged.
     pub(crate) fn unchanged() -> Self {
-        let reason = "no file is different, so nothing is broken".to_owned();
+        let reason = "no file changed, so nothing is broken".to_owned();
         Self { verdict: Verdict::Complete, state: None, reason }
     }
 }
@@ -105,7 +105,7 @@ impl From<DiagnosticsDelta> for EditJudgement {
             return Self { verdict: delta.verdict, diagnostics: EditDiagnostics::Compared(Box::new(delta)) };
         }
         let reason = delta.notes.into_iter().next();
-        let reason = reason.unwrap_or_else(|| "not judged: no server gave diagnostics in time".to_owned());
+        let reason = reason.unwrap_or_else(|| "not checked: no server gave diagnostics in time".to_owned());
         DiagnosticsStatement { verdict: Verdict::NoData, state: delta.state, reason }.into()
     }
 }
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn delta_without_data_becomes_a_statement_without_lists() {
-        let judgement = EditJudgement::from(delta(Verdict::NoData, &["not judged yet: s is starting"]));
+        let judgement = EditJudgement::from(delta(Verdict::NoData, &["not checked yet: s is starting"]));
         let value = serde_json::to_value(&judgement).unwrap();
         let told = serde_json::json!({
-            "verdict": "no_data", "state": "starting", "reason": "not judged yet: s is starting",
+            "verdict": "no_data", "state": "starting", "reason": "not checked yet: s is starting",
         });
         assert_eq!(value, serde_json::json!({"verdict": "no_data", "diagnostics": told}));
         assert_eq!(serde_json::from_value::<EditJudgement>(value).unwrap(), judgement);

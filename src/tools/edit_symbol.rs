@@ -139,9 +139,9 @@ async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(),
         Verdict::Complete | Verdict::Hints => Ok(()),
         Verdict::Partial | Verdict::NoData => {
             let why =
-                uses.found.server_status.detail.unwrap_or_else(|| "the answer is not complete".to_owned());
-            let what = format!("it is not known whether `{name}` is used: {why}; nothing was changed");
-            Err(ToolError::new(ErrorCode::Timeout, what).with_hint("ask again when the server is ready"))
+                uses.found.server_status.detail.unwrap_or_else(|| "the answer is incomplete".to_owned());
+            let what = format!("the uses of `{name}` are unknown: {why}; nothing was changed");
+            Err(ToolError::new(ErrorCode::Timeout, what).with_hint("try again when the server is ready"))
         }
     }
 }

@@ -156,10 +156,10 @@ const MORE_FILES: &str = "raise the limit on open files (`ulimit -n`), and try a
 /// The text of the operating system's error EAGAIN when a process cannot be started.
 const NO_MORE_PROCESSES: &str = "Resource temporarily unavailable (os error 11)";
 /// The error if the operating system refuses a new thread.
-pub(crate) const NO_THREADS: &str = "the system gives lsp-tools no more threads or processes";
+pub(crate) const NO_THREADS: &str = "the system refuses more threads or processes";
 /// The hint for that error.
 pub(crate) const MORE_THREADS: &str =
-    "end what is not needed, or raise the limit: `ulimit -u`, in a container its number of processes (pids)";
+    "end unneeded processes, or raise the limit: `ulimit -u`, in a container its number of processes (pids)";
 
 /// The error for a panic with this text, if the operating system caused it. Some libraries panic if
 /// they cannot start a thread.

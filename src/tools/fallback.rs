@@ -78,7 +78,7 @@ fn places_of(context: &Context, hints: Hints, limit: usize) -> FallbackPlaces {
 }
 
 fn with_definition_note((places, count, cut, mut notes): FallbackPlaces) -> FallbackPlaces {
-    notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
+    notes.push("these are candidates for the definition of the name, not answers to the question".to_owned());
     (places, count, cut, notes)
 }
 
@@ -289,7 +289,7 @@ pub(crate) async fn run_in_background<T: Send + 'static>(
         Ok(Err(HintError::Search(SearchError::Place(error)))) => Err(from_read_error(error)),
         // The pattern is the name from the request.
         Ok(Err(HintError::Search(error))) => {
-            let what = format!("there can be no such name: {error}");
+            let what = format!("the name is invalid: {error}");
             Err(ToolError::new(ErrorCode::InvalidArgs, what))
         }
         Err(error) => Err(failed(&error)),

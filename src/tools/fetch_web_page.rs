@@ -102,8 +102,9 @@ fn page_excerpt(page: WebPage, url: String, truncated: bool, offset: usize, most
 
 fn parse_url(url: &str) -> Result<Url, ToolError> {
     Url::parse(url.trim()).map_err(|error| {
-        let what = format!("`url` is `{}`, which is no address: {error}", url.escape_debug());
-        ToolError::new(ErrorCode::InvalidArgs, what).with_hint("give it whole, as https://example.com/page")
+        let what = format!("`url` `{}` is invalid: {error}", url.escape_debug());
+        ToolError::new(ErrorCode::InvalidArgs, what)
+            .with_hint("give a complete address, like https://example.com/page")
     })
 }
 

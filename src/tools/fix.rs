@@ -113,9 +113,9 @@ fn wanted_fix(args: &FixArgs) -> Result<WantedFix, ToolError> {
             let title = args.title.clone().unwrap_or_default();
             Ok(WantedFix::Rule(RuleFix { rule: rule.trim().to_owned(), title }))
         }
-        (_, true) => refuse("`quickfix` takes the `rule` whose findings are to be fixed, such as F401"),
-        (Some(_), false) => refuse("a `rule` goes with the kind `quickfix`"),
-        (None, false) if args.title.is_some() => refuse("a `title` goes with the kind `quickfix`"),
+        (_, true) => refuse("`quickfix` requires the `rule` to fix, such as F401"),
+        (Some(_), false) => refuse("`rule` requires the kind `quickfix`"),
+        (None, false) if args.title.is_some() => refuse("`title` requires the kind `quickfix`"),
         (None, false) => source_kind(&args.kind).map(WantedFix::Source),
     }
 }
@@ -126,7 +126,7 @@ fn source_kind(kind: &str) -> Result<String, ToolError> {
     match first {
         SOURCE_KIND if kind.len() > SOURCE_KIND.len() + 1 => Ok(kind.to_owned()),
         "" | SOURCE_KIND | QUICK_FIX | "refactor" => {
-            let what = format!("fix: `{kind}` is no kind of action for a whole file");
+            let what = format!("fix: `{kind}` is not a kind of action for a whole file");
             Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(
                 "give one such as source.organizeImports or source.fixAll; `lsp_code_actions` lists what a file is offered",
             ))
@@ -235,9 +235,9 @@ mod tests {
             wanted_fix(&FixArgs { kind: kind.to_owned(), rule, ..FixArgs::default() })
         };
         assert_eq!(wanted("quickfix", Some("F401")).unwrap().to_string(), "quickfix F401");
-        assert!(wanted("quickfix", None).unwrap_err().error.contains("takes the `rule`"));
-        assert!(wanted("quickfix", Some(" ")).unwrap_err().error.contains("takes the `rule`"));
-        assert!(wanted("source.fixAll", Some("F401")).unwrap_err().error.contains("goes with the kind"));
+        assert!(wanted("quickfix", None).unwrap_err().error.contains("requires the `rule`"));
+        assert!(wanted("quickfix", Some(" ")).unwrap_err().error.contains("requires the `rule`"));
+        assert!(wanted("source.fixAll", Some("F401")).unwrap_err().error.contains("requires the kind"));
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(source_kind("source.fixAll.ruff").unwrap(), "source.fixAll.ruff");
         for kind in ["", "source", "source.", "quickfix", "refactor.extract"] {
             let error = source_kind(kind).unwrap_err();
-            assert!(error.error.contains("no kind of action for a whole file"), "{kind}: {error:?}");
+            assert!(error.error.contains("not a kind of action for a whole file"), "{kind}: {error:?}");
         }
     }
 }

@@ -84,8 +84,11 @@ impl Tool for GetLibraryDocs {
         let address = remote::context_address(settings, &args.library_id, &args.query)?;
         let text = remote::context(settings, &address).await?;
         if text.trim().is_empty() {
-            let what = format!("nothing is said of `{}` to that query", args.library_id.escape_debug());
-            let hint = format!("ask resolve_library_id for the id; always there: {}", bundled::ids());
+            let what = format!(
+                "the documentation of `{}` has nothing for that query",
+                args.library_id.escape_debug()
+            );
+            let hint = format!("get the id from resolve_library_id; bundled: {}", bundled::ids());
             return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
         }
         let (content, truncated) = truncate_text(text.trim(), MAX_LIBRARY_DOCS_CHARS);

@@ -105,7 +105,7 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
     let found = found.map_err(from_select_error)?;
     let mut notes = Vec::new();
     if found.cut_short {
-        notes.push("not everything was looked at in the time there is; there may be other files".to_owned());
+        notes.push("the time limit was reached; there may be other files".to_owned());
     }
     if found.hidden > 0 {
         notes.push(left_out_note(found.hidden));
@@ -113,7 +113,7 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
     notes.extend(found.gaps);
     if found.paths.is_empty() && !args.pattern.contains('/') {
         let pattern = &args.pattern;
-        notes.push(format!("`{pattern}` looks in one directory only; `**/{pattern}` looks in all below it"));
+        notes.push(format!("`{pattern}` searches one directory only; `**/{pattern}` searches all below it"));
     }
     Ok(GlobOutput {
         matches: found.paths.iter().map(|path| path.display()).collect(),

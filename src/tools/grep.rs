@@ -302,7 +302,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
     if result.timed_out {
         let searched = result.searched;
         notes.push(format!(
-            "the time was up after {searched} files; there may be more, also before these: narrow it with path, glob or type"
+            "the time limit was reached after {searched} files; there may be more, also before these: narrow with path, glob or type"
         ));
     }
     if result.unsearchable > 0 {
@@ -313,7 +313,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
     }
     if result.skipped_lines > 0 {
         notes.push(format!(
-            "lines not searched, since the pattern is too slow for their length: {}; use smaller repetitions",
+            "lines not searched, because the pattern is too slow for their length: {}; use smaller repetitions",
             result.skipped_lines
         ));
     }
@@ -326,10 +326,10 @@ fn notes(result: &GrepResult) -> Vec<String> {
     if let Some((path, at)) = result.cut.first_key_value() {
         let others = match result.cut.len() - 1 {
             0 => String::new(),
-            others => format!(" (so were {others} other files, up to theirs)"),
+            others => format!(" (and {others} other files, up to their first NUL)"),
         };
         notes.push(format!(
-            "`{}` was searched up to byte {at}, a NUL, which shows binary data{others}",
+            "`{}` was searched only up to byte {at}, a NUL (binary data){others}",
             path.display()
         ));
     }
@@ -386,8 +386,9 @@ fn from_grep_error(error: GrepError, query: &GrepQuery) -> ToolError {
     };
     let told = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
     match error {
-        PatternError::Syntax { .. } => told
-            .with_hint("escape what is meant literally with `\\`, or set `fixed_strings` (at a shell: -F)"),
+        PatternError::Syntax { .. } => {
+            told.with_hint("escape literal characters with `\\`, or set `fixed_strings` (at a shell: -F)")
+        }
         PatternError::LineBreak { .. } => told.with_hint("set `multiline`"),
         PatternError::TooLarge { .. } => told.with_hint("use smaller repetitions"),
         PatternError::Unusable { .. } if !query.pattern.fixed => {

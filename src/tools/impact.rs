@@ -388,5 +388,5 @@ pub(crate) async fn importers_note(
     let named: Vec<String> = found.iter().take(MAX_NAMED_IMPORTERS).map(place).collect();
     let more = if cut || found.len() > MAX_NAMED_IMPORTERS { " and others" } else { "" };
     (!named.is_empty())
-        .then(|| format!("by the text, {} is imported at {}{more}", path.display(), named.join(", ")))
+        .then(|| format!("by text search, {} is imported at {}{more}", path.display(), named.join(", ")))
 }

@@ -109,7 +109,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput,
     let listing = listing.map_err(from_read_error)?;
     let mut notes = Vec::new();
     if listing.timed_out {
-        notes.push("the time was up before everything was looked at; there may be more entries".to_owned());
+        notes.push("the time limit was reached; there may be more entries".to_owned());
     }
     if listing.hidden > 0 {
         notes.push(left_out_note(listing.hidden));
@@ -133,7 +133,7 @@ pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<Worksp
 
 /// The note that some files are hidden.
 pub(super) fn left_out_note(files: usize) -> String {
-    format!("{files} left out, since a rule keeps them from being read")
+    format!("{files} omitted, because a rule forbids reading them")
 }
 
 /// A number of results: the default if none above zero is given, and at most `most`.

@@ -97,7 +97,7 @@ impl Tool for LspChanges {
             return Box::pin(compare_with(call.context, given, index, &options)).await;
         }
         if args.index == Some(true) {
-            let what = "a merge is of branches, not of what is staged";
+            let what = "a merge compares branches, not the index";
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
         Box::pin(check_merge(call.context, &branches, args.against.as_deref(), &options)).await

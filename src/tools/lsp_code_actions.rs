@@ -143,7 +143,7 @@ impl Tool for LspCodeActions {
             let actions =
                 ListBudget::for_list(context, limit).fill(offers.found.iter().map(to_action_item), limit);
             let (mut notes, rest) = (offers.notes, offers.found.len() - actions.len());
-            notes.extend((rest > 0).then(|| format!("{rest} more actions are left out")));
+            notes.extend((rest > 0).then(|| format!("{rest} more actions are omitted")));
             return Ok(CodeActionsOutput {
                 actions,
                 results: Vec::new(),
@@ -254,7 +254,7 @@ pub(super) async fn collect_code_actions(
                 answered = true;
                 offers
                     .notes
-                    .extend(working.map(|busy| format!("{}; ask again for more", busy.sentence(server))));
+                    .extend(working.map(|busy| format!("{}; try again for more", busy.sentence(server))));
                 let found =
                     actions.into_iter().map(|action| ServerCodeAction { session: session.clone(), action });
                 offers.found.extend(found);
@@ -315,8 +315,8 @@ fn choose(offers: Vec<ServerCodeAction>, title: &str) -> Result<ServerCodeAction
     let titles: Vec<String> = offers.iter().map(|offer| format!("`{}`", offer.action.title)).collect();
     let mut fitting = offers.into_iter().filter(|offer| offer.action.title == title);
     fitting.next().ok_or_else(|| {
-        let what = format!("no action here is called `{title}`");
-        let there = if titles.is_empty() { "none is offered here".to_owned() } else { titles.join(", ") };
+        let what = format!("no action here has the title `{title}`");
+        let there = if titles.is_empty() { "none is available here".to_owned() } else { titles.join(", ") };
         ToolError::new(ErrorCode::NotFound, what).with_hint(format!("offered: {}", budget::message(&there)))
     })
 }

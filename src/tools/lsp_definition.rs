@@ -53,7 +53,7 @@ impl Tool for LspDefinition {
             let definition = Definition::new(call.context, &target, &answer)?;
             answer.output.body = definition_body(call.context, &definition).await;
             if answer.output.body.is_none() {
-                answer.notes.push("its source is not known: read the file".to_owned());
+                answer.notes.push("its source is unknown: read the file".to_owned());
             }
         }
         Ok(answer)

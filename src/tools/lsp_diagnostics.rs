@@ -154,14 +154,14 @@ fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
     let why = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
     let mut advice = unique_words(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
     advice.push(match answer.output.files > answer.output.unchecked {
-        true => "`diagnostics` has errors of syntax only; look for others with `grep`",
+        true => "`diagnostics` has syntax errors only; search for others with `grep`",
         false => "nothing was checked, not even the syntax",
     });
     let files = match answer.output.files {
         1 => "the file".to_owned(),
         several => format!("any of {several} files"),
     };
-    let error = format!("no server has looked at {files}: {}", why.join("; "));
+    let error = format!("no server has checked {files}: {}", why.join("; "));
     Some(ToolError::new(refusals.last()?.code, error).with_hint(advice.join("; ")))
 }
 
@@ -436,7 +436,7 @@ fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
     let parsed = reports.iter().filter(|report| report.secondary && !report.unchecked);
     let notes = [
         count_note(unchecked.collect(), "not checked: no server and no parser"),
-        count_note(parsed.collect(), "checked for errors of syntax only: no server"),
+        count_note(parsed.collect(), "checked for syntax errors only: no server"),
     ];
     notes.into_iter().flatten().collect()
 }

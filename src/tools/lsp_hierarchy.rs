@@ -175,23 +175,20 @@ pub(crate) async fn run(
     match outcome.await? {
         QuestionOutcome::Answered { mut value, place, session, status, verdict, mut notes, .. } => {
             let hidden = leave_out_hidden(context, hierarchy, &mut value);
-            notes.extend(
-                (hidden > 0).then(|| format!("{hidden} are left out: rules hide the files that say them")),
-            );
+            notes.extend((hidden > 0).then(|| format!("{hidden} are omitted: rules hide their files")));
             let unlisted = match hierarchy {
                 HierarchyDirection::Callees => unlisted_calls(context, &value).await,
                 _ => None,
             };
-            let unlisted = unlisted.map(|calls| {
-                format!("{} does not say what is called by these calls: {calls}", session.server())
-            });
+            let unlisted =
+                unlisted.map(|calls| format!("{} does not resolve these calls: {calls}", session.server()));
             let built_in = leave_out_built_ins(context, hierarchy, &place.path, &mut value);
             notes.extend(
                 (built_in > 0).then(|| format!("{built_in} calls of built-in functions are not listed")),
             );
             let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             let (items, rest) = items(context, value, &mut room);
-            notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
+            notes.extend((rest > 0).then(|| format!("{rest} more are omitted: the answer is full")));
             let count = items.iter().map(descendant_count).sum();
             let direction = match hierarchy {
                 HierarchyDirection::Callers => "incoming",

@@ -212,7 +212,7 @@ pub(crate) async fn run(
             *value = vec![by_text];
             *verdict = Verdict::Partial;
             notes.push(format!(
-                "{} knows only the declaration; the definition is found by the text",
+                "{} knows only the declaration; the definition comes from text search",
                 session.server()
             ));
         }

@@ -77,8 +77,7 @@ impl Tool for LspOverlay {
                 return Ok(OverlayOutput { overlay: None, files: Vec::new(), kept_s: None });
             }
             _ => {
-                let what = "lsp_overlay: give `path` and `text` to put a text, `overlay` and `path` to take it back, or \
-                            `overlay` alone to drop all";
+                let what = "lsp_overlay: give `path` and `text` to set a text, `overlay` and `path` to remove it, or `overlay` only to drop all";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };
@@ -105,10 +104,8 @@ pub(crate) fn overlay_error(error: OverlayError) -> ToolError {
         OverlayError::Unknown(_) => {
             (ErrorCode::NotFound, "`lsp_overlay` with `path` and `text` makes a new one")
         }
-        OverlayError::Files => {
-            (ErrorCode::TooLarge, "take back files that are saved, or begin another overlay")
-        }
-        OverlayError::Large { .. } => (ErrorCode::TooLarge, "drop overlays that are no longer needed"),
+        OverlayError::Files => (ErrorCode::TooLarge, "remove files that are saved, or begin another overlay"),
+        OverlayError::Large { .. } => (ErrorCode::TooLarge, "drop unneeded overlays"),
         OverlayError::NoRandom(_) => (ErrorCode::Internal, "try again"),
     };
     ToolError::new(code, error.to_string()).with_hint(hint)

@@ -190,7 +190,7 @@ async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str
     };
     let mut notes = Vec::new();
     if !quoted.is_empty() {
-        notes.push(format!("`{name}` still stands in comments or strings of: {}", listed(quoted)));
+        notes.push(format!("`{name}` remains in comments or strings of: {}", listed(quoted)));
     }
     if !documents.is_empty() {
         let more = if is_cut { " and others" } else { "" };
@@ -215,10 +215,10 @@ fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), To
     let extension = subject.as_ref().and_then(|subject| subject.path.extension());
     let deadline = std::time::Instant::now() + hints::DEADLINE;
     let refused =
-        |why| Err(ToolError::new(ErrorCode::InvalidArgs, format!("nothing can be called `{name}`: {why}")));
+        |why| Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` is not a valid name: {why}")));
     match hints::can_be_name(language.unwrap_or_default(), extension, name, deadline) {
         Ok(()) => Ok(()),
-        Err(NoName::NoIdentifier) => refused("it is no identifier".to_owned()),
+        Err(NoName::NoIdentifier) => refused("it is not an identifier".to_owned()),
         Err(NoName::Keyword) => refused(format!("it is a keyword of {}", language.unwrap_or("the language"))),
     }
 }

@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
             let signatures: Vec<SignatureItem> =
                 signatures.filter(|one| room.try_take(one) || one.active).collect();
             if signatures.len() < all {
-                notes.push(format!("{} more signatures are left out", all - signatures.len()));
+                notes.push(format!("{} more signatures are omitted", all - signatures.len()));
             }
             Ok(Answer::new(SignaturesOutput { signatures }, None, status, verdict, notes))
         }

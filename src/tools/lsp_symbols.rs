@@ -95,10 +95,7 @@ pub(crate) async fn run(
             outline(context, context.language_file(context.path(path)?)?, limit, locals).await
         }
         Target::Name(query) => search(context, query, limit).await,
-        _ => Err(ToolError::new(
-            ErrorCode::InvalidArgs,
-            "symbols are asked of a file or by a name, not of a position",
-        )),
+        _ => Err(ToolError::new(ErrorCode::InvalidArgs, "symbols need a file or a name, not a position")),
     }
 }
 
@@ -236,7 +233,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     // The names in a hidden file are part of its content.
     symbols.retain(|symbol| !answer_places::is_hidden(&context.workspace, &symbol.location.file));
     let hidden = found - symbols.len();
-    notes.extend((hidden > 0).then(|| format!("{hidden} are left out: rules hide the files they are in")));
+    notes.extend((hidden > 0).then(|| format!("{hidden} are omitted: rules hide their files")));
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len() + left_out;
     let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));

@@ -104,7 +104,7 @@ pub(crate) async fn mark_matches(
     marked.by = names.into_iter().map(str::to_owned).collect();
     if marked.matches.iter().any(|one| one.mark.is_none() && sessions.contains_key(&one.path)) {
         notes.push(
-            "the language server did not get to all matches in time; those without a mark are not judged"
+            "the language server did not check all matches in time; those without a mark were not checked"
                 .to_owned(),
         );
     }

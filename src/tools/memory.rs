@@ -117,8 +117,8 @@ fn save(folder: &StateFolder, name: &StateName, content: &str) -> Result<String,
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;
     if names.len() >= MAX_STORED_MEMORIES && !names.contains(name) {
-        let what = format!("there are {} memories already, the most there may be", names.len());
-        return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("delete one that is not needed"));
+        let what = format!("there are {} memories already, the limit", names.len());
+        return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("delete an unneeded one"));
     }
     locked.write(name, content.as_bytes()).map_err(from_state_error)?;
     Ok(format!("Saved memory '{}'.", name.as_str()))
@@ -150,5 +150,5 @@ fn wrong(what: &str) -> ToolError {
 
 fn missing(name: &StateName) -> ToolError {
     let error = ToolError::new(ErrorCode::NotFound, format!("Memory '{}' not found.", name.as_str()));
-    error.with_hint("`list` tells what there is")
+    error.with_hint("`list` lists them")
 }

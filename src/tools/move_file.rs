@@ -144,12 +144,10 @@ async fn import_updates(
             Ok(proposal) => all.extend(proposal),
             Err(error) => {
                 let option = match context.patience {
-                    RetryAdvice::Tool => "say `update_imports: false`",
-                    RetryAdvice::Command | RetryAdvice::LoneCommand => {
-                        "leave imports as they are with --no-imports"
-                    }
+                    RetryAdvice::Tool => "set `update_imports: false`",
+                    RetryAdvice::Command | RetryAdvice::LoneCommand => "skip imports with --no-imports",
                 };
-                let hint = format!("nothing was moved; ask again, or {option}");
+                let hint = format!("nothing was moved; try again, or {option}");
                 return Err(proposals::from_server(error).with_hint(hint));
             }
         }

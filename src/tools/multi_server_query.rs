@@ -116,7 +116,7 @@ impl Context {
                 || conditional.are_doubtful();
             if is_doubtful && verdict == Verdict::Complete {
                 verdict = Verdict::Partial;
-                status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
+                status.detail.get_or_insert_with(|| "there may be more".to_owned());
             }
             notes.extend(further_occurrences_note::<T>(
                 &named.name,

@@ -73,8 +73,8 @@ pub(crate) fn uncompared_notebooks<'p>(paths: impl Iterator<Item = &'p Workspace
     let mut notebooks = paths.filter(|path| path.is_notebook());
     let first = notebooks.next()?.display();
     Some(match notebooks.count() {
-        0 => format!("{first} is a notebook, of which no changes are judged"),
-        more => format!("{} files are notebooks, of which no changes are judged ({first}, …)", more + 1),
+        0 => format!("{first} is a notebook, whose changes are not compared"),
+        more => format!("{} files are notebooks, whose changes are not compared ({first}, …)", more + 1),
     })
 }
 
@@ -87,6 +87,6 @@ fn kernel_language(context: &Context, path: &WorkspacePath) -> Result<String, St
     let is_meant = |name: &str| name.eq_ignore_ascii_case(&code.language);
     let known = languages.find(|(key, language)| is_meant(key) || is_meant(&language.name));
     known.map(|(key, _)| key.clone()).ok_or_else(|| {
-        format!("{shown} was not checked: the language of its kernel, `{}`, is not known", code.language)
+        format!("{shown} was not checked: the language of its kernel, `{}`, is unknown", code.language)
     })
 }

@@ -25,7 +25,7 @@ pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     if found > 0 {
         let places = abbreviate(standing.files.iter().map(place), found);
         parts.push(format!(
-            "also stands in {} that {server} {}: {places}",
+            "also occurs in {} that {server} {}: {places}",
             file_count_text(found),
             T::OMITTED
         ));
@@ -37,17 +37,17 @@ pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     if !standing.notebooks.is_empty() {
         let place = |found: &NotebookUse| format!("{} (cell {})", found.path.display(), found.cell);
         let places = abbreviate(standing.notebooks.iter().map(place), standing.notebooks.len());
-        parts.push(format!("stands in code of notebooks that {server} does not read: {places}"));
+        parts.push(format!("occurs in code of notebooks that {server} does not read: {places}"));
     }
     if T::SAYS_QUIET && !standing.quiet.is_empty() {
         let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
-        parts.push(format!("stands in comments or strings of {paths}"));
+        parts.push(format!("occurs in comments or strings of {paths}"));
     }
     if !unknown.is_empty() {
-        parts.push(format!("was not looked up for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
+        parts.push(format!("was not resolved for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
     }
     if standing.cut {
-        parts.push("was not searched for in all files, since the time was up".to_owned());
+        parts.push("was not searched for in all files before the time limit".to_owned());
     }
     let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
     (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))

@@ -122,7 +122,7 @@ impl Context {
             Ok((files.collect(), walk.truncated))
         });
         walked.await.unwrap_or_else(|error| {
-            tracing::debug!("the folders were not looked for: {}", error.error);
+            tracing::debug!("the folders were not searched for: {}", error.error);
             (BTreeMap::new(), true)
         })
     }

@@ -158,8 +158,7 @@ fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIn
         let text = file.as_ref().map(|file| file.text.clone());
         if text.as_ref().is_some_and(|text| patch::has_too_many_lines(text)) {
             let most = patch::MAX_PATCH_LINES;
-            let what =
-                format!("{} has more than {most} lines, the most that a patch is applied to", path.display());
+            let what = format!("{} has more than {most} lines, the limit for patches", path.display());
             return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("replace exact text with `edit`"));
         }
         read.borrow_mut().insert(path, file);

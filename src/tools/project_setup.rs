@@ -30,8 +30,7 @@ impl Context {
         let project = self.manager.unlisted_project(server, path)?.display();
         let root = self.manager.root(server, path).display();
         Some(format!(
-            "{server} has no part in {project}, which is not among the members of the workspace in {root}; add it there, or to those \
-             that it excludes"
+            "{server} ignores {project}, which is not a member of the workspace in {root}; add it to the members or to the excluded folders"
         ))
     }
 

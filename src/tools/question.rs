@@ -184,7 +184,7 @@ impl Context {
                     if asked.undecodable > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!(
-                            "{server} sent {} parts that cannot be understood",
+                            "{server} sent {} items that cannot be decoded",
                             asked.undecodable
                         ));
                     }
@@ -192,7 +192,7 @@ impl Context {
                     if left_out > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!(
-                            "{server} said {left_out} more, which were left out: too many, or too late"
+                            "{server} returned {left_out} more, which were omitted: too many, or too late"
                         ));
                     }
                     return Ok(Ok(QuestionOutcome::Answered {
@@ -325,12 +325,12 @@ impl Context {
             }
         }
         let server = session.server();
-        let few = || format!("only {most} of {} files that mention `{name}` were opened for it", paths.len());
+        let few = || format!("only {most} of {} files that mention `{name}` were opened in it", paths.len());
         match (paths.len() > most, cut) {
             (false, false) => None,
-            (true, _) => Some(format!("{server} knows the files that are open: {}", few())),
+            (true, _) => Some(format!("{server} searches open files only: {}", few())),
             (false, true) => Some(format!(
-                "{server} knows the files that are open, and the time was up before all that mention `{name}` were found"
+                "{server} searches open files only, and the time limit was reached before all that mention `{name}` were found"
             )),
         }
     }
@@ -426,11 +426,11 @@ impl Context {
         let found: Vec<_> = found.into_iter().filter_map(inside).collect();
         match found.as_slice() {
             [] if timed_out => {
-                let error = format!("the time was up before all files were searched for `{name}`");
+                let error = format!("the time limit was reached before all files were searched for `{name}`");
                 Err(ToolError::new(ErrorCode::Timeout, error).with_hint(FILE_ADVICE))
             }
             [] => {
-                let error = format!("no symbol in this workspace is called `{name}`");
+                let error = format!("no symbol in this workspace has the name `{name}`");
                 Err(ToolError::nothing_found(error).with_hint(FILE_ADVICE))
             }
             several => {
@@ -532,5 +532,5 @@ enum QuestionFailure {
 
 fn no_symbol(name: &str, within: &str) -> ToolError {
     ToolError::new(ErrorCode::NotFound, format!("{within} defines no `{name}`"))
-        .with_hint("list what it defines with `symbols`")
+        .with_hint("list its definitions with `symbols`")
 }

@@ -117,7 +117,7 @@ pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOut
     let path = context.path(args.path.as_ref())?;
     if let Some(symbol) = args.symbol.take().filter(|symbol| !symbol.is_empty()) {
         if args.offset.is_some() || args.limit.is_some() {
-            let what = "read: `symbol` says which lines, so give neither `offset` nor `limit`";
+            let what = "read: `symbol` selects the lines; omit `offset` and `limit`";
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
         let (first, last) = symbol_lines(context, &path, &symbol).await?;
@@ -164,7 +164,7 @@ async fn symbol_lines(context: &Context, path: &WorkspacePath, name: &str) -> Re
         [overloads] => Ok(lines(overloads)),
         [] => {
             let what = format!("the syntax tree of {} defines no `{name}`", path.display());
-            Err(ToolError::new(ErrorCode::NotFound, what).with_hint("`outline` lists what it defines"))
+            Err(ToolError::new(ErrorCode::NotFound, what).with_hint("`outline` lists its definitions"))
         }
         several => {
             let first: Vec<String> = several.iter().map(|overloads| lines(overloads).0.to_string()).collect();
@@ -232,7 +232,7 @@ fn read_page_by_kind(
             let mut output = of_page(path, page, query, numbered);
             output.kind = Some("notebook".to_owned());
             output.notes.push(
-                "lines are of the cells as text, not of the file; search in the file for what to edit"
+                "line numbers are those of the cells as text, not of the file; search the file for the text to edit"
                     .to_owned(),
             );
             return Ok(output);
@@ -275,7 +275,7 @@ fn of_page(path: &WorkspacePath, page: FilePage, query: &PageQuery, numbered: bo
     }
     if page.ended_early && page.has_more {
         output.notes.push(format!(
-            "the page ended at line {last} because of its size; go on with offset {}",
+            "the page ended at line {last} because of its size; continue with offset {}",
             last + 1
         ));
     }

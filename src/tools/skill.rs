@@ -96,9 +96,7 @@ impl Tool for SkillTool {
         match (args.action, args.name) {
             (SkillAction::List, None) if args.file.is_none() => Ok(list(shelf)),
             (SkillAction::List, _) => Err(invalid_argument("`list` takes neither `name` nor `file`")),
-            (SkillAction::Load, None) => {
-                Err(invalid_argument("`name` is missing: which skill shall be loaded"))
-            }
+            (SkillAction::Load, None) => Err(invalid_argument("`name` is missing: name the skill to load")),
             (SkillAction::Load, Some(name)) => {
                 let output = load_output(call.context, &shelf, name, args.file.as_deref())?;
                 tracing::info!(session = call.caller.session, skill = output.name, "skill.invoked");

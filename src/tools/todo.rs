@@ -243,7 +243,7 @@ fn list_location(
     let session = named.unwrap_or_else(|| caller.session.clone());
     let name = StateName::new(&session).ok_or_else(|| {
         let what = format!(
-            "the session is called {session:?}, which cannot be kept: letters, digits, `-`, `_` and `.`, at most 128"
+            "the session name {session:?} is invalid: use at most 128 letters, digits, `-`, `_` and `.`"
         );
         ToolError::new(ErrorCode::InvalidArgs, what)
     })?;
@@ -280,11 +280,11 @@ fn read_list(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>,
     let kept: Result<TodoFile, _> = serde_json::from_slice(&bytes);
     let reason = match kept {
         Ok(kept) if kept.version == TODO_FORMAT_VERSION => return Ok(Some(kept)),
-        Ok(kept) => format!("its version is {}, this program knows {TODO_FORMAT_VERSION}", kept.version),
+        Ok(kept) => format!("its version is {}, this program supports {TODO_FORMAT_VERSION}", kept.version),
         Err(error) => error.to_string(),
     };
-    let error = ToolError::new(ErrorCode::Internal, format!("the kept todo list is damaged: {reason}"));
-    Err(error.with_hint("write the whole list anew with todowrite"))
+    let error = ToolError::new(ErrorCode::Internal, format!("the stored todo list is damaged: {reason}"));
+    Err(error.with_hint("write the whole list again with todowrite"))
 }
 
 fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result<Vec<TodoItem>, ToolError> {
@@ -292,7 +292,7 @@ fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result
     let time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
     let kept = TodoFile { version: TODO_FORMAT_VERSION, time_ms, items };
     let bytes = serde_json::to_vec(&kept).map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the todo list cannot be put into JSON: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the todo list cannot be written as JSON: {error}"))
     })?;
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;

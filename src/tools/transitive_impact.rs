@@ -19,7 +19,7 @@ use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 
 /// The reason for missing uses after a search that was cut short.
-pub(crate) const SEARCH_CUT: &str = "the time was up before all files were searched";
+pub(crate) const SEARCH_CUT: &str = "the time limit was reached before all files were searched";
 
 /// The most definitions for which the server is asked.
 const MAX_DOUBTFUL_DEFINITIONS: usize = 60;
@@ -120,7 +120,7 @@ impl<'a> Spread<'a> {
         let appearances = match self.comparison {
             AppearanceComparison::Assumed => Vec::new(),
             AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
-                let why = format!("{} definitions use what changed", doubtful.len());
+                let why = format!("{} definitions use the changed ones", doubtful.len());
                 return Err(SpreadOutcome::Unknown(why));
             }
             AppearanceComparison::Asked => {
@@ -233,7 +233,7 @@ impl<'a> Spread<'a> {
             let in_head = u32::try_from(head).is_ok_and(|head| number < symbol.range.start.line + head);
             if is_type(symbol) {
                 if in_head {
-                    return Err(format!("`{}` inherits from what changed", symbol.name));
+                    return Err(format!("`{}` inherits from a changed type", symbol.name));
                 }
                 continue;
             }
@@ -278,7 +278,7 @@ impl<'a> Spread<'a> {
 }
 
 fn late() -> SpreadOutcome {
-    SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned())
+    SpreadOutcome::Unknown("the users of the change could not be compared in time".to_owned())
 }
 
 /// The type in a hover: its first block of code.

@@ -149,7 +149,7 @@ async fn row_30_references_beyond_value_limit_answer_is_partial() {
     let answer = workspace.ok("lsp_references", place()).await;
     assert_eq!((&answer["verdict"], &answer["has_more"]), (&json!("partial"), &json!(true)));
     let notes = answer["notes"].to_string();
-    assert!(notes.contains("more, which were left out"), "{notes}");
+    assert!(notes.contains("more, which were omitted"), "{notes}");
     workspace.shutdown().await;
 }
 

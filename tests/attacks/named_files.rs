@@ -80,7 +80,7 @@ async fn agent_runner_script_changed_after_trust_does_not_run() {
     let (code, error) = workspace.failure("task", order).await;
     assert!(!evil.exists());
     assert_eq!(code, "denied");
-    assert!(error.contains("`tools/agent.py`, which the runner of the agent helper names"), "{error}");
+    assert!(error.contains("`tools/agent.py`, used by the runner of the agent helper,"), "{error}");
     // Python runs a folder as well.
     fs::remove_file(project.path("tools/agent.py")).expect("a file");
     project.write("tools/agent.py/__main__.py", marking(&evil));

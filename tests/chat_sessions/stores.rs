@@ -180,7 +180,7 @@ async fn broken_session_files_are_skipped_with_a_reason() {
         found.and_then(|skipped| skipped["reason"].as_str()).unwrap_or_default().to_owned()
     };
     assert!(reason("notes.txt").contains("neither .json nor .jsonl"), "{listed:#}");
-    assert!(reason("foreign.json").contains("no chat session"), "{listed:#}");
+    assert!(reason("foreign.json").contains("not a chat session"), "{listed:#}");
     assert!(reason("broken.json").contains("broken"), "{listed:#}");
     assert!(reason("orphan.jsonl").contains("nothing that it could change"), "{listed:#}");
     assert!(!reason("binary.jsonl").is_empty(), "{listed:#}");

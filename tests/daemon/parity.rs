@@ -58,7 +58,7 @@ fn same(house: &House, said: Said) -> Said {
 
 /// The answer of an undo without what it broke: only a server that runs already is asked, and none does without the daemon.
 fn without_judgement(said: Said) -> Said {
-    let is_judgement = |line: &&str| line.starts_with("no new problems") || line.starts_with("not judged: ");
+    let is_judgement = |line: &&str| line.starts_with("no new problems") || line.starts_with("not checked: ");
     let others = |text: String| text.split_inclusive('\n').filter(|line| !is_judgement(line)).collect();
     Said { code: said.code, out: others(said.out), err: others(said.err) }
 }

@@ -10,7 +10,7 @@ fn slow_starting_server_is_started_once_for_all_commands() {
     let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 6_000}}}));
     let said = house.run(&["--timeout", "1", "hover", "a.scr:1:5"]);
     assert!(said.err.contains("scripted is still starting, "), "{said:?}");
-    let hint = " hint: the server goes on meanwhile: ask again, or wait longer with --timeout 60";
+    let hint = " hint: the server continues: try again, or wait longer with --timeout 60";
     assert!(said.err.contains(hint), "{said:?}");
     let said = house.run(&["--timeout", "60", "--format", "json", "hover", "a.scr:1:5"]);
     let answer: Value = serde_json::from_str(&said.out).expect("JSON");

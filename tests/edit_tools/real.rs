@@ -77,7 +77,7 @@ async fn pylsp_move_without_import_checks_verdict_is_partial() {
     assert!(notes.contains("pylsp does not check imports or types"), "{answer:#}");
     let importers =
         ["greet/__init__.py:4:26", "greet/app.py:4:26", "greet/broken.py:5:26", "greet/messages.py:3:26"];
-    let by_text = format!("by the text, greet/people.py is imported at {}", importers.join(", "));
+    let by_text = format!("by text search, greet/people.py is imported at {}", importers.join(", "));
     assert!(answer["notes"].to_string().contains(&by_text), "{answer:#}");
     let edit = json!({"old": "return count + 1", "new": "return 1"});
     let mended = workspace.ok("edit", json!({"path": "greet/broken.py", "edits": [edit]})).await;
@@ -202,7 +202,7 @@ async fn ty_rename_and_move_name_the_text_that_they_leave() {
     let renamed = json!({"path": "t.py", "line": 3, "symbol": "cut", "new_name": "trim"});
     let answer = workspace.ok("lsp_rename", renamed).await;
     let notes = answer["notes"].to_string();
-    assert!(notes.contains("`cut` still stands in comments or strings of: t.py:1"), "{answer:#}");
+    assert!(notes.contains("`cut` remains in comments or strings of: t.py:1"), "{answer:#}");
     assert!(
         notes.contains("`cut` stands in 1 file that is no code, and stays there: README.md:1"),
         "{answer:#}"

@@ -65,7 +65,7 @@ async fn doctor_ends_at_its_deadline_and_names_servers_that_it_did_not_reach() {
     assert!(took < SOON / 2, "{took:?}");
     let [server] = &found.servers[..] else { panic!("{found:?}") };
     let finding = &server.findings.last().expect("a finding").message;
-    assert!(finding.starts_with("not looked at within 2 s"), "{finding}");
+    assert!(finding.starts_with("not checked within 2 s"), "{finding}");
     assert!(!found.well && server.found.is_some() && server.probe.is_none(), "{found:?}");
     play.end().await;
 }

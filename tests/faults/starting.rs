@@ -37,7 +37,7 @@ async fn server_start_outliving_request_is_joined_by_next_one() {
         assert_eq!(answer.verdict, Verdict::Hints);
         assert_eq!(answer.server_status.state, ServerState::Starting);
         let hint = answer.server_status.hint.clone().unwrap_or_default();
-        assert!(hint.ends_with("ask again, or wait longer with --timeout 60"), "{hint}");
+        assert!(hint.ends_with("try again, or wait longer with --timeout 60"), "{hint}");
         times.push(so_far(answer.server_status.detail.as_deref().unwrap_or_default()));
     }
     assert!(times[0] >= 1 && times[1] >= 3, "the time counts from the start: {times:?}");
@@ -86,7 +86,7 @@ async fn indexing_outliving_request_is_joined_by_next_one() {
         let detail = answer.server_status.detail.unwrap_or_default();
         assert!(detail.starts_with("scripted is indexing: ") && detail.contains("/11 ("), "{detail}");
         let hint = answer.server_status.hint.unwrap_or_default();
-        assert!(hint.ends_with("ask again in some seconds"), "{hint}");
+        assert!(hint.ends_with("try again in some seconds"), "{hint}");
         times.push(so_far(&detail));
     }
     assert!(times[1] > times[0], "the time counts from the start: {times:?}");

@@ -39,7 +39,7 @@ async fn glob_finds_files_below_the_workspace_only() {
     assert_eq!((&first["matches"], &first["has_more"]), (&json!(["a.rs"]), &json!(true)));
     let none = bench.ok("glob", json!({"pattern": "*.ts"})).await;
     assert_eq!(none["matches"], json!([]));
-    assert!(notes(&none, "`**/*.ts` looks in all below it"));
+    assert!(notes(&none, "`**/*.ts` searches all below it"));
     let later = fs::File::options().write(true).open(bench.project.path("src/b.rs")).unwrap();
     later.set_modified(std::time::SystemTime::now() + Duration::from_secs(60)).unwrap();
     let newest = bench.ok("glob", json!({"pattern": "**/*.rs", "sort": "newest"})).await;
@@ -97,7 +97,7 @@ async fn grep_says_what_it_could_not_search() {
     let found = bench.ok("grep", json!({"pattern": "needle"})).await;
     assert_eq!(found["count"], 1, "{found}");
     assert!(notes(&found, "in which the pattern matches or may match: 1"), "{found}");
-    assert!(notes(&found, "`late` was searched up to byte 80007"), "{found}");
+    assert!(notes(&found, "`late` was searched only up to byte 80007"), "{found}");
     let found = bench.ok("grep", json!({"pattern": "(x{1,1000}){10}z"})).await;
     assert!(notes(&found, "too slow for their length: 1;"), "{found}");
     let found = bench.ok("glob", json!({"pattern": "**/.none*"})).await;

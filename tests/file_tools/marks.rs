@@ -67,6 +67,6 @@ async fn grep_with_silent_server_keeps_every_hit() {
     let found = bench.ok("grep", json!({"pattern": "foo"})).await;
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert_eq!(found["count"], 5);
-    assert!(notes(&found, "did not get to all matches"), "{found}");
+    assert!(notes(&found, "did not check all matches"), "{found}");
     bench.runtime.shutdown().await;
 }

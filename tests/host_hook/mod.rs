@@ -133,7 +133,7 @@ fn hook_tells_nothing_of_what_rules_hide() {
     assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
     let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
-    assert!(words.starts_with("lsp-tools: not judged: ") && !words.contains("Argument"), "{words}");
+    assert!(words.starts_with("lsp-tools: not checked: ") && !words.contains("Argument"), "{words}");
 }
 
 /// The words that a host's model reads.
@@ -154,9 +154,9 @@ fn edit_hook_of_every_host_answers_one_line_where_nothing_can_be_judged() {
     let house = House::new();
     fs::write(house.project.path("notes.toml"), "a = 1\n").unwrap();
     for (path, reason) in [
-        ("notes.toml", "not judged: no server for TOML"),
-        ("/etc/passwd", "not judged: `/etc/passwd` lies outside"),
-        ("missing.scr", "not judged: "),
+        ("notes.toml", "not checked: no server for TOML"),
+        ("/etc/passwd", "not checked: `/etc/passwd` lies outside"),
+        ("missing.scr", "not checked: "),
     ] {
         for host in HOSTS {
             let told = json!({
@@ -181,7 +181,7 @@ fn edit_hook_without_a_daemon_says_that_nothing_was_judged() {
         let said = hook(&house, &[host, "edit"], &told);
         let words = words_for(host, &said);
         assert!(
-            words.starts_with("lsp-tools: not judged: ") && words.lines().count() == 1,
+            words.starts_with("lsp-tools: not checked: ") && words.lines().count() == 1,
             "{host}: {said:?}"
         );
         assert_eq!(said.code, Some(0), "{said:?}");

@@ -101,7 +101,7 @@ fn mcp_doctor_reports_each_configuration_fault() {
         ("gone", "program", "`no-such-program-anywhere` was not found"),
         ("filter", "filter", "`ecko`; did you mean `echo`?"),
         ("none", "filter", "offers none"),
-        ("place", "program", "is no folder"),
+        ("place", "program", "is not a folder"),
     ] {
         let found = |line: &&str| line.starts_with("fault") && line.contains(server) && line.contains(check);
         assert!(told.lines().find(found).is_some_and(|line| line.contains(what)), "{server} {check}: {told}");

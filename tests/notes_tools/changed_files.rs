@@ -142,7 +142,7 @@ async fn changed_files_of_nested_repository_and_submodule_works() {
     commit(&top);
     house.project.write("lib/a", "2\n");
     house.project.write("lib/sub/s", "2\n");
-    assert_fails(&house.call("changed_files", json!({})).await, "not_found", "lies in no git repository");
+    assert_fails(&house.call("changed_files", json!({})).await, "not_found", "is not in a git repository");
     let seen = changed(&house, json!({"repositoryPath": "lib"})).await;
     assert_eq!(
         (&seen["repository"], &seen["unstaged"]),
@@ -233,5 +233,9 @@ async fn changed_files_with_invalid_arguments_is_refused() {
     }
     let reftable = open_files([]);
     git(&reftable.project.root(), &["init", "-q", "--ref-format=reftable"]);
-    assert_fails(&reftable.call("changed_files", json!({})).await, "unsupported", "another form than files");
+    assert_fails(
+        &reftable.call("changed_files", json!({})).await,
+        "unsupported",
+        "does not store its references as files",
+    );
 }

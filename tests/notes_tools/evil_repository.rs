@@ -245,11 +245,11 @@ async fn row_19_git_references_as_paths_or_options_are_refused() {
     ] {
         let house = repository([("a", "1\n")]);
         house.project.write(".git/HEAD", format!("{head}\n"));
-        shows_nothing(&house, "names no commit and no branch").await;
+        shows_nothing(&house, "neither a commit nor a branch").await;
     }
     let house = repository([("a", "1\n")]);
     house.project.write(".git/refs/heads/main", "ref: refs/heads/main\n");
-    shows_nothing(&house, "without end").await;
+    shows_nothing(&house, "endless chain").await;
 }
 
 /// What a copied repository says of its work tree does not move it.

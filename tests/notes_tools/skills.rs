@@ -101,7 +101,7 @@ async fn skill_folders_are_read_in_order_and_disabled_are_skipped() {
         assert!(left_out.contains(words), "{left_out}");
     }
     let noisy = house.call("skill", json!({"action": "load", "name": "noisy"})).await;
-    assert_fails(&noisy, "denied", "switched off");
+    assert_fails(&noisy, "denied", "disabled");
 }
 
 #[tokio::test]
@@ -152,9 +152,9 @@ async fn row_46_malformed_skills_are_left_out_with_reason() {
     let (names, left_out) = list(&house).await;
     assert_eq!(names, ["user/linked: ", "user/no-json: ", "user/way-out: "]);
     for words in [
-        r#"other-name: it calls itself"#,
-        "Upper: its name is not of a-z",
-        "a b: its name is not of a-z",
+        r#"other-name: its `name`"#,
+        "Upper: its name must be at most 64 of a-z",
+        "a b: its name must be at most 64 of a-z",
         "bomb: SKILL.md line 3: anchors",
         "endless: the head of SKILL.md does not end",
         "huge: ",
@@ -186,7 +186,10 @@ async fn row_46_workspace_skill_changed_after_trust_is_not_loaded() {
     put(&user_skills(&house), "mine/SKILL.md", &head("mine", "my own"));
     let (names, left_out) = list(&house).await;
     assert_eq!(names, ["user/mine: my own"]);
-    assert!(left_out.contains("has not said yes") && !left_out.contains("Deploys"), "{left_out}");
+    assert!(
+        left_out.contains("is not trusted in its current state") && !left_out.contains("Deploys"),
+        "{left_out}"
+    );
     let deploy = json!({"action": "load", "name": "deploy"});
     assert_fails(&house.call("skill", deploy.clone()).await, "denied", "lsp-tools trust");
 

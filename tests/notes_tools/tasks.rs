@@ -90,8 +90,8 @@ async fn task_with_invalid_agent_or_arguments_is_refused() {
         (task("researchr"), "not_found", "did you mean `researcher`?"),
         (task("researcher"), "unsupported", "has no runner"),
         (task("empty"), "unsupported", "has no runner"),
-        (task("gone"), "not_found", "is not there"),
-        (task("relative"), "not_found", "is not there"),
+        (task("gone"), "not_found", "was not found"),
+        (task("relative"), "not_found", "was not found"),
         (task("own"), "denied", "lies in the workspace"),
         (json!({"agent": "own", "objective": " "}), "invalid_args", "`objective`"),
         (json!({"agent": "own", "objective": "x".repeat(70_000)}), "invalid_args", "70000 bytes"),
@@ -189,7 +189,7 @@ async fn row_46_subtask_tools_and_depth_are_limited_by_parent() {
     assert_eq!(deepest["depth"], 3);
     let caller = on_behalf("lead/worker/lead");
     let deeper = house.call_as(&caller, &LeaveGiven, "task", task("worker")).await;
-    assert_fails(&deeper, "denied", "handed on 3 times at most");
+    assert_fails(&deeper, "denied", "delegated at most 3 times");
 }
 
 #[tokio::test]

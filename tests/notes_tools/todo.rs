@@ -65,11 +65,7 @@ async fn todo_write_with_invalid_list_is_refused_and_changes_nothing() {
     }
     assert_eq!(house.call("todoread", json!({})).await.value, kept);
     assert_fails(&house.call("todoread", json!({"session": "x"})).await, "invalid_args", "unknown field");
-    assert_fails(
-        &house.call("todoread", json!({"session_id": "../x"})).await,
-        "invalid_args",
-        "cannot be kept",
-    );
+    assert_fails(&house.call("todoread", json!({"session_id": "../x"})).await, "invalid_args", "is invalid");
 }
 
 #[tokio::test]
@@ -78,7 +74,7 @@ async fn todo_session_named_like_a_path_is_refused() {
     for session in ["../../x", "/etc/passwd", "", "a/b", ".lock", "a\0b"] {
         let caller = Caller { session: session.to_owned(), ..Caller::default() };
         let written = house.call_as(&caller, &NobodyToAsk, "todowrite", json!({"todos": []})).await;
-        assert_fails(&written, "invalid_args", "the session is called");
+        assert_fails(&written, "invalid_args", "the session name");
     }
     assert!(files_below(&house.project.beside("state").join("todos")).is_empty());
     let above = house.project.beside("x");

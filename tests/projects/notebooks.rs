@@ -29,7 +29,7 @@ const NOTEBOOK: &str = r##"{
 }
 "##;
 
-/// The verdict on each file that was not judged whole, with the reason.
+/// The verdict on each file that was not checked whole, with the reason.
 fn incomplete(answer: &Value) -> Vec<[&str; 3]> {
     let files = answer["incomplete"].as_array().into_iter().flatten();
     files
@@ -103,7 +103,7 @@ fn notebook_that_cannot_be_checked_is_named_and_lowers_the_verdict() {
         [
             "other.ipynb",
             "partial",
-            "other.ipynb was not checked: the language of its kernel, `apl`, is not known",
+            "other.ipynb was not checked: the language of its kernel, `apl`, is unknown",
         ],
     ];
     assert_eq!(incomplete(&answer), expected, "{answer}");

@@ -56,7 +56,7 @@ async fn go_implementations_across_unjoined_modules_are_partial() {
     let found = implementations(&runtime, "geo/geo.go", "Shape").await;
     assert_eq!(places(&found), ["app/shapes.go:4", "geo/geo.go:10"], "{found:?}");
     assert_eq!(found.verdict, Verdict::Partial);
-    assert_eq!(found.notes, [format!("`Shape` was not looked up for loose; {ADVICE}")]);
+    assert_eq!(found.notes, [format!("`Shape` was not resolved for loose; {ADVICE}")]);
     for (path, name) in
         [("geo/geo.go", "Shape.Area"), ("app/shapes.go", "Square"), ("loose/loose.go", "Circle")]
     {

@@ -91,7 +91,7 @@ async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     assert!(moved["diagnostics"]["added"].to_string().contains("unknown import symbol"), "{moved}");
 
     let refused = [
-        ("Cart.sum", "sums.py", "lies in another definition"),
+        ("Cart.sum", "sums.py", "is nested in another definition"),
         ("Cart", "cart.py", "is in cart.py already"),
         ("Cart", "cart.ts", "another language"),
     ];

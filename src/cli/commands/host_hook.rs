@@ -77,7 +77,7 @@ async fn about_edits(edits: &[MadeEdit], runtime: &Runtime, limit: Duration) -> 
     match (made.take_judgement(), answer) {
         (Some(judgement), _) => edit_words(&judgement),
         (None, Ok(Ok(answer))) => error_words(&answer),
-        (None, Ok(Err(error))) => remark(&format!("not judged: {}", error.error)),
+        (None, Ok(Err(error))) => remark(&format!("not checked: {}", error.error)),
         (None, Err(_)) => remark(&format!("not checked yet: no answer within {} s", limit.as_secs_f32())),
     }
 }

@@ -18,7 +18,7 @@ fn place_argument_is_parsed_as_name_or_refused_as_file() {
 
     assert_eq!(given("a.py:x"), Ok(Target::NameInFile { path: "a.py".into(), name: "x".into() }));
     assert_eq!(given("greet"), Ok(Target::Name("greet".into())), "a folder's name can be a symbol's");
-    let whole = "a.py is a whole file; say what in it is meant / a.py:LINE:COL, a.py:LINE:NAME or a.py:NAME, counted from 1";
+    let whole = "a.py is a whole file; give a position or name in it / a.py:LINE:COL, a.py:LINE:NAME or a.py:NAME, counted from 1";
     assert_eq!(refusal(given("a.py")), (ErrorCode::InvalidArgs, whole.to_owned()));
     let zero = "a.py:0:1: lines and columns start at 1 / ";
     assert_eq!(refusal(given("a.py:0:1")), (ErrorCode::InvalidArgs, zero.to_owned()));

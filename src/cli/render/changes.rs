@@ -27,7 +27,7 @@ pub(crate) fn render(
         out.push('\n');
     }
     for file in &output.unjudged {
-        let what = format!("not judged: {}: {}", escape::line(&file.path), escape::words(&file.why));
+        let what = format!("not checked: {}: {}", escape::line(&file.path), escape::words(&file.why));
         let _ = writeln!(out, "{}", look.paint(BAD, &what));
     }
     out.push_str(&diagnostics::render(&output.found, verdict, look, read_line));

@@ -68,8 +68,8 @@ pub(crate) fn error_words(answer: &Answer<DiagnosticsOutput>) -> String {
             Verdict::Partial => {
                 remark(&format!("no errors in the edited files; results may be incomplete: {why}"))
             }
-            Verdict::NoData => remark(&format!("not judged yet: {why}")),
-            Verdict::Hints => remark(&format!("not judged: {why}")),
+            Verdict::NoData => remark(&format!("not checked yet: {why}")),
+            Verdict::Hints => remark(&format!("not checked: {why}")),
         };
     }
     let mut words = "lsp-tools: errors in the edited files, from this edit or from before:\n".to_owned();

@@ -119,8 +119,8 @@ impl<'a> JunitCase<'a> {
 fn unjudged_reason(file: &ReportedFile<'_>) -> Option<String> {
     let what = match file.verdict {
         Verdict::Complete => return None,
-        Verdict::Partial => "judged in part",
-        Verdict::NoData => "not judged",
+        Verdict::Partial => "checked in part",
+        Verdict::NoData => "not checked",
         Verdict::Hints => "checked by no server",
     };
     Some(match &file.detail {
@@ -202,9 +202,9 @@ mod tests {
   <testsuite name=\"lsp-tools check\" tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"2\">
     <testcase name=\"bad.py\" classname=\"lsp-tools.check\" file=\"bad.py\"><failure message=\"1 error, 1 warning\" type=\"finding\">\
 bad.py:3:5: error: one [E1] (pylsp)&#10;bad.py:3:5: warning: two [E1] (pylsp)</failure></testcase>
-    <testcase name=\"half.py\" classname=\"lsp-tools.check\" file=\"half.py\"><skipped message=\"judged in part: still indexing\"></skipped></testcase>
+    <testcase name=\"half.py\" classname=\"lsp-tools.check\" file=\"half.py\"><skipped message=\"checked in part: still indexing\"></skipped></testcase>
     <testcase name=\"hinted.py\" classname=\"lsp-tools.check\" file=\"hinted.py\"><system-out>hinted.py:3:5: hint: slight [E1] (pylsp)</system-out></testcase>
-    <testcase name=\"silent.py\" classname=\"lsp-tools.check\" file=\"silent.py\"><error message=\"not judged\" type=\"no answer\"></error></testcase>
+    <testcase name=\"silent.py\" classname=\"lsp-tools.check\" file=\"silent.py\"><error message=\"not checked\" type=\"no answer\"></error></testcase>
     <testcase name=\"unserved.py\" classname=\"lsp-tools.check\" file=\"unserved.py\"><skipped message=\"checked by no server: pylsp is not installed\"></skipped></testcase>
     <system-out>b.bin is not text; it was not checked</system-out>
   </testsuite>

@@ -47,7 +47,7 @@ use slot::ServerSlot;
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum SessionUnavailable {
     /// The catalogue has no such server.
-    #[error("no server is called {server}")]
+    #[error("unknown server {server}")]
     Unknown {
         /// The given name.
         server: String,

@@ -94,20 +94,17 @@ impl ComparedTexts {
         let submodules = self.unread.iter().filter(|(_, why)| *why == UnreadReason::Submodule);
         let mut gaps: Vec<String> = submodules
             .map(|(path, _)| {
-                format!(
-                    "{} is a submodule: what another commit of it changes is not looked at",
-                    path.display()
-                )
+                format!("{} is a submodule: changes between its commits are not checked", path.display())
             })
             .collect();
-        gaps.extend(self.cut.then(|| "git gave more differences than are read".to_owned()));
+        gaps.extend(self.cut.then(|| "git returned more differences than the limit".to_owned()));
         gaps.extend((self.elsewhere > 0).then(|| {
             let count = self.elsewhere;
-            format!("{count} changed files lie outside the workspace: what they break in it is not known")
+            format!("{count} changed files are outside the workspace: their effect on it is unknown")
         }));
         gaps.extend((self.unwatched > 0).then(|| {
-            let told = "git update-index --no-assume-unchanged ends that";
-            format!("git takes {} files for unchanged, whatever is in them ({told})", self.unwatched)
+            let told = "git update-index --no-assume-unchanged reverts that";
+            format!("git assumes that {} files are unchanged ({told})", self.unwatched)
         }));
         gaps
     }
@@ -184,11 +181,11 @@ fn side_text(
             }
         }
         ComparedFile::Blob(id) => match blobs.get(id) {
-            None => unread("git does not give it"),
+            None => unread("git does not return it"),
             Some(BlobContent::Missing) => unread("the clone does not have its text (git fetch gets it)"),
             Some(BlobContent::TooLarge(size)) => unread(&format!("it is too large ({size} bytes)")),
             Some(BlobContent::Bytes(bytes)) => match std::str::from_utf8(bytes) {
-                _ if bytes.contains(&0) => unread("it is no text"),
+                _ if bytes.contains(&0) => unread("it is not text"),
                 Ok(text) => SideText::Text(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned()),
                 Err(_) => unread("it is not in UTF-8"),
             },

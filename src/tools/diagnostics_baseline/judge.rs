@@ -61,8 +61,7 @@ fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut Diagnosti
         others.filter_map(|path| context.language_file_unchecked(path).ok()).collect();
     let mut servers = subjects.iter().flat_map(|subject| judging_servers(context, subject));
     if let Some((server, _)) = servers.find(|(_, server)| !server.diagnostics.sees_unsaved) {
-        let note =
-            format!("{server} reads other files from disk: what was wrong in them before is not known");
+        let note = format!("{server} reads other files from disk: their earlier diagnostics are unknown");
         delta.notes.push(note);
         if delta.verdict == Verdict::Complete {
             delta.verdict = Verdict::Partial;
@@ -106,7 +105,7 @@ pub(super) fn check_askable(
         (Some(_), _) if context.keeps_servers() => context.start_servers_for(subject),
         (Some(server), _) => {
             let why = format!(
-                "not judged: {server} is not running; run `lsp-tools check`, or edit with `--diagnostics`"
+                "not checked: {server} is not running; run `lsp-tools check`, or edit with `--diagnostics`"
             );
             return Err(DiagnosticsStatement::no_data(why));
         }
@@ -123,7 +122,7 @@ fn without_server(context: &Context, subject: &LanguageFile) -> DiagnosticsState
         (None, Some(extension)) => format!(".{extension} files"),
         (None, None) => subject.path.name_lossy().into_owned(),
     };
-    DiagnosticsStatement::hints(format!("not judged: no server for {subject}"))
+    DiagnosticsStatement::hints(format!("not checked: no server for {subject}"))
 }
 
 fn unavailable(
@@ -134,7 +133,7 @@ fn unavailable(
 ) -> DiagnosticsStatement {
     let language = subject.language.as_deref();
     if !matches!(why, SessionUnavailable::Missing { .. }) {
-        return DiagnosticsStatement::hints(format!("not judged: {why}"));
+        return DiagnosticsStatement::hints(format!("not checked: {why}"));
     }
     // Data formats of a project need no server.
     if language.is_some_and(|language| context.catalogue().is_data(language)) {
@@ -142,7 +141,7 @@ fn unavailable(
     }
     let install = context.installer_command(server, language).or_else(|| context.install_command(server));
     let run = install.map(|command| format!(", run: {command}")).unwrap_or_default();
-    DiagnosticsStatement::hints(format!("not judged: {server} is not installed{run}"))
+    DiagnosticsStatement::hints(format!("not checked: {server} is not installed{run}"))
 }
 
 /// Returns true if the servers of a file check unsaved texts on demand. The findings before an edit

@@ -125,7 +125,7 @@ impl BreakageWatch {
         mode: BreakageMode,
     ) -> Result<Self, DiagnosticsStatement> {
         if mode == BreakageMode::Unwanted {
-            let why = "not judged: the call said `diagnostics: false`";
+            let why = "not checked: the call set `diagnostics: false`";
             return Err(DiagnosticsStatement::no_data(why.to_owned()));
         }
         let own = edits.iter().flat_map(|edit| {

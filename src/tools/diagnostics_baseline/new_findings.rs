@@ -76,7 +76,7 @@ impl BreakageWatch {
         let left_out = std::mem::take(&mut baseline.impact.left_out);
         found
             .unjudged
-            .extend(left_out.into_iter().map(|path| (path, "too many files use what changed".to_owned())));
+            .extend(left_out.into_iter().map(|path| (path, "too many files use the change".to_owned())));
         found.reports = after.into_values().map(|report| baseline.retain_new(edits, report)).collect();
         found
     }
@@ -121,8 +121,8 @@ impl Baseline {
                 Some(before) => before.detail.clone(),
                 None => None,
             };
-            let why = why.unwrap_or_else(|| "the earlier file could not be looked at".to_owned());
-            found.unjudged.push((path.clone(), format!("what was found in it before is not known: {why}")));
+            let why = why.unwrap_or_else(|| "the earlier file could not be checked".to_owned());
+            found.unjudged.push((path.clone(), format!("its earlier findings are unknown: {why}")));
             false
         });
         after

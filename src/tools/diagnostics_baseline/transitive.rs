@@ -112,7 +112,7 @@ impl Baseline {
                 SpreadOutcome::Same => return None,
                 SpreadOutcome::Files(files) => files,
                 SpreadOutcome::Unknown(why) => {
-                    tracing::debug!("all files of {language} are looked at: {why}");
+                    tracing::debug!("all files of {language} are checked: {why}");
                     let (rest, all) = remaining_files(context, &language, after, &changed, self.mode).await;
                     let is_wanted =
                         self.mode != BreakageMode::Unsaid || rest.len() + after.len() <= most_files;
@@ -130,7 +130,7 @@ impl Baseline {
             }
             step = spread.begin_step(&text_pairs(context, edits, after.keys()), view, until).await;
         }
-        Some("more files use what looks different now".to_owned())
+        Some("more files use the changed interface".to_owned())
     }
 
     fn transitive_timeout(&self) -> Duration {

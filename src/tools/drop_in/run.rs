@@ -63,10 +63,10 @@ impl DropIn {
             Ok(Some((output, exit))) => Ok(self.to_result(&output, exit, &process)),
             Ok(None) => {
                 process.terminate(Duration::ZERO).await;
-                let what = format!("said more than {} bytes and was ended", self.manifest.output_bytes);
+                let what = format!("wrote more than {} bytes and was ended", self.manifest.output_bytes);
                 Err(self
                     .error(ErrorCode::TooLarge, what)
-                    .with_hint("ask for less, or raise its `output_bytes`"))
+                    .with_hint("request less, or raise its `output_bytes`"))
             }
             Err(_) => {
                 process.terminate(Duration::ZERO).await;
@@ -107,7 +107,7 @@ impl DropIn {
         let started = context.manager.spawner().spawn(spawn).await;
         started.map_err(|error| {
             tracing::warn!(tool = self.manifest.name, "{error}");
-            self.error(ErrorCode::Internal, "could not be started; the log says why")
+            self.error(ErrorCode::Internal, "could not be started; the reason is in the log")
         })
     }
 

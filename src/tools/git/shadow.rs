@@ -184,7 +184,7 @@ impl ShadowRepository {
         repository.is_work_tree(said.get("core.worktree").map(String::as_str))?;
         if said.get("extensions.refstorage").is_some_and(|storage| storage != "files") {
             return Err(GitError::Unsupported {
-                why: "it keeps its references in another form than files".to_owned(),
+                why: "it does not store its references as files".to_owned(),
             });
         }
         let shadow = Self { folder, git, env: Vec::new() };

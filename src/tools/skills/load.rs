@@ -36,7 +36,7 @@ pub(crate) fn find<'a>(shelf: &'a SkillCatalogue, name: &str) -> Result<&'a Skil
     let error = ToolError::new(ErrorCode::NotFound, format!("there is no skill {name:?}"));
     Err(match nearest_word(name, shelf.skills.keys().map(String::as_str)) {
         Some(near) => error.with_hint(format!("nearest: {near}")),
-        None => error.with_hint("action `list` tells what there is"),
+        None => error.with_hint("action `list` lists the skills"),
     })
 }
 

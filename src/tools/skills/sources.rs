@@ -139,7 +139,7 @@ pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>
             None => Err(format!("{shown} is neither absolute nor in the workspace nor in a home directory")),
             Some(ConfiguredSkillFolder::Inside(folder)) => of_workspace(context, &folder),
             Some(ConfiguredSkillFolder::Elsewhere(folder)) if folder.is_dir() => of_user(&folder, &shown),
-            Some(ConfiguredSkillFolder::Elsewhere(_)) => Err(format!("{shown} is no directory")),
+            Some(ConfiguredSkillFolder::Elsewhere(_)) => Err(format!("{shown} is not a directory")),
         });
     }
     for folder in OF_WORKSPACE {

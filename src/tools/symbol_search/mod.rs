@@ -227,8 +227,7 @@ impl Context {
                 Ok((symbols, working, unknown, left_out)) => {
                     let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
                     let too_many = || {
-                        (left_out > 0)
-                            .then(|| format!("{server} lists {left_out} symbols more than are read"))
+                        (left_out > 0).then(|| format!("{server} lists {left_out} symbols above the limit"))
                     };
                     let lack = unknown.or_else(|| session.shortfall_reason(&subject.path)).or_else(too_many);
                     let whole = working.is_none() && lack.is_none();
@@ -271,7 +270,7 @@ impl Context {
         if session.lists_symbols_of_last_file()
             && let Err(error) = session.document_symbols(&subject.path, deadline).await
         {
-            unknown.get_or_insert_with(|| format!("what it lists may be of another project: {error}"));
+            unknown.get_or_insert_with(|| format!("its symbols may belong to another project: {error}"));
         }
         let (symbols, working, left_out) = session.workspace_symbols(query, deadline).await?;
         Ok((symbols, working, unknown, left_out))
@@ -309,7 +308,10 @@ impl Context {
         let exact = without_overloads(&fitting);
         match found.statuses.first().filter(|_| exact.is_empty() && !found.timed_out) {
             Some(status) if found.verdict == Verdict::Hints && status.state == ServerState::Missing => {
-                Err(fallback::nothing_found_error(status, &format!("the text has no symbol called `{name}`")))
+                Err(fallback::nothing_found_error(
+                    status,
+                    &format!("the text has no symbol with the name `{name}`"),
+                ))
             }
             _ => Ok((exact, found.timed_out)),
         }

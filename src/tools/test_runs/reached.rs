@@ -96,7 +96,7 @@ fn best_plan(
         let ProjectPlans { folder, plans } = nearest_plans(reader, folder, &select)?;
         let mut plan = plans.into_iter().next()?;
         if !is_exact && files.values().any(|names| !names.contains(&None)) {
-            plan.notes.push("the tests are too many to be named; all tests of these files run".to_owned());
+            plan.notes.push("the tests are too many to name; all tests of these files run".to_owned());
         }
         let most = if is_exact { MAX_NAMING_COMMAND_BYTES } else { MAX_COMMAND_BYTES };
         (plan.command.len() <= most).then_some((folder, plan))

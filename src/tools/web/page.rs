@@ -38,12 +38,11 @@ pub(crate) fn to_page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
     let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let html = matches!(content_type.as_str(), "text/html" | "application/xhtml+xml");
     if !html && !is_text(&content_type) {
-        let what =
-            format!("it is `{}`, and only HTML and other texts are read", content_type.escape_default());
+        let what = format!("it is `{}`; only HTML and other text is read", content_type.escape_default());
         return Err(ToolError::new(ErrorCode::NotText, what));
     }
     if !html && fetched.body.contains(&0) {
-        let what = format!("it says that it is {content_type}, but it is binary data");
+        let what = format!("its content type is {content_type}, but it is binary data");
         return Err(ToolError::new(ErrorCode::NotText, what));
     }
     let text = decode_body(&fetched.body, told, html);

@@ -58,7 +58,7 @@ impl AliasAdapter for ReadFile {
     const ABOUT: AliasMetadata = replacing(
         "read_file",
         "Read a file",
-        "Lines of a text file, at most 200 at a time; the end says where to go on.",
+        "Lines of a text file, at most 200 at a time; the end gives the next offset.",
         "the server's own reads up to 2000 lines at a time, and the editor's unsaved text",
         &["read"],
     );
@@ -81,7 +81,7 @@ fn lines(answer: &Value) -> Option<String> {
     if has_more {
         let (first, last) = (&answer["start_line"], answer["end_line"].as_u64()?);
         let of = answer.get("total_lines").map(|total| format!(" of {total}")).unwrap_or_default();
-        let _ = writeln!(out, "[lines {first} to {last}{of}; go on with offset {}]", last + 1);
+        let _ = writeln!(out, "[lines {first} to {last}{of}; continue with offset {}]", last + 1);
     }
     format::notes(answer, &mut out);
     Some(if out.is_empty() { "(the file is empty)".to_owned() } else { out })

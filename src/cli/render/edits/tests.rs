@@ -80,7 +80,7 @@ fn edit_without_diagnostics_answer_is_not_called_clean() {
 fn edit_that_changes_nothing_is_reported_as_no_difference() {
     let same = EditAnswerView::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
     let reply = shown(&same, WRITTEN, &TERMINAL);
-    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file is different".to_owned()]));
+    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file changed".to_owned()]));
     assert!(!EditAnswerView::from(json!({"results": []})).changes_something());
 }
 
