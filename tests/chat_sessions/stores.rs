@@ -182,7 +182,7 @@ async fn broken_session_files_are_skipped_with_a_reason() {
     assert!(reason("notes.txt").contains("neither .json nor .jsonl"), "{listed:#}");
     assert!(reason("foreign.json").contains("not a chat session"), "{listed:#}");
     assert!(reason("broken.json").contains("broken"), "{listed:#}");
-    assert!(reason("orphan.jsonl").contains("nothing that it could change"), "{listed:#}");
+    assert!(reason("orphan.jsonl").contains("without a session to change"), "{listed:#}");
     assert!(!reason("binary.jsonl").is_empty(), "{listed:#}");
     assert!(reason("broken-cli").contains("session.start"), "{listed:#}");
     assert!(!listed.to_string().contains("linked"), "{listed:#}");

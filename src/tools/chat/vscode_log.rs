@@ -186,7 +186,7 @@ mod tests {
         let orphan = replay(&[r#"{"kind":1,"k":["hasPendingEdits"],"v":true}"#]);
         assert_eq!(
             orphan,
-            Err(SessionFileError::Broken("line 1: a change, and nothing that it could change".into()))
+            Err(SessionFileError::Broken("line 1: a change without a session to change".into()))
         );
         let half = replay(&[FIRST, "{\"kind\":1,", FIRST]);
         assert!(matches!(half, Err(SessionFileError::Broken(why)) if why.starts_with("line 2: ")));
