@@ -123,15 +123,15 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
             Err(error) => return Err(error),
         }
     }
-    let look = &start.console.out;
+    let display = &start.console.out;
     let machine = if all.all { Some(machine_status(&folders()?)?) } else { None };
     let mut reply = match (found.as_slice(), all.all) {
         ([], _) => return no_daemon(all),
-        ([one], false) => to_reply(start, one, CliExitStatus::Answered, || render::status(one, look))?,
+        ([one], false) => to_reply(start, one, CliExitStatus::Answered, || render::status(one, display))?,
         (several, _) => {
             let text = || {
-                let machine = machine.iter().map(|machine| render::machine(machine, look));
-                let daemons = several.iter().map(|one| render::status(one, look));
+                let machine = machine.iter().map(|machine| render::machine(machine, display));
+                let daemons = several.iter().map(|one| render::status(one, display));
                 machine.chain(daemons).collect::<Vec<_>>().join("\n")
             };
             let output = json!({"ok": true, "machine": machine, "daemons": several});

@@ -124,10 +124,10 @@ async fn delete(arguments: DeleteCommandArgs, door: CliContext<'_>) -> Result<Re
 
 async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
-        let look = &door.console.out;
+        let display = &door.console.out;
         let shown = |mut history: UndoOutput| {
             render::each_past_path(&mut history, &mut |path| *path = door.paths.display_path(path));
-            render::history(&history, look)
+            render::history(&history, display)
         };
         return call_and_render(door, "undo", json!({"list": true}), shown).await;
     }

@@ -35,10 +35,11 @@ pub(super) async fn run(command: FileReadingCommand, door: CliContext<'_>) -> Re
 async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let span = tool_call::parse_span(&arguments.file, door.cwd)?;
     let path = path(&span.path)?;
-    let look = &door.console.out;
+    let display = &door.console.out;
     if arguments.outline {
         let given = json!({"path": path, "outline": true});
-        return call_and_render(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
+        return call_and_render(door, "read", given, |page: ReadOutput| render::outline(&page, display))
+            .await;
     }
     let (first, last) = span.lines.map_or((1, None), |SpanLines { first, last }| (first, last));
     if door.format == CliOutputFormat::Json {
@@ -65,7 +66,7 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
             // Removes the note about the page's end, since reading continues.
             page.notes.retain(|note| !note.starts_with("the page ended at line "));
         }
-        let shown = render::page(&page, arguments.numbers, look);
+        let shown = render::page(&page, arguments.numbers, display);
         whole.out.push_str(&shown.out);
         whole.lines.extend(shown.lines);
         // The requested lines do not exist in the file.
@@ -109,9 +110,9 @@ async fn read_page(
 async fn list(arguments: ListCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let folder = arguments.folder.as_deref().map(path).transpose()?.or(default_folder(door));
     let given = json!({"path": folder, "recursive": arguments.recursive, "limit": arguments.limit});
-    let (paths, look) = (door.paths, &door.console.out);
+    let (paths, display) = (door.paths, &door.console.out);
     let shown =
-        |entries: ListOutput| render::render_listing(entries, arguments.recursive.then_some(paths), look);
+        |entries: ListOutput| render::render_listing(entries, arguments.recursive.then_some(paths), display);
     call_and_render(door, "list", given, shown).await
 }
 
@@ -120,6 +121,7 @@ async fn glob(arguments: GlobCommandArgs, door: CliContext<'_>) -> Result<Reply,
         "pattern": arguments.pattern, "path": default_folder(door), "sort": arguments.newest.then_some("newest"),
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore, "limit": arguments.limit,
     });
-    let (paths, look) = (door.paths, &door.console.out);
-    call_and_render(door, "glob", given, |found: GlobOutput| render::render_glob(&found, paths, look)).await
+    let (paths, display) = (door.paths, &door.console.out);
+    call_and_render(door, "glob", given, |found: GlobOutput| render::render_glob(&found, paths, display))
+        .await
 }

@@ -42,15 +42,16 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
         "multiline": arguments.multiline, "invert": arguments.invert_match, "output_mode": mode,
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore,
     });
-    let look = &door.console.out;
+    let display = &door.console.out;
     // Only highlighted matches have to be found again.
-    let matcher = if look.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
+    let matcher =
+        if display.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
     let shown = |matches: GrepOutput| {
         let until = WorkDeadline::new(Instant::now() + MAX_HIGHLIGHT_TIME);
         let highlighter = matcher.map(|matcher| render::Highlighter { matcher, until });
-        render::render(&matches, gaps, highlighter.as_ref(), door.paths, look)
+        render::render(&matches, gaps, highlighter.as_ref(), door.paths, display)
     };
     call_and_render(door, "grep", given, shown).await
 }

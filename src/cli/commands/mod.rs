@@ -221,11 +221,11 @@ fn hierarchy_reply(
     answer: Answer<HierarchyOutput>,
     nothing: &str,
 ) -> Result<Reply, ToolError> {
-    let look = &door.console.out;
+    let display = &door.console.out;
     let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
     let total = hierarchy::count_sentence(&answer.output);
-    let mut reply = answer_reply(door, answer, |output| hierarchy::render(output, look), nothing)?;
-    if lonely && !look.terminal && door.format == CliOutputFormat::Text {
+    let mut reply = answer_reply(door, answer, |output| hierarchy::render(output, display), nothing)?;
+    if lonely && !display.terminal && door.format == CliOutputFormat::Text {
         reply.lines.push(total);
     }
     Ok(reply)

@@ -42,14 +42,14 @@ pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Repl
         PolicyVerdict::Ask => CliExitStatus::Unpleasant,
         PolicyVerdict::Deny => CliExitStatus::Denied,
     };
-    let look = &door.console.out;
+    let display = &door.console.out;
     output_reply(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
         let style = match decision.verdict {
             PolicyVerdict::Allow => GOOD,
             PolicyVerdict::Ask => BOLD,
             PolicyVerdict::Deny => WARN,
         };
-        format!("{}: {}\n", look.paint(style, decision.verdict.as_str()), escape::line(&decision.why))
+        format!("{}: {}\n", display.paint(style, decision.verdict.as_str()), escape::line(&decision.why))
     })
 }
 

@@ -41,9 +41,9 @@ pub(super) async fn actions(arguments: ActionsCommandArgs, door: CliContext<'_>)
         given["apply"] = json!(arguments.apply);
         return run_edit(door, "lsp_code_actions", given, arguments.manner).await;
     }
-    let look = &door.console.out;
+    let display = &door.console.out;
     call_and_render(door, "lsp_code_actions", given, |offered: CodeActionsOutput| {
-        render::actions(&offered, look)
+        render::actions(&offered, display)
     })
     .await
 }

@@ -37,9 +37,9 @@ pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) ->
         }
     };
     let answer = door.runtime.symbols_with_locals(target, arguments.limit, arguments.all).await?;
-    let look = &door.console.out;
+    let display = &door.console.out;
     let more = answer.output.has_more && door.format == CliOutputFormat::Text;
-    let mut reply = answer_reply(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
+    let mut reply = answer_reply(door, answer, |output| render(output, path.as_deref(), display), &nothing)?;
     if more {
         reply.lines.push("not all symbols are shown; --limit shows more".to_owned());
     }

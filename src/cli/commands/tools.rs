@@ -71,9 +71,9 @@ fn list(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolErr
     let (definitions, left_out) = (definitions(chosen, door), door.runtime.left_out_tools());
     let tools: Vec<ToolsListItem<'_>> = definitions.iter().map(|definition| item(&definition.card)).collect();
     let output = json!({"ok": true, "tools": tools, "left_out": left_out});
-    let look = &door.console.out;
+    let display = &door.console.out;
     let mut reply =
-        output_reply(door, &output, CliExitStatus::Answered, |_| render::list(&definitions, look))?;
+        output_reply(door, &output, CliExitStatus::Answered, |_| render::list(&definitions, display))?;
     if output["left_out"].as_array().is_some_and(|left_out| !left_out.is_empty())
         && door.format == CliOutputFormat::Text
     {

@@ -11,11 +11,11 @@ use crate::bridges::copilot::server::status::CopilotServerStatus;
 use crate::bridges::copilot::server::{CallState, CopilotEvent, CopilotStatusReport, TurnOutcome};
 
 /// `copilot status`.
-pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -> String {
+pub(crate) fn report(report: &CopilotStatusReport, display: &DisplayCapabilities) -> String {
     let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
-    let mut out = format!("{}{version}\n", look.paint(BOLD, &name));
+    let mut out = format!("{}{version}\n", display.paint(BOLD, &name));
     out.push_str(&sign_in_status(&report.status));
     if let Some(models) = &report.models {
         let told = |model: &crate::bridges::copilot::server::models::Model| {
@@ -58,7 +58,7 @@ pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
 }
 
 /// `copilot tools`.
-pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabilities) -> String {
+pub(crate) fn tools(registration: &CopilotRegistration, display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = registration
         .tools
         .iter()
@@ -79,7 +79,7 @@ pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabiliti
             ]
         })
         .collect();
-    table(&["tool", "whose", "state", ""], &rows, look)
+    table(&["tool", "whose", "state", ""], &rows, display)
 }
 
 /// Lists deviations of the registered tools from the intended ones.
@@ -105,7 +105,7 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// Renders an event as a line for stderr, if it is worth one.
-pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<String> {
+pub(crate) fn event(event: &CopilotEvent, display: &DisplayCapabilities) -> Option<String> {
     let line = match event {
         CopilotEvent::Starting => "the Copilot language server is being started".to_owned(),
         CopilotEvent::Ended { detail, pause_ms } => {
@@ -135,14 +135,14 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<
         }
         CopilotEvent::Begun { .. } | CopilotEvent::Reply(_) => return None,
     };
-    Some(look.paint(DIM, &line))
+    Some(display.paint(DIM, &line))
 }
 
 /// Renders the summary of a finished turn.
-pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayCapabilities) -> Vec<String> {
+pub(crate) fn end(outcome: &TurnOutcome, display: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {
-        lines.push(look.paint(DIM, &format!("to undo that: lsp-tools copilot undo {}", outcome.turn)));
+        lines.push(display.paint(DIM, &format!("to undo that: lsp-tools copilot undo {}", outcome.turn)));
     }
     if let Some(error) = &outcome.error {
         lines.push(format!("error: the turn failed: {}", escape::words(error)));

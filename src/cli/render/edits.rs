@@ -84,11 +84,11 @@ pub(crate) struct EditRequestFlags {
 pub(crate) fn render(
     edited: &EditAnswerView,
     asked: EditRequestFlags,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Reply {
     let mut out: String =
-        edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, look)).collect();
+        edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, display)).collect();
     let mut lines: Vec<String> = edited.files.iter().flat_map(moved_hunk_notes).collect();
     if !edited.changes_something() {
         lines.push("no file changed".to_owned());
@@ -99,8 +99,8 @@ pub(crate) fn render(
             EditDiagnostics::Compared(delta) => {
                 // A code frame of a dry run would show the text on disk, not the one of the dry
                 // run.
-                let framed = look.terminal && !asked.dry_run;
-                out.push_str(&findings(delta, framed, look, read_line));
+                let framed = display.terminal && !asked.dry_run;
+                out.push_str(&findings(delta, framed, display, read_line));
                 lines.extend(notes(&delta.notes, None));
             }
             // The line above states that no file differs.
@@ -135,32 +135,32 @@ fn of_judgement(judgement: &EditJudgement) -> CliExitStatus {
 
 /// Renders a heading and the diff on a terminal; in a pipe only the diff, as input for `patch` or
 /// git.
-fn one_file(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
+fn one_file(file: &FileResult, dry_run: bool, display: &DisplayCapabilities) -> String {
     if file.operation == "unchanged" {
         return String::new();
     }
-    if !look.terminal {
-        let diff: String = file.diff.split_inclusive('\n').map(|line| diff_line(line, look)).collect();
-        return if diff.is_empty() { heading(file, false, look) } else { diff };
+    if !display.terminal {
+        let diff: String = file.diff.split_inclusive('\n').map(|line| diff_line(line, display)).collect();
+        return if diff.is_empty() { heading(file, false, display) } else { diff };
     }
-    let mut out = heading(file, dry_run, look);
+    let mut out = heading(file, dry_run, display);
     // For a deleted file, its name is enough.
     if file.operation != "deleted" {
         let body = file.diff.lines().skip_while(|line| !line.starts_with("@@"));
-        out.extend(body.map(|line| diff_line(&format!("{line}\n"), look)));
+        out.extend(body.map(|line| diff_line(&format!("{line}\n"), display)));
     }
     out
 }
 
-fn heading(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
-    let path = look.paint(BOLD, &escape::line(&file.path));
+fn heading(file: &FileResult, dry_run: bool, display: &DisplayCapabilities) -> String {
+    let path = display.paint(BOLD, &escape::line(&file.path));
     let from = file.from.as_deref().map(|from| format!("{} -> ", escape::line(from))).unwrap_or_default();
     let mut counts = String::new();
     if file.additions > 0 {
-        counts.push_str(&look.paint(GOOD, &format!("  +{}", file.additions)));
+        counts.push_str(&display.paint(GOOD, &format!("  +{}", file.additions)));
     }
     if file.deletions > 0 {
-        counts.push_str(&look.paint(BAD, &format!("  -{}", file.deletions)));
+        counts.push_str(&display.paint(BAD, &format!("  -{}", file.deletions)));
     }
     let would = if dry_run { "would be " } else { "" };
     format!("{would}{} {from}{path}{counts}\n", escape::words(&file.operation))
@@ -171,7 +171,7 @@ const REMOVED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
 const HUNK: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
 /// Renders a line of a diff, including its line break.
-fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
+fn diff_line(line: &str, display: &DisplayCapabilities) -> String {
     let style = match line {
         _ if line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") => BOLD,
         _ if line.starts_with('+') => ADDED,
@@ -184,12 +184,12 @@ fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
         Some(text) => (text, "\n"),
         None => (line, ""),
     };
-    let text = escape::content(text, look);
-    let text = if look.terminal { text.replace('\t', "    ") } else { text.into_owned() };
+    let text = escape::content(text, display);
+    let text = if display.terminal { text.replace('\t', "    ") } else { text.into_owned() };
     if style == anstyle::Style::new() {
         format!("{text}{end}")
     } else {
-        format!("{}{end}", look.paint(style, &text))
+        format!("{}{end}", display.paint(style, &text))
     }
 }
 
@@ -213,21 +213,21 @@ fn moved_hunk_notes(patched: &PatchResult) -> Vec<String> {
 pub(super) fn findings(
     delta: &DiagnosticsDelta,
     framed: bool,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
-    if look.terminal {
+    if display.terminal {
         out.push('\n');
     }
     for finding in &delta.added {
         let item = item_of(finding);
         match framed {
-            true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
-            false => out.push_str(&diagnostics::diagnostic_line(&item, look)),
+            true => out.push_str(&format!("{}\n", frames::render(&item, display, read_line))),
+            false => out.push_str(&diagnostics::diagnostic_line(&item, display)),
         }
         for help in &finding.help {
-            out.push_str(&look.paint(DIM, &format!("    {}", escape::line(help))));
+            out.push_str(&display.paint(DIM, &format!("    {}", escape::line(help))));
             out.push('\n');
         }
     }
@@ -242,9 +242,9 @@ pub(super) fn findings(
     for finding in &delta.gone {
         let place = format!("{}:{}", escape::words(&finding.path), LineColumn::from(finding.range.start));
         let line = format!("fixed: {place}: {}", escape::words(&finding.message));
-        out.push_str(&format!("{}\n", look.paint(DIM, &line)));
+        out.push_str(&format!("{}\n", display.paint(DIM, &line)));
     }
-    out.push_str(&summary(delta, look));
+    out.push_str(&summary(delta, display));
     out.push('\n');
     out
 }
@@ -264,11 +264,11 @@ fn item_of(finding: &DeltaItem) -> DiagnosticItem {
 }
 
 /// Formats a summary, such as `2 new errors, 1 fixed`.
-fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
+fn summary(delta: &DiagnosticsDelta, display: &DisplayCapabilities) -> String {
     let sure = match delta.verdict {
         Verdict::Complete => "",
         Verdict::NoData => {
-            return look.paint(WARN, "no server answered in time; the edit may break code");
+            return display.paint(WARN, "no server answered in time; the edit may break code");
         }
         Verdict::Hints => "; no server was asked, only syntax was checked",
         Verdict::Partial => "; results may be incomplete",
@@ -280,20 +280,20 @@ fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
         [(of(Severity::Error) + in_short, "new error", BAD), (of(Severity::Warning), "new warning", WARN)]
     {
         if number > 0 {
-            parts.push(look.paint(style, &count(number, word)));
+            parts.push(display.paint(style, &count(number, word)));
         }
     }
     if delta.has_more {
         parts.push("and more".to_owned());
     }
     if parts.is_empty() {
-        parts.push(look.paint(GOOD, "no new problems"));
+        parts.push(display.paint(GOOD, "no new problems"));
     }
     if delta.hints > 0 {
-        parts.push(look.paint(DIM, &count(delta.hints, "new hint")));
+        parts.push(display.paint(DIM, &count(delta.hints, "new hint")));
     }
     if delta.removed > 0 {
-        parts.push(look.paint(GOOD, &format!("{} fixed", delta.removed)));
+        parts.push(display.paint(GOOD, &format!("{} fixed", delta.removed)));
     }
     format!("{}{sure}", parts.join(", "))
 }
@@ -314,7 +314,7 @@ pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&m
 }
 
 /// Renders the past edits, newest first.
-pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply {
+pub(crate) fn history(history: &UndoOutput, display: &DisplayCapabilities) -> Reply {
     if history.edits.is_empty() {
         let lines = vec!["nothing to undo".to_owned()];
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
@@ -332,13 +332,13 @@ pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply
         ]
     };
     let rows: Vec<Vec<Cell>> = history.edits.iter().map(row).collect();
-    let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, look);
+    let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, display);
     let left_out = history.has_more.then(|| "older edits are not listed".to_owned());
     Reply { out, lines: notes(&[], left_out), status: CliExitStatus::Answered }
 }
 
 /// Renders the available code actions; disabled ones are only counted.
-pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayCapabilities) -> Reply {
+pub(crate) fn actions(offered: &CodeActionsOutput, display: &DisplayCapabilities) -> Reply {
     let mut lines = notes(&offered.notes, None);
     let can_be_done = |action: &&ActionItem| action.disabled.is_none();
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
@@ -350,10 +350,10 @@ pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayCapabilities) -
         lines.push("no actions available here".to_owned());
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
-    if look.terminal {
+    if display.terminal {
         lines.push("apply one with: --apply 'TITLE'".to_owned());
     }
-    let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, look);
+    let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, display);
     Reply { out, lines, status: CliExitStatus::Answered }
 }
 

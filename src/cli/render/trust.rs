@@ -10,8 +10,8 @@ use super::{DisplayCapabilities, escape};
 ///
 /// Values are shown whole, one line each, with unsafe characters escaped, so that nothing is
 /// hidden.
-pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String {
-    let workspace = look.paint(PLACE, &escape::line(&output.workspace));
+pub(crate) fn render(output: &TrustOutput, display: &DisplayCapabilities) -> String {
+    let workspace = display.paint(PLACE, &escape::line(&output.workspace));
     if output.items.is_empty() && output.changed.is_empty() {
         return format!("{workspace} names no programs to run: there is nothing to trust\n");
     }
@@ -20,7 +20,7 @@ pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String
         false => format!("{workspace} wants to run on this machine:\n\n"),
     };
     for item in &output.items {
-        let name = look.paint(BOLD, &escape::line(&item.name));
+        let name = display.paint(BOLD, &escape::line(&item.name));
         out.push_str(&format!("  {name}\n    {}\n", escape::line(&item.value)));
     }
     out.push('\n');
@@ -30,18 +30,22 @@ pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String
     for change in &output.changed {
         out.push_str(&format!(
             "{} {}\n",
-            look.paint(WARN, "changed since it was trusted:"),
+            display.paint(WARN, "changed since it was trusted:"),
             escape::line(change)
         ));
     }
-    out.push_str(&if output.trusted { look.paint(GOOD, "trusted") } else { look.paint(WARN, "not trusted") });
+    out.push_str(&if output.trusted {
+        display.paint(GOOD, "trusted")
+    } else {
+        display.paint(WARN, "not trusted")
+    });
     out.push('\n');
     out
 }
 
 /// States whether trust was withdrawn.
-pub(crate) fn render_revoked(output: &TrustOutput, look: &DisplayCapabilities) -> String {
-    let workspace = look.paint(PLACE, &escape::line(&output.workspace));
+pub(crate) fn render_revoked(output: &TrustOutput, display: &DisplayCapabilities) -> String {
+    let workspace = display.paint(PLACE, &escape::line(&output.workspace));
     let what = if output.revoked { "is no longer trusted" } else { "was not trusted" };
     format!("{workspace} {what}\n")
 }

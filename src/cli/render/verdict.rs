@@ -14,36 +14,37 @@ const MAX_VERDICT_DETAIL_CHARS: usize = 300;
 
 /// Renders the notes beside an answer: the assumed subject, the reason for incompleteness, the
 /// server's notes.
-pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
+pub(crate) fn lines<T>(answer: &Answer<T>, display: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> =
-        answer.resolved.iter().filter_map(|about| resolved_note(about, look)).collect();
-    lines.extend(reliance_lines(answer, look));
+        answer.resolved.iter().filter_map(|about| resolved_note(about, display)).collect();
+    lines.extend(reliance_lines(answer, display));
     lines.extend(
-        distinct(&answer.notes).map(|note| format!("{} {}", look.paint(DIM, "note:"), escape::words(note))),
+        distinct(&answer.notes)
+            .map(|note| format!("{} {}", display.paint(DIM, "note:"), escape::words(note))),
     );
     lines
 }
 
 /// Renders a failed call: the error and the hint.
-pub(crate) fn error(error: &ToolError, look: &DisplayCapabilities) -> Vec<String> {
-    let mut lines = vec![format!("{} {}", look.paint(BAD, "error:"), escape::words(&error.error))];
+pub(crate) fn error(error: &ToolError, display: &DisplayCapabilities) -> Vec<String> {
+    let mut lines = vec![format!("{} {}", display.paint(BAD, "error:"), escape::words(&error.error))];
     lines.extend(
-        error.hint.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))),
+        error.hint.iter().map(|hint| format!("{} {}", display.paint(DIM, " hint:"), escape::words(hint))),
     );
     lines
 }
 
-fn resolved_note(about: &Resolved, look: &DisplayCapabilities) -> Option<String> {
+fn resolved_note(about: &Resolved, display: &DisplayCapabilities) -> Option<String> {
     if !about.moved {
         return None;
     }
     let at = LineColumn::from(about.place.range.start);
     let (symbol, path) = (escape::words(&about.symbol), escape::line(&about.place.path));
     let text = escape::words(about.place.text.as_deref().unwrap_or_default());
-    Some(look.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
+    Some(display.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
 }
 
-fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
+fn reliance_lines<T>(answer: &Answer<T>, display: &DisplayCapabilities) -> Vec<String> {
     let so = match answer.verdict {
         Verdict::Complete => return Vec::new(),
         Verdict::Partial => "results may be incomplete",
@@ -60,12 +61,13 @@ fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<Stri
     if blamed.is_empty() || answer.verdict == Verdict::Hints && !absent {
         blamed = main.to_vec();
     }
-    let warning = look.paint(WARN, "warning:");
+    let warning = display.paint(WARN, "warning:");
     let reasons = reasons(&blamed).into_iter();
     let mut lines: Vec<String> = reasons.map(|reason| format!("{warning} {reason}; {so}")).collect();
     let mut hints: Vec<&String> = blamed.iter().filter_map(|status| status.hint.as_ref()).collect();
     hints.dedup();
-    lines.extend(hints.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))));
+    lines
+        .extend(hints.iter().map(|hint| format!("{} {}", display.paint(DIM, " hint:"), escape::words(hint))));
     lines
 }
 

@@ -15,8 +15,8 @@ fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
     }))
 }
 
-fn shown(edited: &EditAnswerView, asked: EditRequestFlags, look: &DisplayCapabilities) -> Reply {
-    render(edited, asked, look, &|_, _| Some("x = 1".to_owned()))
+fn shown(edited: &EditAnswerView, asked: EditRequestFlags, display: &DisplayCapabilities) -> Reply {
+    render(edited, asked, display, &|_, _| Some("x = 1".to_owned()))
 }
 
 #[test]
