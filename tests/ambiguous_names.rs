@@ -102,7 +102,10 @@ async fn many_candidates_are_counted_and_the_first_of_them_listed() {
     let workspace = project.opening().at_shell().open();
     let several = ask(&workspace, "explore", "set_up").await;
     let error = several["error"].as_str().unwrap_or_default();
-    assert!(error.starts_with("`set_up` means 12 symbols in this workspace: shop/part_10.py:1:5"), "{error}");
+    assert!(
+        error.starts_with("`set_up` matches 12 symbols in this workspace: shop/part_10.py:1:5"),
+        "{error}"
+    );
     assert!(error.ends_with("shop/part_19.py:1:5 (function set_up), and 2 more"), "{error}");
     workspace.shutdown().await;
 }

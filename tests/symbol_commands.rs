@@ -232,7 +232,7 @@ fn edit_command_moves_a_symbol_to_another_file_and_back() {
 fn edit_command_without_one_symbol_changes_nothing_and_says_why_in_its_status() {
     let project = project();
     for (address, status, sentence) in [
-        ("total", 2, "`total` means 2 symbols in this workspace"),
+        ("total", 2, "`total` matches 2 symbols in this workspace"),
         ("nowhere", 3, "the text has no symbol with the name `nowhere`"),
         ("shop/cart.py:nowhere", 2, "`nowhere`"),
         ("gone.py:add_up", 2, "gone.py"),

@@ -49,9 +49,9 @@ pub(super) fn run(
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let input = PipedInput::read();
         // Most events concern no symbol, and need no daemon.
-        let PipedInput::Read(told) = &input else { return None };
-        let told = String::from_utf8_lossy(told);
-        let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &told)?;
+        let PipedInput::Read(payload) = &input else { return None };
+        let payload = String::from_utf8_lossy(payload);
+        let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &payload)?;
         if event.is_edit() {
             let late = format!("not checked yet: no answer within {} s", limit.as_secs_f32());
             *owed.0.lock() = Some(event.answer(&remark(&late)));

@@ -96,9 +96,9 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
     let mut file = DailyLogWriter::new(folder.clone(), name);
     file.file_for_day(today()).map_err(|error| unusable(error.into()))?;
-    let said = std::env::var(VARIABLE).unwrap_or_default();
+    let levels = std::env::var(VARIABLE).unwrap_or_default();
     let (filter, handle) =
-        reload::Layer::new(EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?);
+        reload::Layer::new(EnvFilter::try_new(if levels.is_empty() { USUAL } else { &levels })?);
     let to_file =
         tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(file)).with_filter(filter);
     let told = EnvFilter::try_new(match verbosity {
@@ -114,7 +114,7 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
         .with_writer(io::stderr)
         .with_filter(told);
     tracing_subscriber::registry().with(to_file).with(to_stderr).try_init()?;
-    Ok(TracingLog { folder, filter: said.is_empty().then_some(handle) })
+    Ok(TracingLog { folder, filter: levels.is_empty().then_some(handle) })
 }
 
 /// A log with a file for each day (UTC), readable by the user alone. Events are written whole.

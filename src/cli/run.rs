@@ -284,13 +284,13 @@ async fn run_and_reply(
         workspace = %runtime.workspace().root().display(),
         "the workspace is open"
     );
-    let speech = SpokenLanguage::from_environment();
+    let locale = SpokenLanguage::from_environment();
     let asked = || CliInvocation {
         command: cli.command.clone(),
         global: &cli.global,
         cwd: &cwd,
         console,
-        language: speech,
+        language: locale,
         input: &input,
     };
     let mut replied = tokio::select! {
@@ -338,14 +338,14 @@ pub(super) struct CliInvocation<'a> {
 }
 
 /// Runs a command to its reply, in this process or the daemon.
-pub(super) async fn run_in_runtime(runtime: &Runtime, asked: CliInvocation<'_>) -> Reply {
-    let CliInvocation { command, global, cwd, console, language: speech, input } = asked;
+pub(super) async fn run_in_runtime(runtime: &Runtime, invocation: CliInvocation<'_>) -> Reply {
+    let CliInvocation { command, global, cwd, console, language: locale, input } = invocation;
     // No hint is needed for a server that is about to be installed.
     let about = commands::question_subject(&command, cwd).filter(|_| !global.install);
     let hints = async {
         let Some(about) = about else { return Vec::new() };
         let runtime = runtime.clone();
-        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_about(&about, speech)).await;
+        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_about(&about, locale)).await;
         // The panic hook has reported a panic there.
         hints.unwrap_or_default()
     };

@@ -211,7 +211,7 @@ impl Session {
         let mut pause = EARLY_RETRY_DELAY;
         loop {
             let working = self.unfinished_work();
-            let asked = async {
+            let answer = async {
                 let (synced, snapshot) = self.sync_with_disk(path, deadline).await?;
                 let pending = self.send(request, &snapshot)?;
                 drop(synced);
@@ -225,8 +225,8 @@ impl Session {
                     left_out,
                 })
             };
-            match asked.await {
-                Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
+            match answer.await {
+                Ok(answer) if !is_empty(&answer.value) && self.is_current(&answer.snapshot) => return answer,
                 Ok(_) => {}
                 Err(error) => {
                     tracing::debug!(

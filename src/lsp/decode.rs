@@ -100,8 +100,8 @@ impl<'a> PositionDecoder<'a> {
     }
 
     /// Wraps `value`, which was decoded from `asked`, as the answer.
-    pub(super) fn into_answer<T>(self, value: T, asked: SessionAnswer<Value>) -> SessionAnswer<T> {
-        let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = asked;
+    pub(super) fn into_answer<T>(self, value: T, answer: SessionAnswer<Value>) -> SessionAnswer<T> {
+        let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = answer;
         SessionAnswer {
             value,
             snapshot,

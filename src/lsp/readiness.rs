@@ -252,8 +252,8 @@ impl Readiness {
         if self.signalled || sign.method != method {
             return;
         }
-        let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
-        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said));
+        let value = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
+        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(value));
     }
 
     /// Returns the present readiness of the server.

@@ -329,8 +329,8 @@ impl Session {
     /// sent to the session before.
     pub(crate) fn restart_note(&self, met_crash: bool) -> Option<String> {
         let exit_report = self.previous_exit.get()?;
-        let told = self.restart_told.swap(true, Ordering::Relaxed);
-        (met_crash || !told)
+        let reported = self.restart_told.swap(true, Ordering::Relaxed);
+        (met_crash || !reported)
             .then(|| format!("{} crashed ({exit_report}) and was started again", self.server()))
     }
 

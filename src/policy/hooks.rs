@@ -353,13 +353,14 @@ impl CallHook {
     async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<HookRunResult, HookError> {
         let hook = || self.name.clone();
         let spawn = self.spawn(runner)?;
-        let told = match self.protocol {
+        let payload = match self.protocol {
             HookProtocol::Ours => serde_json::to_vec(input),
             HookProtocol::Copilot | HookProtocol::Claude => {
                 serde_json::to_vec(&protocol::hook_input(self.protocol, input))
             }
         };
-        let told = told.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
+        let payload =
+            payload.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
         let deadline = Instant::now() + self.timeout;
         let started = runner.spawner.spawn(spawn).await;
         let mut process = started.map_err(|source| {
@@ -370,7 +371,7 @@ impl CallHook {
         let tell = async {
             if let Some(mut stdin) = stdin {
                 // A hook may ignore its input.
-                let _unheard = stdin.write_all(&told).await;
+                let _unheard = stdin.write_all(&payload).await;
             }
         };
         let listen = async {

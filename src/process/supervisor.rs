@@ -208,9 +208,9 @@ impl SupervisedProcess {
 
 #[cfg(target_os = "linux")]
 fn watch_parent() {
-    let told = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    let request = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
     let inherits = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    if let Err(error) = told.and(inherits) {
+    if let Err(error) = request.and(inherits) {
         eprintln!("lsp-tools: the supervisor cannot watch its parent: {error}");
     }
 }

@@ -169,7 +169,7 @@ impl Runtime {
             Err(error) => return PostAnswer { context: Some(error.error), ..sum },
         };
         let ok = result.get("ok") != Some(&Value::Bool(false));
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         for hook in hooks.post.iter().filter(|hook| hook.applies_to(call.tool) && hook.wants_outcome(ok)) {
             let pin = |file: &Path| self.file_pin(file);
             let now = sum.result.as_ref().unwrap_or(result);
@@ -177,12 +177,12 @@ impl Runtime {
             match hook.run_after(self.hook_runner(&pin), &input).await {
                 Ok(answer) => {
                     sum.result = answer.result.or(sum.result);
-                    said.extend(answer.context);
+                    notes.extend(answer.context);
                 }
-                Err(error) => said.push(error.to_string()),
+                Err(error) => notes.push(error.to_string()),
             }
         }
-        sum.context = (!said.is_empty()).then(|| said.join("\n"));
+        sum.context = (!notes.is_empty()).then(|| notes.join("\n"));
         sum
     }
 

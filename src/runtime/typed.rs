@@ -164,8 +164,8 @@ pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
 /// Appends the messages of hooks to the hint of an error.
 fn with_hook_notes(mut error: ToolError, hook_notes: &[String]) -> ToolError {
     if !hook_notes.is_empty() {
-        let said = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();
-        error.hint = Some(said.join("; "));
+        let notes = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();
+        error.hint = Some(notes.join("; "));
     }
     error
 }

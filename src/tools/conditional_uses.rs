@@ -143,12 +143,12 @@ impl Context {
         (path, position): (&WorkspacePath, Position),
         until: Instant,
     ) -> ProbeOutcome {
-        let asked = async {
+        let request = async {
             let _viewing = session.enter_view(&self.view, until).await?;
             session.hover(path, position, until).await
         };
-        match asked.await {
-            Ok(said) if said.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {
+        match request.await {
+            Ok(answer) if answer.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {
                 ProbeOutcome::Known
             }
             Ok(_) => ProbeOutcome::LeftOut,

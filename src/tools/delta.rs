@@ -181,8 +181,8 @@ pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
             }
         }
     }
-    let told: usize = more.iter().map(|known| known.at.len()).sum();
-    (more, told < beyond.len())
+    let listed: usize = more.iter().map(|known| known.at.len()).sum();
+    (more, listed < beyond.len())
 }
 
 #[cfg(test)]

@@ -275,7 +275,7 @@ async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &Se
         Ok(session) if server.features.navigation => {
             let _viewing = session.enter_view(&View::disk(), deadline).await;
             match session.document_symbols(&subject.path, deadline).await {
-                Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
+                Ok(answer) => Ok((format!("symbols {path}"), format!("{} symbols", answer.value.len()))),
                 Err(AskError::Request(error)) if error.is_unsupported() => {
                     Ok((format!("start {path}"), "it does not list symbols".to_owned()))
                 }

@@ -170,9 +170,10 @@ pub(crate) fn from_panic_text(text: &str) -> Option<ToolError> {
 
 /// The error for work on another thread that did not finish.
 pub(crate) fn join_error(what: &str, error: tokio::task::JoinError) -> ToolError {
-    let told = error.to_string();
+    let message = error.to_string();
     let text = error.try_into_panic().map(|panic| panic_text(panic.as_ref())).unwrap_or_default();
-    from_panic_text(&text).unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {told}")))
+    from_panic_text(&text)
+        .unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {message}")))
 }
 
 /// The message of a panic; empty if its payload is not text.

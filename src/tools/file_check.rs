@@ -33,22 +33,22 @@ pub(crate) struct FileCheckOptions {
 pub(crate) async fn check_file(
     context: &Context,
     subject: LanguageFile,
-    look: &FileCheckOptions,
+    options: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
     let subject = with_kernel_language(context, subject);
     if subject.path.is_notebook() && subject.language.is_none() {
         return Ok(unreadable_notebook(context, &subject));
     }
-    if look.view.unsaved(&subject.path).is_none() {
+    if options.view.unsaved(&subject.path).is_none() {
         context.must_be_text(&subject.path)?;
     }
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
-    let deadline = look.until.map_or(usual, |until| until.min(usual));
+    let deadline = options.until.map_or(usual, |until| until.min(usual));
     let mut servers = context.servers_for(&subject, |features| features.diagnostics);
-    servers.retain(|(server, _)| !look.left_out.has(server, &subject.path));
-    let asked =
-        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, look, deadline));
-    let answers = futures::future::join_all(asked).await;
+    servers.retain(|(server, _)| !options.left_out.has(server, &subject.path));
+    let requests =
+        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, options, deadline));
+    let answers = futures::future::join_all(requests).await;
     let mut report = FileReport::new(subject.path.clone());
     let mut knowns = Vec::new();
     for answer in answers {
@@ -81,7 +81,7 @@ pub(crate) async fn check_file(
     }
     let reachable = report.statuses.iter().any(|status| !is_absent(status));
     if !reachable {
-        return without_server(context, subject, &look.view, report).await;
+        return without_server(context, subject, &options.view, report).await;
     }
     (report.verdict, report.detail) = combine_completeness(&knowns);
     report.unchecked = subject.path.is_notebook()
@@ -154,7 +154,7 @@ async fn check_with_server(
     context: &Context,
     server: &str,
     subject: &LanguageFile,
-    look: &FileCheckOptions,
+    options: &FileCheckOptions,
     deadline: Instant,
 ) -> Result<(ServerStatus, ServerFileDiagnostics), MissingDiagnosticsReason> {
     let started = Instant::now();
@@ -166,13 +166,13 @@ async fn check_with_server(
         if let Some(status) = unread_status(context, &session, subject) {
             return Err(MissingDiagnosticsReason::Server(status));
         }
-        if look.may_be_kept
-            && look.view.is_disk()
+        if options.may_be_kept
+            && options.view.is_disk()
             && let Some(fresh) = session.kept_diagnostics(&subject.path)
         {
             return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
         }
-        match ask_for_findings(&session, subject, &look.view, deadline).await {
+        match ask_for_findings(&session, subject, &options.view, deadline).await {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,

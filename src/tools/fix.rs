@@ -70,8 +70,8 @@ impl Tool for Fix {
         let files = fixed_files(call.context, &args.paths)?;
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
-            let asked = Box::pin(propose_fixes(call.context, &wanted, &files)).await;
-            let Some((proposal, notes)) = turn.or_replan(asked)? else { continue };
+            let proposed = Box::pin(propose_fixes(call.context, &wanted, &files)).await;
+            let Some((proposal, notes)) = turn.or_replan(proposed)? else { continue };
             let plan = proposals::plan_proposal(call.context, "fix", &proposal);
             let Some(plan) = turn.or_replan(plan)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
@@ -177,14 +177,14 @@ async fn propose_fixes(
             (file, proposed)
         })
     };
-    let asked: Vec<_> = files.iter().map(ask).collect();
-    let mut asked = stream::iter(asked).buffered(MAX_CONCURRENT_FIXED_FILES);
+    let requests: Vec<_> = files.iter().map(ask).collect();
+    let mut requests = stream::iter(requests).buffered(MAX_CONCURRENT_FIXED_FILES);
     let (mut whole, mut notes) = (Proposal::default(), BTreeSet::new());
     let mut refused: Vec<(&LanguageFile, ToolError)> = Vec::new();
-    while let Some((file, answer)) = asked.next().await {
+    while let Some((file, answer)) = requests.next().await {
         match answer {
-            Ok((proposal, said)) => {
-                notes.extend(said);
+            Ok((proposal, more)) => {
+                notes.extend(more);
                 let is_new = |one: &ProposedFile| whole.files.iter().all(|known| known.path != one.path);
                 let new: Vec<_> = proposal.files.into_iter().filter(is_new).collect();
                 whole.files.extend(new);
@@ -211,8 +211,8 @@ async fn propose_fix(
     file: &LanguageFile,
 ) -> Result<(Proposal, Vec<String>), ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.edit);
-    let asked = CodeActionsArgs { kind: Some(kind.to_owned()), ..CodeActionsArgs::default() };
-    let offers = collect_code_actions(context, file, &asked, deadline).await?;
+    let arguments = CodeActionsArgs { kind: Some(kind.to_owned()), ..CodeActionsArgs::default() };
+    let offers = collect_code_actions(context, file, &arguments, deadline).await?;
     let mut notes = offers.notes;
     for offer in offers.found.iter().filter(|offer| offer.action.disabled.is_none()) {
         let proposal = offer.proposal(context, deadline).await?;

@@ -197,8 +197,8 @@ pub(crate) async fn run(
 ) -> Result<GrepOutput, ToolError> {
     let query = query(context, &args)?;
     let _ends_with_us = query.deadline.cancel_on_drop();
-    let asked = query.clone();
-    let result = context.run_in_background(move |workspace| workspace.grep(&asked)).await?;
+    let search = query.clone();
+    let result = context.run_in_background(move |workspace| workspace.grep(&search)).await?;
     let result = result.map_err(|error| from_grep_error(error, &query))?;
     let mut notes = notes(&result);
     let met = context.first_of_each_language(result.files.iter().map(|file| &file.path));
@@ -384,16 +384,16 @@ fn from_grep_error(error: GrepError, query: &GrepQuery) -> ToolError {
         GrepError::Select(error) => return from_select_error(error),
         GrepError::Pattern(error) => error,
     };
-    let told = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+    let failure = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
     match error {
         PatternError::Syntax { .. } => {
-            told.with_hint("escape literal characters with `\\`, or set `fixed_strings` (at a shell: -F)")
+            failure.with_hint("escape literal characters with `\\`, or set `fixed_strings` (at a shell: -F)")
         }
-        PatternError::LineBreak { .. } => told.with_hint("set `multiline`"),
-        PatternError::TooLarge { .. } => told.with_hint("use smaller repetitions"),
+        PatternError::LineBreak { .. } => failure.with_hint("set `multiline`"),
+        PatternError::TooLarge { .. } => failure.with_hint("use smaller repetitions"),
         PatternError::Unusable { .. } if !query.pattern.fixed => {
-            told.with_hint("set `fixed_strings` (at a shell: -F)")
+            failure.with_hint("set `fixed_strings` (at a shell: -F)")
         }
-        PatternError::Unusable { .. } | PatternError::Empty => told,
+        PatternError::Unusable { .. } | PatternError::Empty => failure,
     }
 }

@@ -197,21 +197,21 @@ pub(crate) async fn run(
         first.ask(context).await?;
     }
     let until = args.timeout_ms.map(|timeout| Instant::now() + Duration::from_millis(timeout));
-    let look = FileCheckOptions {
+    let options = FileCheckOptions {
         view: context.view.clone(),
         until,
         // Findings of the request just before may be reused.
         may_be_kept: args.in_process.first.is_some(),
         left_out,
     };
-    let checked = check_files(context, (subjects, &named), &look).await?;
+    let checked = check_files(context, (subjects, &named), &options).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
     let mut reports: Vec<FileReport> = reports.into_values().collect();
     set_secondary(&primary, &named, &mut reports);
     let mut answer = answer(context, args, reports);
     unread.sort();
     answer.notes.extend(unread);
-    answer.notes.extend(look.left_out.notes());
+    answer.notes.extend(options.left_out.notes());
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
 }
@@ -224,18 +224,18 @@ pub(crate) async fn run(
 pub(crate) async fn check_files(
     context: &Context,
     (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
-    look: &FileCheckOptions,
+    options: &FileCheckOptions,
 ) -> Result<DiagnosedFiles, ToolError> {
     let total = subjects.len();
     let mut checked = DiagnosedFiles::default();
     let mut left = subjects;
     let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
     loop {
-        let asked = left.len();
-        let late = checked.add(context, (left, named), look, (at_once, total)).await?;
+        let requested = left.len();
+        let late = checked.add(context, (left, named), options, (at_once, total)).await?;
         // The server answered for other files, so the late files waited for their turn and get the
         // whole deadline again.
-        let goes_on = late.len() < asked && look.until.is_none_or(|until| Instant::now() < until);
+        let goes_on = late.len() < requested && options.until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {
             return Ok(checked);
         }

@@ -186,8 +186,8 @@ pub(crate) async fn run(
             notes.extend(
                 (built_in > 0).then(|| format!("{built_in} calls of built-in functions are not listed")),
             );
-            let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
-            let (items, rest) = items(context, value, &mut room);
+            let mut budget = ListBudget::for_list(context, context.config.settings.limits.answer_items);
+            let (items, rest) = items(context, value, &mut budget);
             notes.extend((rest > 0).then(|| format!("{rest} more are omitted: the answer is full")));
             let count = items.iter().map(descendant_count).sum();
             let direction = match hierarchy {
@@ -234,7 +234,11 @@ async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<St
 
 /// The `nodes` that fit into `room`, and the number of omitted ones. A node with omitted children
 /// is marked `cut`.
-fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) -> (Vec<HierarchyItem>, usize) {
+fn items(
+    context: &Context,
+    nodes: Vec<HierarchyNode>,
+    budget: &mut ListBudget,
+) -> (Vec<HierarchyItem>, usize) {
     let (mut found, mut rest) = (Vec::new(), 0);
     for node in nodes {
         let inner = nodes_below(&node);
@@ -247,11 +251,11 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
             children: Vec::new(),
             cut: node.cut,
         };
-        if !room.try_take(&item) {
+        if !budget.try_take(&item) {
             rest += 1 + inner;
             continue;
         }
-        let (children, without) = items(context, node.children, room);
+        let (children, without) = items(context, node.children, budget);
         item.cut |= without > 0;
         item.children = children;
         rest += without;
@@ -281,10 +285,10 @@ fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mu
 fn leave_out_built_ins(
     context: &Context,
     hierarchy: HierarchyDirection,
-    asked: &WorkspacePath,
+    origin: &WorkspacePath,
     roots: &mut [HierarchyNode],
 ) -> usize {
-    let language = context.language_of(asked).ok().flatten();
+    let language = context.language_of(origin).ok().flatten();
     let language = language.and_then(|language| context.catalogue().languages.get(language));
     let Some(language) = language.filter(|_| hierarchy == HierarchyDirection::Callees) else { return 0 };
     let globs = language.built_ins.iter().filter_map(|glob| read_glob(glob, |_| ()).ok());

@@ -218,9 +218,9 @@ pub(crate) async fn run(
         }
         if let QuestionOutcome::Answered { value, place, .. } = &mut outcome
             && leads_back_to_declaration(context, place, value)
-            && let Some(asked) = &place.resolved
+            && let Some(resolved) = &place.resolved
         {
-            let (range, text) = (asked.place.range, asked.place.text.clone());
+            let (range, text) = (resolved.place.range, resolved.place.text.clone());
             *value = vec![Location { file: FileRef::Inside(place.path.clone()), range, text }];
         }
     }

@@ -155,14 +155,14 @@ async fn outline_of(
             Ok(session) => session,
             Err(why) => return Ok(Err(why)),
         };
-        let asked = match session.enter_view(&context.view, deadline).await {
+        let answer = match session.enter_view(&context.view, deadline).await {
             Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
             Err(error) => Err(error),
         };
-        match asked {
-            Ok(asked) => {
+        match answer {
+            Ok(answer) => {
                 let note = session.restart_note(met_crash);
-                return Ok(Ok(Outline { symbols: asked.value, left_out: asked.left_out, note }));
+                return Ok(Ok(Outline { symbols: answer.value, left_out: answer.left_out, note }));
             }
             Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
             Err(error) if error.is_closed() && !met_crash => met_crash = true,
@@ -179,8 +179,8 @@ fn symbol_tree(
     verdict: Verdict,
 ) -> Answer<SymbolsOutput> {
     let count = symbols.iter().map(size).sum::<usize>() + left_out;
-    let (mut left, mut room) = (limit, ListBudget::for_list(context, limit));
-    let symbols = items(symbols, &mut left, &mut room);
+    let (mut left, mut budget) = (limit, ListBudget::for_list(context, limit));
+    let symbols = items(symbols, &mut left, &mut budget);
     let output = SymbolsOutput { symbols, count, has_more: count > limit - left };
     Answer::new(output, None, server_status, verdict, Vec::new())
 }
@@ -198,7 +198,7 @@ fn size(symbol: &Symbol) -> usize {
 }
 
 /// The first `left` symbols that fit into `room`, parents before their children.
-fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<SymbolItem> {
+fn items(symbols: Vec<Symbol>, left: &mut usize, budget: &mut ListBudget) -> Vec<SymbolItem> {
     let mut found = Vec::new();
     for symbol in symbols {
         if *left == 0 {
@@ -215,11 +215,11 @@ fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<S
             text: None,
             children: Vec::new(),
         };
-        if !room.try_take(&item) {
+        if !budget.try_take(&item) {
             break;
         }
         *left -= 1;
-        item.children = items(symbol.children, left, room);
+        item.children = items(symbol.children, left, budget);
         found.push(item);
     }
     found

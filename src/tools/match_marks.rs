@@ -163,7 +163,7 @@ impl ClassifiedOccurrences {
         name: &SearchedName,
         deadline: Instant,
     ) {
-        let mut asked = 0;
+        let mut queries = 0;
         for one in matches {
             let Some(session) = sessions.get(&one.path).filter(|_| !is_cut(&one.line)) else { continue };
             for position in name.occurrences(&one.line.text, one.line.start.line) {
@@ -171,10 +171,10 @@ impl ClassifiedOccurrences {
                 if self.known.contains_key(&spot) {
                     continue;
                 }
-                if asked == MAX_MARK_QUERIES || Instant::now() >= deadline {
+                if queries == MAX_MARK_QUERIES || Instant::now() >= deadline {
                     return;
                 }
-                asked += 1;
+                queries += 1;
                 // The search covers the disk.
                 let answer = match session.enter_view(&View::disk(), deadline).await {
                     Ok(_viewing) => {

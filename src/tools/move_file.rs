@@ -130,7 +130,7 @@ async fn import_updates(
             continue;
         }
         let moves = [(from.clone(), to.clone())];
-        let asked = match session.enter_view(&View::disk(), deadline).await {
+        let updates = match session.enter_view(&View::disk(), deadline).await {
             Ok(_viewing) => {
                 // Many servers load a project only once one of its files is open.
                 if let Err(error) = session.sync(from).await.map(drop) {
@@ -140,7 +140,7 @@ async fn import_updates(
             }
             Err(error) => Err(error.into()),
         };
-        match asked {
+        match updates {
             Ok(proposal) => all.extend(proposal),
             Err(error) => {
                 let option = match context.patience {

@@ -112,8 +112,11 @@ fn at_position(
     Ok(match name {
         Some(name) => {
             let start = name.range.start;
-            let asked = if inside { position.min(before_end(&name)) } else { start };
-            ResolvedPosition { position: asked, ..ResolvedPosition::from_name(path, buffer, &name, !inside) }
+            let snapped = if inside { position.min(before_end(&name)) } else { start };
+            ResolvedPosition {
+                position: snapped,
+                ..ResolvedPosition::from_name(path, buffer, &name, !inside)
+            }
         }
         None => ResolvedPosition {
             path: path.clone(),

@@ -204,23 +204,23 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
 pub(crate) fn startup_hints(
     context: &Context,
     languages: Vec<PresentLanguage>,
-    speech: SpokenLanguage,
+    locale: SpokenLanguage,
 ) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for language in languages.into_iter().filter(|language| !language.is_secondary) {
         let subject =
             LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
         if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()
-            && !told.contains(server)
+            && !reported.contains(server)
             && matches!(
                 context.manager.locate(server, &language.example),
                 Err(SessionUnavailable::Missing { .. })
             )
         {
-            told.push(*server);
+            reported.push(*server);
             let ours = context.installer_command(server, Some(&language.language));
-            lines.push(hints::startup_line(&language.language, server, spec, ours.as_ref(), speech));
+            lines.push(hints::startup_line(&language.language, server, spec, ours.as_ref(), locale));
         }
     }
     lines

@@ -92,13 +92,13 @@ impl Tool for SkillTool {
     }
 
     async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {
-        let shelf = SkillCatalogue::scan(call.context);
+        let catalogue = SkillCatalogue::scan(call.context);
         match (args.action, args.name) {
-            (SkillAction::List, None) if args.file.is_none() => Ok(list(shelf)),
+            (SkillAction::List, None) if args.file.is_none() => Ok(list(catalogue)),
             (SkillAction::List, _) => Err(invalid_argument("`list` takes neither `name` nor `file`")),
             (SkillAction::Load, None) => Err(invalid_argument("`name` is missing: name the skill to load")),
             (SkillAction::Load, Some(name)) => {
-                let output = load_output(call.context, &shelf, name, args.file.as_deref())?;
+                let output = load_output(call.context, &catalogue, name, args.file.as_deref())?;
                 tracing::info!(session = call.caller.session, skill = output.name, "skill.invoked");
                 Ok(output)
             }
@@ -127,11 +127,11 @@ fn list(catalogue: SkillCatalogue) -> SkillOutput {
 
 fn load_output(
     context: &Context,
-    shelf: &SkillCatalogue,
+    catalogue: &SkillCatalogue,
     name: String,
     file: Option<&str>,
 ) -> Result<SkillOutput, ToolError> {
-    let skill = load::find(shelf, &name)?;
+    let skill = load::find(catalogue, &name)?;
     let name = Some(name);
     if let Some(file) = file {
         let content = Some(load::read_skill_file(context, skill, file)?);

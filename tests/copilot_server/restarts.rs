@@ -81,7 +81,7 @@ fn server_crash_after_tool_call_turn_is_not_retried_but_undoable() {
     let project = project(&plays(steps), "", [("a.txt", "old")]);
     let ran = copilot(&project, &["agent", "go"]);
     assert_eq!(ran.status, 4);
-    assert!(ran.err.contains("ended: exit status 7; its last words"), "{}", ran.err);
+    assert!(ran.err.contains("ended: exit status 7; its last output"), "{}", ran.err);
     assert_eq!(project.log().count("conversation/create"), 1);
     let (_, undo) = ran.err.split_once("lsp-tools copilot undo ").expect("the way back");
     assert_eq!(project.read("a.txt"), "new");

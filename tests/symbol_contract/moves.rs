@@ -101,6 +101,6 @@ async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     }
     shop.project.write("other.py", "class Cart:\n    pass\n");
     let taken = move_symbol(&shop, "cart.py", "Cart", "other.py", false).await;
-    assert!(taken["error"].to_string().contains("other.py:1:7 has a `Cart` already"), "{taken}");
+    assert!(taken["error"].to_string().contains("other.py:1:7 already has a `Cart`"), "{taken}");
     shop.shutdown().await;
 }

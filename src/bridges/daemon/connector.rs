@@ -376,8 +376,8 @@ pub(crate) async fn connect(
 }
 
 /// Requests the startup hints of the workspace from the daemon with the key `key`.
-async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<String> {
-    let preamble = Preamble { speech: Some(speech), ..Preamble::new(DoorName::Hints) };
+async fn hints(folder: &DaemonFolder, key: &str, locale: SpokenLanguage) -> Vec<String> {
+    let preamble = Preamble { speech: Some(locale), ..Preamble::new(DoorName::Hints) };
     let Ok(Some(DaemonConnection { mut reader, .. })) = connect(folder, key, &preamble).await else {
         return Vec::new();
     };

@@ -402,9 +402,9 @@ impl DaemonState {
                 None
             }
             DoorName::Hints => {
-                let speech = preamble.speech.unwrap_or(SpokenLanguage::English);
+                let locale = preamble.speech.unwrap_or(SpokenLanguage::English);
                 let runtime = self.live.current();
-                let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
+                let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(locale)).await;
                 // The client may have disconnected.
                 let _unheard = write_line(&mut writer, &hints.unwrap_or_default()).await;
                 None

@@ -51,10 +51,10 @@ pub(super) async fn answer_document_request(
     match feature.join {
         AnswerMerge::First | AnswerMerge::Completions => {
             for (server, _) in servers {
-                let (said, session) =
+                let (outcome, session) =
                     ask_server(inquiry, server, &subject, feature.method, &params, deadline).await;
-                asked_any |= !matches!(said, ServerAskOutcome::Absent);
-                match (said, session) {
+                asked_any |= !matches!(outcome, ServerAskOutcome::Absent);
+                match (outcome, session) {
                     (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value));
                         break;
@@ -65,12 +65,12 @@ pub(super) async fn answer_document_request(
             }
         }
         AnswerMerge::All | AnswerMerge::Hovers => {
-            let asked = servers
+            let requests = servers
                 .iter()
                 .map(|(server, _)| ask_server(inquiry, server, &subject, feature.method, &params, deadline));
-            for (said, session) in join_all(asked).await {
-                asked_any |= !matches!(said, ServerAskOutcome::Absent);
-                match (said, session) {
+            for (outcome, session) in join_all(requests).await {
+                asked_any |= !matches!(outcome, ServerAskOutcome::Absent);
+                match (outcome, session) {
                     (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value))
                     }
@@ -163,8 +163,8 @@ pub(super) async fn follow_up(
     if method.ends_with("/resolve") && !session.resolves(method) {
         return Ok(params);
     }
-    let asked = session.relay(&inquiry.conventions, &subject.path, method, &params, deadline).await;
-    let mut value = asked.map_err(|error| to_rpc_error(&error))?;
+    let response = session.relay(&inquiry.conventions, &subject.path, method, &params, deadline).await;
+    let mut value = response.map_err(|error| to_rpc_error(&error))?;
     merge_answers::attach_to_follow_up(method, &mut value, &ticket, &session);
     merge_answers::adapt_to_client(context, method, &mut value);
     Ok(value)
@@ -197,8 +197,11 @@ pub(super) async fn workspace_symbols(
     let deadline = deadline(&inquiry.context, METHOD);
     let context = &inquiry.context;
     context.manager.refresh().await;
-    let asked = context.present_servers().into_iter().filter(|server| server.spec.features.navigation).map(
-        |server| async move {
+    let requests = context
+        .present_servers()
+        .into_iter()
+        .filter(|server| server.spec.features.navigation)
+        .map(|server| async move {
             let subject = server.example();
             let session = context.session(server.key, &subject, deadline).await.ok()?;
             let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
@@ -211,9 +214,8 @@ pub(super) async fn workspace_symbols(
                 found.as_array_mut()?.iter_mut().for_each(|item| ticket.attach(item));
             }
             Some(found)
-        },
-    );
-    let answered = join_all(asked).await;
+        });
+    let answered = join_all(requests).await;
     if answered.iter().all(Option::is_none)
         && let Some(hint) = text_fallback::workspace_symbols(editor, inquiry, params).await
     {
@@ -232,14 +234,14 @@ pub(super) async fn pass_through(
 ) -> Result<Value, Error> {
     let deadline = deadline(&inquiry.context, method);
     for (session, path) in concerned_sessions(context, inquiry, params, deadline).await {
-        let asked = async {
+        let request = async {
             let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
             match &path {
                 Some(path) => session.relay(&inquiry.conventions, path, method, params, deadline).await,
                 None => session.relay_workspace(&inquiry.conventions, method, params, deadline).await,
             }
         };
-        match asked.await {
+        match request.await {
             Err(AskError::Request(error)) if error.is_unsupported() => {}
             answer => return answer.map_err(|error| to_rpc_error(&error)),
         }

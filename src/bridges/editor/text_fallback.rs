@@ -154,7 +154,7 @@ impl EditorTexts<'_> {
 
     /// Converts symbols to LSP 3.17 *DocumentSymbol*s.
     fn symbols(&mut self, path: &WorkspacePath, symbols: &[Symbol]) -> Value {
-        let told = symbols.iter().filter_map(|symbol| {
+        let items = symbols.iter().filter_map(|symbol| {
             Some(json!({
                 "name": symbol.name,
                 "kind": symbol.kind.0,
@@ -164,7 +164,7 @@ impl EditorTexts<'_> {
                 "children": self.symbols(path, &symbol.children),
             }))
         });
-        told.collect()
+        items.collect()
     }
 }
 

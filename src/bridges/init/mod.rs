@@ -96,7 +96,7 @@ impl From<InitError> for ToolError {
             }
             InitError::Changed(_) => (ErrorCode::Conflict, Some("try again")),
         };
-        let told = Self::new(code, error.to_string());
-        hint.map_or(told.clone(), |hint| told.with_hint(hint))
+        let failure = Self::new(code, error.to_string());
+        hint.map_or(failure.clone(), |hint| failure.with_hint(hint))
     }
 }

@@ -143,8 +143,8 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
 }
 
 async fn query_status(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
-    let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
-    let Some(DaemonConnection { mut reader, .. }) = asked else { return Ok(None) };
+    let connection = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
+    let Some(DaemonConnection { mut reader, .. }) = connection else { return Ok(None) };
     let unclear = |why: &dyn std::fmt::Display| {
         ToolError::new(ErrorCode::Internal, format!("the daemon did not report its state: {why}"))
     };
@@ -157,8 +157,9 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
     let (folder, keys) = chosen_daemons(all, start)?;
     let mut stopped = Vec::new();
     for key in keys {
-        let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(connect_error)?;
-        let Some(DaemonConnection { mut reader, welcome, .. }) = asked else { continue };
+        let connection =
+            connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(connect_error)?;
+        let Some(DaemonConnection { mut reader, welcome, .. }) = connection else { continue };
         // The connection ends with the daemon.
         if timeout(DAEMON_STOP_TIMEOUT, reader.read(&mut [0])).await.is_err() {
             let error = format!(

@@ -19,12 +19,12 @@ pub(super) async fn run_edit(
 ) -> Result<Reply, ToolError> {
     arguments["dry_run"] = json!(options.dry_run);
     arguments["diagnostics"] = json!(options.diagnostics_flag());
-    let asked = EditRequestFlags { dry_run: options.dry_run, diagnostics: options.diagnostics };
-    call_and_render(door, name, arguments, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
+    let flags = EditRequestFlags { dry_run: options.dry_run, diagnostics: options.diagnostics };
+    call_and_render(door, name, arguments, |edited: EditAnswerView| edit_reply(edited, flags, door)).await
 }
 
 /// Renders an edit as a reply.
-pub(super) fn edit_reply(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
+pub(super) fn edit_reply(mut edited: EditAnswerView, flags: EditRequestFlags, door: CliContext<'_>) -> Reply {
     let mut before = HashMap::new();
     edited.each_path(&mut |path| {
         let shown = door.paths.display_path(path);
@@ -32,5 +32,5 @@ pub(super) fn edit_reply(mut edited: EditAnswerView, asked: EditRequestFlags, do
     });
     let read_line =
         |path: &str, line| door.runtime.read_line(before.get(path).map_or(path, String::as_str), line);
-    render::render(&edited, asked, &door.console.out, &read_line)
+    render::render(&edited, flags, &door.console.out, &read_line)
 }

@@ -132,6 +132,6 @@ async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply,
         return call_and_render(door, "undo", json!({"list": true}), shown).await;
     }
     let given = json!({"id": arguments.id, "group": arguments.group});
-    let asked = EditRequestFlags { dry_run: false, diagnostics: false };
-    call_and_render(door, "undo", given, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
+    let flags = EditRequestFlags { dry_run: false, diagnostics: false };
+    call_and_render(door, "undo", given, |edited: EditAnswerView| edit_reply(edited, flags, door)).await
 }

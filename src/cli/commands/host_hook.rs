@@ -27,8 +27,8 @@ const MAX_COUNTED_REFERENCES: usize = 1_000;
 /// Answers the event on stdin: an edit always, a search only if a result is available in time.
 pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
     let silence = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
-    let told = door.input.text("what the host tells").await?;
-    let Some(event) = HostHookEvent::read(hook.host.into(), hook.event.into(), &told) else {
+    let payload = door.input.text("what the host tells").await?;
+    let Some(event) = HostHookEvent::read(hook.host.into(), hook.event.into(), &payload) else {
         return Ok(silence);
     };
     let limit = hook.time_limit(door.runtime.context().timeout);

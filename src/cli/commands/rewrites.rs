@@ -81,7 +81,7 @@ fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError>
 
 /// Formats files one after the other. The exit status is the highest of them.
 pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let asked = EditRequestFlags { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
+    let flags = EditRequestFlags { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
     let mut whole = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
     let mut files = Vec::new();
     for given in &arguments.files {
@@ -93,12 +93,12 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
             .lines
             .map(|SpanLines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
         let given = json!({
-            "path": path(&span.path)?, "dry_run": asked.dry_run,
+            "path": path(&span.path)?, "dry_run": flags.dry_run,
             "start_line": lines.map(|(first, _)| first), "end_line": lines.map(|(_, last)| last),
         });
         let one = |edited: EditAnswerView| {
             let changes_something = edited.changes_something();
-            let mut reply = edit_reply(edited, asked, door);
+            let mut reply = edit_reply(edited, flags, door);
             if !changes_something {
                 reply.lines = vec![format!("{} is formatted already", span.path.display())];
             } else if arguments.check {

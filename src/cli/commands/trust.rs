@@ -34,14 +34,14 @@ fn trust_reply(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, Tool
 }
 
 /// Prompts the user at the terminal. Everything except `y` or `yes` is a refusal.
-async fn confirm(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
+async fn confirm(output: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
     if door.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
         let error = "not a terminal, so there was no question; the project's programs were not allowed";
         let hint =
             "review them with `lsp-tools trust` on a terminal, or allow them with `lsp-tools trust --yes`";
         return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint));
     }
-    let question = format!("{}\nAllow this? [y/N] ", render(asked, &door.console.err));
+    let question = format!("{}\nAllow this? [y/N] ", render(output, &door.console.err));
     let answer = tokio::task::spawn_blocking(move || {
         let mut err = io::stderr().lock();
         err.write_all(question.as_bytes())?;

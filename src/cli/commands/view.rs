@@ -75,9 +75,9 @@ async fn ask(connection: DaemonConnection, request: PageRequest) -> Result<PageR
         ToolError::new(ErrorCode::Internal, format!("the daemon did not answer about the page: {why}"))
     };
     let DaemonConnection { mut reader, mut writer, .. } = connection;
-    let asked = line(&request).map_err(|error| unclear(&error))?;
+    let bytes = line(&request).map_err(|error| unclear(&error))?;
     let answer = async {
-        writer.write_all(&asked).await.map_err(|error| unclear(&error))?;
+        writer.write_all(&bytes).await.map_err(|error| unclear(&error))?;
         read_line(&mut reader, LONGEST).await.map_err(|error| unclear(&error))
     };
     let answer =

@@ -110,7 +110,7 @@ fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
 }
 
 fn mcp_door() -> DoorHandler {
-    Arc::new(|visit| {
+    Arc::new(|connection| {
         Box::pin(async move {
             // The client counts as connected while this value lives.
             let AcceptedConnection {
@@ -122,7 +122,7 @@ fn mcp_door() -> DoorHandler {
                 writer,
                 closing,
                 ..
-            } = visit;
+            } = connection;
             let options = ServerOptions {
                 live,
                 caller,
@@ -138,7 +138,7 @@ fn mcp_door() -> DoorHandler {
 }
 
 fn lsp_door() -> DoorHandler {
-    Arc::new(|visit| {
+    Arc::new(|connection| {
         Box::pin(async move {
             let AcceptedConnection {
                 live,
@@ -149,7 +149,7 @@ fn lsp_door() -> DoorHandler {
                 writer,
                 closing,
                 ..
-            } = visit;
+            } = connection;
             let Client { cwd, timeout, install_missing, .. } = preamble.client();
             let session = Some(caller.session);
             let options = EditorOptions { cwd, timeout, install_missing, session };
@@ -160,10 +160,11 @@ fn lsp_door() -> DoorHandler {
 
 fn view_door(folders: Folders) -> DoorHandler {
     let page = Arc::new(PageHost::default());
-    Arc::new(move |visit| {
+    Arc::new(move |connection| {
         let (page, folders) = (Arc::clone(&page), folders.clone());
         Box::pin(async move {
-            let AcceptedConnection { live, observer, client: _connected, mut reader, mut writer, .. } = visit;
+            let AcceptedConnection { live, observer, client: _connected, mut reader, mut writer, .. } =
+                connection;
             let line = tokio::time::timeout(PAGE_REQUEST_TIMEOUT, read_line(&mut reader, LONGEST)).await;
             let Some(request) = line.ok().and_then(Result::ok) else { return };
             let reply = match serde_json::from_str(&request) {

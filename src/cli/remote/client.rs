@@ -229,12 +229,12 @@ async fn exchange_command(
         Err(_) => return Err(silent),
     }
     loop {
-        let said = match timeout(silence, read_line(&mut reader, MAX_REMOTE_EVENT_BYTES)).await {
-            Ok(Ok(said)) => said,
+        let event_line = match timeout(silence, read_line(&mut reader, MAX_REMOTE_EVENT_BYTES)).await {
+            Ok(Ok(event_line)) => event_line,
             Ok(Err(_)) => return Err(RemoteCommandError::Gone),
             Err(_) => return Err(silent),
         };
-        match serde_json::from_str(&said).map_err(|error| garbled(&error))? {
+        match serde_json::from_str(&event_line).map_err(|error| garbled(&error))? {
             RemoteCommandEvent::Alive => {}
             RemoteCommandEvent::Progress(event) => {
                 // The receiver may be closed.

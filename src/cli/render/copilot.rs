@@ -18,11 +18,11 @@ pub(crate) fn report(report: &CopilotStatusReport, display: &DisplayCapabilities
     let mut out = format!("{}{version}\n", display.paint(BOLD, &name));
     out.push_str(&sign_in_status(&report.status));
     if let Some(models) = &report.models {
-        let told = |model: &crate::bridges::copilot::server::models::Model| {
+        let describe = |model: &crate::bridges::copilot::server::models::Model| {
             let id = escape::words(&model.id);
             if model.is_chat_default { format!("{id} (default)") } else { id }
         };
-        let models: Vec<String> = models.iter().map(told).collect();
+        let models: Vec<String> = models.iter().map(describe).collect();
         out.push_str(&format!("models: {}\n", models.join(", ")));
     }
     let registration = &report.registration;
@@ -95,7 +95,7 @@ pub(crate) fn left_out(registration: &CopilotRegistration) -> Vec<String> {
         unlocked.map(|name| format!("the server's {} writes through lsp-tools", escape::words(name)));
     let names = registration.names.iter().filter(|named| !named.registered);
     let names = names.map(|named| format!("{} is not offered: {}", named.name, escape::words(&named.why)));
-    let oddities = registration.oddities.iter().map(|said| format!("warning: {}", escape::words(said)));
+    let oddities = registration.oddities.iter().map(|oddity| format!("warning: {}", escape::words(oddity)));
     left_out.chain(hidden).chain(unlocked).chain(names).chain(oddities).collect()
 }
 

@@ -67,14 +67,14 @@ fn server_lines(server: &DoctorServer, display: &DisplayCapabilities) -> String 
     }
     match &server.probe {
         Some(probe) => {
-            let said = if probe.answered {
+            let outcome = if probe.answered {
                 display.paint(GOOD, "answered")
             } else {
                 display.paint(BAD, "no answer")
             };
             let (query, detail) = (escape::words(&probe.query), escape::words(&probe.detail));
             let took = display.paint(DIM, &format!("({})", duration(probe.took_ms)));
-            out.push_str(&format!("   {query}: {said} {took}  {detail}\n"));
+            out.push_str(&format!("   {query}: {outcome} {took}  {detail}\n"));
         }
         None if server.found.is_some() => out.push_str("   it could not be queried\n"),
         None => {}

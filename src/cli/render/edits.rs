@@ -83,12 +83,12 @@ pub(crate) struct EditRequestFlags {
 /// Renders an edit. `read_line` returns the 0-based line of a workspace file on disk.
 pub(crate) fn render(
     edited: &EditAnswerView,
-    asked: EditRequestFlags,
+    flags: EditRequestFlags,
     display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Reply {
     let mut out: String =
-        edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, display)).collect();
+        edited.files.iter().map(|patched| one_file(&patched.file, flags.dry_run, display)).collect();
     let mut lines: Vec<String> = edited.files.iter().flat_map(moved_hunk_notes).collect();
     if !edited.changes_something() {
         lines.push("no file changed".to_owned());
@@ -99,7 +99,7 @@ pub(crate) fn render(
             EditDiagnostics::Compared(delta) => {
                 // A code frame of a dry run would show the text on disk, not the one of the dry
                 // run.
-                let framed = display.terminal && !asked.dry_run;
+                let framed = display.terminal && !flags.dry_run;
                 out.push_str(&findings(delta, framed, display, read_line));
                 lines.extend(notes(&delta.notes, None));
             }
@@ -107,7 +107,7 @@ pub(crate) fn render(
             EditDiagnostics::Stated(statement) if statement.verdict == Verdict::Complete => {}
             EditDiagnostics::Stated(statement) => lines.push(escape::line(&statement.reason).into_owned()),
         }
-        if asked.diagnostics {
+        if flags.diagnostics {
             status = of_judgement(judgement);
         }
     }
@@ -115,7 +115,7 @@ pub(crate) fn render(
     lines.extend(notes(&edited.rest.notes, None));
     if let Some(id) = &edited.rest.undo {
         lines.push(format!("undo with: lsp-tools undo {}", escape::words(id)));
-    } else if asked.dry_run && edited.changes_something() {
+    } else if flags.dry_run && edited.changes_something() {
         lines.push("dry run: nothing was written".to_owned());
     }
     Reply { out, lines, status }

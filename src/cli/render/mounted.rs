@@ -29,13 +29,13 @@ pub(crate) fn list(servers: &[MountedServer], display: &DisplayCapabilities) -> 
 
 /// Renders all details of one server.
 pub(crate) fn one(server: &MountedServer, display: &DisplayCapabilities) -> String {
-    let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
+    let text_of = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
     let mut rows = vec![
         ("target", format!("{} ({})", escape::words(&server.target), server.transport)),
         ("file", escape::words(&server.file)),
         ("state", server.state.as_str().to_owned()),
-        ("server", said(&server.server)),
-        ("protocol", said(&server.protocol)),
+        ("server", text_of(&server.server)),
+        ("protocol", text_of(&server.protocol)),
     ];
     rows.extend(server.pid.map(|pid| ("pid", pid.to_string())));
     rows.extend(server.detail.as_deref().map(|detail| ("detail", escape::words(detail))));

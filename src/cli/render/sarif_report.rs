@@ -78,14 +78,14 @@ fn finding<'a>(run: &'a Value, result: &'a Value) -> ReportedFinding<'a> {
 }
 
 /// Parses a notification about a file, as in our logs.
-fn unjudged_file(told: &Value) -> Option<ReportedFile<'_>> {
-    let path = path(&told["locations"][0]["physicalLocation"]["artifactLocation"])?;
-    let verdict = Verdict::deserialize(&told["properties"]["verdict"]).ok();
-    let by_level = || if told["level"] == "error" { Verdict::NoData } else { Verdict::Partial };
+fn unjudged_file(notification: &Value) -> Option<ReportedFile<'_>> {
+    let path = path(&notification["locations"][0]["physicalLocation"]["artifactLocation"])?;
+    let verdict = Verdict::deserialize(&notification["properties"]["verdict"]).ok();
+    let by_level = || if notification["level"] == "error" { Verdict::NoData } else { Verdict::Partial };
     Some(ReportedFile {
         path,
         verdict: verdict.unwrap_or_else(by_level),
-        detail: told["properties"]["detail"].as_str().map(Cow::Borrowed),
+        detail: notification["properties"]["detail"].as_str().map(Cow::Borrowed),
     })
 }
 

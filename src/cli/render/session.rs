@@ -75,11 +75,11 @@ fn tool_call_line(data: &Value, display: &DisplayCapabilities) -> String {
 
 fn tool_result_lines(tool: &str, data: &Value, display: &DisplayCapabilities) -> Vec<String> {
     let failed = data.get("success") == Some(&Value::Bool(false));
-    let said = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
+    let content = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
     let how = if failed { display.paint(BAD, "failed") } else { String::new() };
     let head = format!("{} {} {how}", display.paint(DIM, "←"), escape::line(tool));
     let mut lines = vec![head.trim_end().to_owned()];
-    lines.extend(block(said.as_str().unwrap_or_default(), display));
+    lines.extend(block(content.as_str().unwrap_or_default(), display));
     lines
 }
 

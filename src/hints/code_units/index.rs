@@ -333,8 +333,8 @@ impl CodeIndex {
             let mut find = |module: &str| {
                 // Modules are searched for from the folder of the file.
                 let key = (file.path.parent(), module.to_owned());
-                let look = || modules::find(project, file.key, &file.path, module);
-                known.entry(key).or_insert_with(look).clone()
+                let resolve = || modules::find(project, file.key, &file.path, module);
+                known.entry(key).or_insert_with(resolve).clone()
             };
             let mut lead = |module: &str| {
                 let found = find(module);

@@ -45,9 +45,9 @@ impl Session {
     pub(super) fn without_failed_checks(&self, mut raw: RawDiagnostics) -> RawDiagnostics {
         let failure = raw.items.iter().find(|item| !self.is_about_text(item));
         let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };
-        let [checker, said] = failure.map(|text| text.as_str().unwrap_or_default());
+        let [checker, message] = failure.map(|text| text.as_str().unwrap_or_default());
         let why = format!(
-            "{}: {checker} failed on this text in every attempt (`{said}`), so its findings are missing",
+            "{}: {checker} failed on this text in every attempt (`{message}`), so its findings are missing",
             self.server()
         );
         if raw.known == DiagnosticsCompleteness::Complete {

@@ -201,7 +201,7 @@ impl Session {
         }
         let offered = self.wait_for_offer(path, &snapshot.language_id, deadline);
         tokio::select! {
-            heard = self.pushed_diagnostics(path, deadline) => heard,
+            pushed = self.pushed_diagnostics(path, deadline) => pushed,
             true = offered => self.pull_diagnostics(path, demand, deadline).await,
         }
     }

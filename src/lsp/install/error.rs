@@ -71,7 +71,7 @@ pub enum InstallError {
     },
     /// A registry served other content than the lock names.
     #[error(
-        "{package} from {registry} does not match the lock of {server}, and nothing was installed: its hash is {got} \
+        "{package} from {registry} does not match the lock of {server}, and nothing was installed: it has {got} \
          instead of {expected}. The registry or a mirror of it returned different content, or \
          somebody changed it in transit; ask the registry's operator before you install it in another way"
     )]

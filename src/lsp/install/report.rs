@@ -106,11 +106,11 @@ impl FetchReport {
 
     /// Lists the locked packages that were built from source, with the catalogue's reason.
     pub(super) fn built_notes(&self, recipe: &Recipe) -> Vec<String> {
-        let told = |name: &String| {
+        let note = |name: &String| {
             let why = recipe.pip_source.get(name)?;
             Some(format!("{name} was built from source, with build tools that are not locked: {why}"))
         };
-        self.built.iter().filter_map(told).collect()
+        self.built.iter().filter_map(note).collect()
     }
 }
 

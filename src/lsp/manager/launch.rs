@@ -87,7 +87,7 @@ pub(super) async fn launch(
     let more = untrusted::variables(setup, &spec, &spawn).await;
     spawn.env.extend(more.map_err(|why| failed(format!("it was not started, because {why}")))?);
     let alike = spawn.clone();
-    let look = untrusted::shortfall(setup, &spec, &alike);
+    let shortfall_check = untrusted::shortfall(setup, &spec, &alike);
     if let Some(apart) = untrusted::separate_folder(&spec) {
         spawn.cwd = apart;
     }
@@ -111,12 +111,12 @@ pub(super) async fn launch(
     };
     let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs) * times;
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
-    let (started, shortfall) = tokio::join!(start, look);
+    let (started, shortfall) = tokio::join!(start, shortfall_check);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
     session.set_shortfall(0, shortfall.or_reason(given.lack).or_else(launch_inputs.shortfall()));
     if let Some(rule) = &session.state.spec.judge {
-        let said = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
-        let version = judge::judging_version(rule, &located.program).or(said);
+        let stated = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
+        let version = judge::judging_version(rule, &located.program).or(stated);
         let pins = (server, &launch_inputs.pins[..]);
         session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pins));
     }

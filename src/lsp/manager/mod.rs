@@ -403,8 +403,8 @@ impl Manager {
     /// `path`, or on their dependencies, and when another server runs.
     pub(crate) fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
         let running = self.shared.running_sessions();
-        let said = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
-        said.sum::<u64>() + ((running.len() as u64) << 48)
+        let counts = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
+        counts.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
     /// Returns a number that changes when a running server has pushed other diagnostics of `path`

@@ -129,11 +129,11 @@ impl HookFile {
     /// # Errors
     /// A sentence that names the entry that cannot be parsed or cannot run here.
     pub(crate) fn hooks(&self) -> Result<Hooks, String> {
-        let said = |what: String| format!("{}: {what}", self.path);
+        let fault = |what: String| format!("{}: {what}", self.path);
         let file: HookFileDocument =
-            serde_json::from_str(&self.text).map_err(|error| said(error.to_string()))?;
+            serde_json::from_str(&self.text).map_err(|error| fault(error.to_string()))?;
         if let Some(other) = file.version.filter(|version| *version != 1) {
-            return Err(said(format!("`version` is {other}, accepted: 1")));
+            return Err(fault(format!("`version` is {other}, accepted: 1")));
         }
         let mut hooks = Hooks::default();
         if file.disable_all_hooks {
@@ -147,7 +147,7 @@ impl HookFile {
                 _ => continue,
             };
             for entry in entries {
-                into.extend(self.of_entry(entry, hears).map_err(|what| said(format!("`{event}`: {what}")))?);
+                into.extend(self.of_entry(entry, hears).map_err(|what| fault(format!("`{event}`: {what}")))?);
             }
         }
         Ok(hooks)
@@ -171,7 +171,7 @@ impl HookFile {
         entry: HookFileEntry,
         matcher: Option<&str>,
         hears: HookOutcomeFilter,
-        speech: HookProtocol,
+        protocol: HookProtocol,
     ) -> Result<CallHook, String> {
         if let Some(kind) = entry.kind.filter(|kind| kind != "command") {
             return Err(format!("hooks of type `{}` are not run here", kind.escape_debug()));
@@ -179,7 +179,7 @@ impl HookFile {
         let command = entry.bash.or(entry.command).filter(|command| !command.trim().is_empty());
         let command = command.ok_or("`bash` (or `command`) is missing")?;
         let usual =
-            if speech == HookProtocol::Claude { DEFAULT_CLAUDE_HOOK_TIMEOUT } else { DEFAULT_HOOK_TIMEOUT };
+            if protocol == HookProtocol::Claude { DEFAULT_CLAUDE_HOOK_TIMEOUT } else { DEFAULT_HOOK_TIMEOUT };
         let seconds = entry.timeout_sec.or(entry.timeout);
         let timeout = seconds.map_or(Ok(usual), Duration::try_from_secs_f64);
         let timeout = timeout.map_err(|_| "its time limit is not a number of seconds")?;
@@ -189,7 +189,7 @@ impl HookFile {
             tools: super::HookToolFilter::Matching(matcher.map_or(Ok(None), compile_matcher)?),
             timeout: timeout.clamp(Duration::from_millis(1), MAX_HOOK_TIMEOUT),
             outcomes: hears,
-            protocol: speech,
+            protocol,
         })
     }
 }

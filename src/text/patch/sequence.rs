@@ -251,13 +251,13 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
 
 fn format_failures(failures: &[SectionFailure]) -> String {
     const MAX_REPORTED_PATCH_FAILURES: usize = 20;
-    let mut told: Vec<String> = failures
+    let mut lines: Vec<String> = failures
         .iter()
         .take(MAX_REPORTED_PATCH_FAILURES)
         .map(|failure| format!("{}: {}", failure.path.clean.escape_debug(), failure.error))
         .collect();
     if let Some(more) = failures.len().checked_sub(MAX_REPORTED_PATCH_FAILURES).filter(|more| *more > 0) {
-        told.push(format!("and {more} more files"));
+        lines.push(format!("and {more} more files"));
     }
-    told.join("\n")
+    lines.join("\n")
 }

@@ -103,8 +103,8 @@ impl ComparedTexts {
             format!("{count} changed files are outside the workspace: their effect on it is unknown")
         }));
         gaps.extend((self.unwatched > 0).then(|| {
-            let told = "git update-index --no-assume-unchanged reverts that";
-            format!("git assumes that {} files are unchanged ({told})", self.unwatched)
+            let advice = "git update-index --no-assume-unchanged reverts that";
+            format!("git assumes that {} files are unchanged ({advice})", self.unwatched)
         }));
         gaps
     }

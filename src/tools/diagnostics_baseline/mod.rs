@@ -358,7 +358,7 @@ async fn check_files_until(
     mode: BreakageMode,
     until: Instant,
 ) -> BTreeMap<WorkspacePath, FileReport> {
-    let look = FileCheckOptions {
+    let options = FileCheckOptions {
         view: view.clone(),
         until: Some(until),
         may_be_kept: true,
@@ -366,11 +366,11 @@ async fn check_files_until(
     };
     if let BreakageMode::Difference(_) = mode {
         let none_named = BTreeSet::new();
-        let checked = lsp_diagnostics::check_files(context, (subjects, &none_named), &look).await;
+        let checked = lsp_diagnostics::check_files(context, (subjects, &none_named), &options).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();
     }
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
-        .map(|subject| check_file(context, subject, &look))
+        .map(|subject| check_file(context, subject, &options))
         .buffered(MAX_CONCURRENT_BREAKAGE_CHECKS)
         .collect()
         .await;

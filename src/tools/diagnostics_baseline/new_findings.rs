@@ -137,13 +137,13 @@ impl Baseline {
         edits: &[EditedText],
         reports: &mut BTreeMap<WorkspacePath, FileReport>,
     ) {
-        let BreakageMode::Difference(told) = self.mode else { return };
+        let BreakageMode::Difference(floor) = self.mode else { return };
         // Without a tree of their own, the earlier files are the same files read in the same way.
         let same_files = self.earlier.tree.is_none();
         for report in reports.values_mut() {
             let same_text = !edits.iter().any(|edit| edit.path == report.path);
             report.items.retain(|item| {
-                item.severity <= told && !(same_files && same_text && is_about_files(context, item))
+                item.severity <= floor && !(same_files && same_text && is_about_files(context, item))
             });
         }
     }

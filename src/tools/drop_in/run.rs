@@ -139,23 +139,23 @@ impl DropIn {
 
     fn to_result(&self, output: &[u8], exit: Exit, process: &ServerProcess) -> ToolResult {
         let text = String::from_utf8_lossy(output);
-        let said = text.trim();
+        let trimmed = text.trim();
         let tail = process.stderr_tail().join("\n");
         if exit != Exit::Code(0) {
             let mut value = json!({
                 "ok": false, "code": "internal", "error": format!("{} ended with {exit}", self.manifest.name),
             });
-            if !said.is_empty() {
-                value["output"] = serde_json::from_str(said).unwrap_or_else(|_| json!(said));
+            if !trimmed.is_empty() {
+                value["output"] = serde_json::from_str(trimmed).unwrap_or_else(|_| json!(trimmed));
             }
             let error = if tail.is_empty() { exit.to_string() } else { tail };
             tracing::warn!(tool = self.manifest.name, "ended with {exit}: {error}");
             let failed = ToolResult::from_value(value);
             return ToolResult { kind: ResultType::Failure, error: Some(error), ..failed };
         }
-        let value = match said {
+        let value = match trimmed {
             "" => Value::Null,
-            said => serde_json::from_str(said).unwrap_or_else(|_| json!(said)),
+            trimmed => serde_json::from_str(trimmed).unwrap_or_else(|_| json!(trimmed)),
         };
         let result = ToolResult::from_value(value);
         ToolResult { session_log: result.session_log.or((!tail.is_empty()).then_some(tail)), ..result }

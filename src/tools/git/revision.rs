@@ -112,8 +112,8 @@ pub(crate) async fn commit(
         None if base.len() >= 4 && base.bytes().all(|byte| byte.is_ascii_hexdigit()) => base.to_owned(),
         None => return Err(unknown()),
     };
-    let asked = format!("{id}{steps}^{{commit}}");
-    let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &asked];
+    let expression = format!("{id}{steps}^{{commit}}");
+    let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &expression];
     match shadow.run(repository, &args.map(OsString::from)).await {
         Ok(done) => Ok(first_line(&done.output)),
         Err(GitError::Failed { .. }) => Err(unknown()),

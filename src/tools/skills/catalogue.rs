@@ -43,17 +43,17 @@ impl SkillCatalogue {
     /// workspace over one of the user's.
     pub(crate) fn scan(context: &Context) -> Self {
         let (places, unread) = skill_folders(context);
-        let mut shelf = Self { unreadable: unread, ..Self::default() };
+        let mut catalogue = Self { unreadable: unread, ..Self::default() };
         for (order, place) in places.into_iter().enumerate() {
             let name = place.name.clone();
-            match shelf.check_skill(context, place) {
+            match catalogue.check_skill(context, place) {
                 Ok(skill) => {
-                    shelf.skills.insert(name, Skill { order, ..skill });
+                    catalogue.skills.insert(name, Skill { order, ..skill });
                 }
-                Err((shown, why)) => shelf.left_out.push((name, format!("{shown}: {why}"))),
+                Err((shown, why)) => catalogue.left_out.push((name, format!("{shown}: {why}"))),
             }
         }
-        shelf
+        catalogue
     }
 
     fn check_skill(&self, context: &Context, place: SkillFolder) -> Result<Skill, (String, String)> {

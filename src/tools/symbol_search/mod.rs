@@ -76,10 +76,10 @@ impl Context {
         for language in &to_ask {
             self.ask_language(&mut search, &language.language, &language.clone().into()).await;
         }
-        let asked: BTreeSet<String> = to_ask.into_iter().map(|language| language.language).collect();
+        let queried: BTreeSet<String> = to_ask.into_iter().map(|language| language.language).collect();
         let is_like = wanted == SymbolMatchMode::Like;
         let may_be_elsewhere = (is_like || text.truncated) && self.may_be_elsewhere(&search).await;
-        if is_like && (may_be_elsewhere || search.lacks_answer() || !code.is_subset(&asked)) {
+        if is_like && (may_be_elsewhere || search.lacks_answer() || !code.is_subset(&queried)) {
             let until = deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT);
             text = fallback::workspace_symbols(self, query, until.into_std()).await?;
             evidence = TextEvidenceByLanguage::new(self, &text);
@@ -94,7 +94,7 @@ impl Context {
         let is_cut = text.truncated && (may_be_elsewhere || lacks_code);
         let mut doubts = self.add_from_text(&mut search, text, &unknown);
         doubts.is_cut = is_cut;
-        doubts.unasked = evidence.unasked_languages(&asked, named_in_code);
+        doubts.unasked = evidence.unasked_languages(&queried, named_in_code);
         search.add_notes(doubts);
         let NameSearch { mut found, .. } = search;
         sort_by_relevance(&mut found.symbols, query);

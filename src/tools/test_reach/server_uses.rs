@@ -99,19 +99,19 @@ impl<'a> ServerUses<'a> {
             let doubt = Box::pin(opened).await;
             doubt.into_iter().for_each(|doubt| self.doubt(doubt));
         }
-        let asked =
+        let answer =
             session.navigate(Navigation::References, &subject.path, unit.selection, self.deadline).await;
-        let asked = asked.map_err(|error| self.doubt_error(&error)).ok()?;
+        let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
         let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
-        if let Some(work) = &asked.unfinished_work {
+        if let Some(work) = &answer.unfinished_work {
             status.state = ServerState::Indexing;
             self.doubt(format!("{} was still working: {work:?}", session.server()));
         }
         self.status = Some(status);
-        if asked.left_out > 0 {
-            self.doubt(format!("{} uses of `{}` were omitted", asked.left_out, unit.qualified));
+        if answer.left_out > 0 {
+            self.doubt(format!("{} uses of `{}` were omitted", answer.left_out, unit.qualified));
         }
-        Some(self.places(index, asked.value))
+        Some(self.places(index, answer.value))
     }
 
     /// The uses as places in the index. Uses in files outside the index cannot be followed, so they
@@ -150,12 +150,12 @@ impl<'a> ServerUses<'a> {
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
         let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
-        let asked = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
-        let asked = asked.map_err(|error| self.doubt_error(&error)).ok()?;
-        if let Some(work) = &asked.unfinished_work {
+        let answer = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
+        let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
+        if let Some(work) = &answer.unfinished_work {
             self.doubt(format!("{} was still working: {work:?}", session.server()));
         }
-        let found = asked.value;
+        let found = answer.value;
         Some(match found.is_empty() {
             true => NameMeaning::Unknown,
             false => NameMeaning::Defined(places(index, found)),
@@ -192,8 +192,8 @@ impl<'a> ServerUses<'a> {
     }
 
     /// Returns true if no time or no request is left, and records that once.
-    fn is_over(&mut self, asked: usize, most: usize) -> bool {
-        if asked >= most {
+    fn is_over(&mut self, requests: usize, most: usize) -> bool {
+        if requests >= most {
             self.doubt(format!("after {most} requests uses were followed by name only"));
         } else if Instant::now() >= self.deadline {
             self.doubt(

@@ -56,8 +56,8 @@ pub(super) fn plan_runs(reader: &ProjectReader<'_>, tests: &[ReachedTest], whole
         let key = (path.parent(), path.extension().map(str::to_owned));
         let alone = BTreeMap::from([(path.clone(), names.clone())]);
         let start = path.parent().unwrap_or_else(WorkspacePath::root);
-        let look = || Some(nearest_plans(reader, &start, &|at| selection(&alone, at, true))?.folder);
-        match known.entry(key).or_insert_with(look) {
+        let find_plan = || Some(nearest_plans(reader, &start, &|at| selection(&alone, at, true))?.folder);
+        match known.entry(key).or_insert_with(find_plan) {
             Some(folder) => drop(projects.entry(folder.clone()).or_default().insert(path, names)),
             None => planned.without.push(path.display()),
         }

@@ -125,9 +125,9 @@ async fn read_body(url: Url, mut answer: Response, most: usize) -> Result<Fetche
     let content_type = content_type.map(str::to_owned);
     let (mut body, mut truncated) = (Vec::new(), false);
     while let Some(chunk) = answer.chunk().await.map_err(|error| request_error(&url, &error))? {
-        let room = most - body.len();
-        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if chunk.len() > room {
+        let remaining = most - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(remaining)]);
+        if chunk.len() > remaining {
             truncated = true;
             break;
         }

@@ -373,8 +373,8 @@ impl TransactionManagerInner {
         for id in ids {
             let unknown = || EditError::UnknownEdit { id: *id };
             let entry = entries.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
-            let told = history.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
-            if let Some(by) = told.undone_by {
+            let record = history.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
+            if let Some(by) = record.undone_by {
                 return Err(EditError::AlreadyUndone { id: *id, by });
             }
             undo::add_inverse(&mut plan, &self.journal, entry, &self.journal.read_record(entry)?)?;

@@ -131,7 +131,7 @@ impl From<HostError> for ToolError {
             | HostError::Answer { .. }
             | HostError::Session { .. } => (ErrorCode::ServerFailed, None),
         };
-        let told = Self::new(code, error.to_string());
-        hint.map_or(told.clone(), |hint| told.with_hint(hint))
+        let failure = Self::new(code, error.to_string());
+        hint.map_or(failure.clone(), |hint| failure.with_hint(hint))
     }
 }

@@ -141,10 +141,10 @@ impl From<CopilotError> for ToolError {
             | CopilotError::Refused { .. }
             | CopilotError::Malformed { .. } => ErrorCode::ServerFailed,
         };
-        let told = Self::new(code, error.to_string());
+        let failure = Self::new(code, error.to_string());
         match error.hint() {
-            Some(hint) => told.with_hint(hint),
-            None => told,
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
         }
     }
 }

@@ -114,14 +114,15 @@ async fn run(
         let answered = context.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
         let approver = answered.as_ref().map_or(context.approver.as_ref(), |answer| answer as &dyn Approver);
         let group = Some(turn.name.as_str());
-        let asked = AliasCallOptions {
+        let options = AliasCallOptions {
             backend: context.backend.as_ref(),
             caller: &context.caller,
             approver,
             group,
             cancelled: cancelled.clone(),
         };
-        with_document_sync(context, line, effect, run_call(context, offered, invocation, asked, effect)).await
+        with_document_sync(context, line, effect, run_call(context, offered, invocation, options, effect))
+            .await
     };
     let name = &invocation.name;
     let stopped = |outcome: InvocationOutcome, error: ToolError| {
@@ -205,16 +206,17 @@ fn missing_arguments(definition: &ToolDefinition, input: &Value) -> Option<Strin
     if !empty || required.is_empty() {
         return None;
     }
-    let told = |name: &&str| {
-        let said = schema["properties"][*name]["description"].as_str().map(str::trim);
-        said.filter(|said| !said.is_empty())
-            .map_or_else(|| format!("`{name}`"), |said| format!("`{name}`: {said}"))
+    let described = |name: &&str| {
+        let description = schema["properties"][*name]["description"].as_str().map(str::trim);
+        description
+            .filter(|description| !description.is_empty())
+            .map_or_else(|| format!("`{name}`"), |description| format!("`{name}`: {description}"))
     };
-    let told: Vec<String> = required.iter().map(told).collect();
+    let described: Vec<String> = required.iter().map(described).collect();
     Some(format!(
         "{} has no arguments, or they could not be parsed. It needs:\n{}",
         definition.card.name,
-        told.join("\n")
+        described.join("\n")
     ))
 }
 

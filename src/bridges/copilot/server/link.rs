@@ -106,11 +106,11 @@ impl CopilotLink {
             if let Some(registration) = self.registration.get() {
                 register::unregister(&self.connection, registration).await;
             }
-            let asked = self
+            let shutdown = self
                 .connection
                 .request::<Value>("shutdown", &(), Instant::now() + COPILOT_SHUTDOWN_TIMEOUT)
                 .await;
-            if let Err(error) = asked {
+            if let Err(error) = shutdown {
                 tracing::debug!(
                     "the Copilot language server is killed, because it did not shut down: {error}"
                 );

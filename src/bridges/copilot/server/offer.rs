@@ -160,13 +160,13 @@ impl CopilotOffer {
     ) -> Result<(Self, Vec<UnregisteredTool>), CopilotError> {
         let exported = export(ToolListFormat::Copilot, definitions).map_err(CopilotError::Tools)?;
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
-        for (told, definition) in exported.tools.into_iter().zip(definitions) {
-            let name = told.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            match check_tool(&told) {
+        for (entry, definition) in exported.tools.into_iter().zip(definitions) {
+            let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            match check_tool(&entry) {
                 Ok(()) => {
                     tools.insert(
                         name,
-                        CopilotOfferEntry { declaration: told, definition: definition.clone(), name: None },
+                        CopilotOfferEntry { declaration: entry, definition: definition.clone(), name: None },
                     );
                 }
                 Err(why) => left_out.push(UnregisteredTool { name: definition.card.name.to_string(), why }),
@@ -174,9 +174,9 @@ impl CopilotOffer {
         }
         for chosen in choice.iter().filter(|choice| choice.registered) {
             let name = chosen.name;
-            let (told, definition) = (name.registration(), name.definition().clone());
+            let (entry, definition) = (name.registration(), name.definition().clone());
             tools.entry(name.name().to_owned()).or_insert(CopilotOfferEntry {
-                declaration: told,
+                declaration: entry,
                 definition,
                 name: Some(name),
             });
@@ -240,8 +240,8 @@ fn check_tool(tool: &Value) -> Result<(), String> {
     let properties = properties.ok_or("the schema of its arguments has no `properties`")?;
     for (name, property) in properties {
         for word in ["type", "description"] {
-            let said = property.get(word).and_then(Value::as_str);
-            if said.is_none_or(|said| said.trim().is_empty()) {
+            let value = property.get(word).and_then(Value::as_str);
+            if value.is_none_or(|value| value.trim().is_empty()) {
                 return Err(format!("its argument `{name}` has no single `{word}`"));
             }
         }

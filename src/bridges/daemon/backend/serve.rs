@@ -180,8 +180,8 @@ impl<'a> RemoteApprover<'a> {
     /// Returns the answer, or `None` if the door has disconnected or its call has ended.
     async fn ask<T: DeserializeOwned>(&self, method: &str, question: &impl Serialize) -> Option<T> {
         let peer = self.served.peer.wait().await.upgrade()?;
-        let asked = ApproverQuestion { call: self.call, question };
-        let answer = peer.request(method, &asked, Instant::now() + LONGEST_ANSWER).await;
+        let request = ApproverQuestion { call: self.call, question };
+        let answer = peer.request(method, &request, Instant::now() + LONGEST_ANSWER).await;
         answer.inspect_err(|error| tracing::warn!("no user can be asked through this client: {error}")).ok()
     }
 }

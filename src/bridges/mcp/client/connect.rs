@@ -261,19 +261,19 @@ async fn start_failure(
     if let Some(challenge) = Challenge::from_error(cause) {
         return NoConnection::Unauthorized(challenge);
     }
-    let said = match error {
+    let reason = match error {
         // The name of the transport's type does not help the user.
         ClientInitializeError::TransportError { error, .. } => error_chain(error.error.as_ref()),
         error => error_chain(error),
     };
-    let Some(process) = process else { return NoConnection::Failed(said) };
+    let Some(process) = process else { return NoConnection::Failed(reason) };
     let closed = matches!(
         error,
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
     );
     let words = match closed || too_long.load(Ordering::SeqCst) {
         true => exit_report(Some(&process), too_long).await,
-        false => said,
+        false => reason,
     };
     process.terminate(Duration::ZERO).await;
     NoConnection::Failed(words)
@@ -288,9 +288,9 @@ pub(super) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
             // Its text repeats the inner error, which is not its source.
             Some(StreamableHttpError::Client(inner)) => Some(inner),
             _ => {
-                let said = cause.to_string();
-                if !parts.iter().any(|known| known.contains(&said)) {
-                    parts.push(said);
+                let text = cause.to_string();
+                if !parts.iter().any(|known| known.contains(&text)) {
+                    parts.push(text);
                 }
                 cause.source()
             }

@@ -112,10 +112,10 @@ impl Drop for ElicitationListener {
 pub(super) fn to_form_request(
     server: &str,
     tool: &str,
-    asked: ElicitRequestParams,
+    params: ElicitRequestParams,
     again: bool,
 ) -> Result<FormRequest, &'static str> {
-    let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = asked else {
+    let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = params else {
         return Err("it requests that an address be opened");
     };
     let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be decoded")?;

@@ -141,20 +141,24 @@ impl ClientHandler for MountClientHandler {
         Ok(self.elicitations.ask(&self.name, form).await)
     }
 
-    async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let message: Option<String> = told
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let message: Option<String> = progress
             .message
             .map(|message| escape_hidden(&message).chars().take(MAX_MOUNT_PROGRESS_CHARS).collect());
-        let part = told.total.filter(|total| *total > 0.0).map(|total| told.progress / total * 100.0);
+        let part = progress.total.filter(|total| *total > 0.0).map(|total| progress.progress / total * 100.0);
         // Saturates, and converts NaN to 0.
         let percentage = part.map(|part| part.clamp(0.0, 100.0) as u8);
         let title = match (&message, percentage) {
-            (None, None) => format!("{}", told.progress),
+            (None, None) => format!("{}", progress.progress),
             _ => String::new(),
         };
         let server = self.name.clone();
         let event = ProgressEvent::ServerProgress { server, title, message, percentage };
-        self.progress.route_progress(told.progress_token, event);
+        self.progress.route_progress(progress.progress_token, event);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -24,7 +24,7 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     answer.content.into_iter().for_each(|block| parts.add(block));
     let MountResultParts { texts, links, binary, left_out, .. } = parts;
     let mut text = texts.join("\n");
-    let said = text.clone();
+    let original = text.clone();
     let structured = answer.structured_content;
     let mut value = Map::new();
     value.insert("ok".to_owned(), json!(!failed));
@@ -34,7 +34,7 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     // Many servers send the same content twice, as data and as text.
     let twice = structured
         .as_ref()
-        .is_some_and(|data| serde_json::from_str::<Value>(&said).is_ok_and(|said| said == *data));
+        .is_some_and(|data| serde_json::from_str::<Value>(&original).is_ok_and(|original| original == *data));
     let truncated = truncate_bytes(&mut text, most);
     match (failed, text.is_empty()) {
         (true, true) => {
@@ -46,7 +46,11 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     };
     let mut notes: Vec<String> = left_out;
     if truncated {
-        notes.push(format!("the text has {} bytes, of which the first {} are shown", said.len(), text.len()));
+        notes.push(format!(
+            "the text has {} bytes, of which the first {} are shown",
+            original.len(),
+            text.len()
+        ));
         value.insert("truncated".to_owned(), json!(true));
     }
     if let Some(data) = structured {

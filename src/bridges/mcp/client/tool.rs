@@ -108,11 +108,11 @@ impl MountedAs {
         let mut hearing = connection.elicitations.begin();
         let mut input = MountRetryInput::default();
         for _ in 0..MAX_INPUT_ROUNDS {
-            let asked = self.send_call(connection, call, arguments.clone(), std::mem::take(&mut input));
-            tokio::pin!(asked);
+            let request = self.send_call(connection, call, arguments.clone(), std::mem::take(&mut input));
+            tokio::pin!(request);
             let answer = loop {
                 tokio::select! {
-                    answer = &mut asked => break answer,
+                    answer = &mut request => break answer,
                     () = sleep_until(deadline) => return Err(self.timeout_error("did not answer", limit)),
                     question = hearing.next() => {
                         let begun = Instant::now();
@@ -239,12 +239,12 @@ impl MountedAs {
     async fn to_tool_error(&self, connection: &MountConnection, error: &ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => {
-                let said: String = escape_hidden(&error.message).chars().take(2_000).collect();
+                let message: String = escape_hidden(&error.message).chars().take(2_000).collect();
                 let code = match error.code.0 {
                     -32602 => ErrorCode::InvalidArgs,
                     _ => ErrorCode::ServerFailed,
                 };
-                ToolError::new(code, format!("{} was refused by its server: {said}", self.name()))
+                ToolError::new(code, format!("{} was refused by its server: {message}", self.name()))
             }
             _ if connection.is_closed() || matches!(error, ServiceError::TransportClosed) => {
                 let words = connection.exit_report().await;
@@ -274,8 +274,9 @@ impl Drop for MountCallGuard {
         let peer = self.peer.clone();
         // The task has a time limit.
         handle.spawn(async move {
-            let told = CancelledNotificationParam::new(Some(id), Some("the caller cancelled it".to_owned()));
-            let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(told)).await;
+            let params =
+                CancelledNotificationParam::new(Some(id), Some("the caller cancelled it".to_owned()));
+            let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(params)).await;
         });
     }
 }

@@ -176,11 +176,11 @@ impl ServerHandler for McpConversation {
                 () = context.cancelled() => return Ok(()),
                 () = self.gone().cancelled() => return Ok(()),
             };
-            let told = match change {
+            let sent = match change {
                 SubscriptionChange::Tools => sink.notify_tool_list_changed().await,
                 SubscriptionChange::Resource(uri) => sink.notify_resource_updated(uri).await,
             };
-            if told.is_err() {
+            if sent.is_err() {
                 return Ok(());
             }
         }

@@ -51,11 +51,11 @@ impl McpCallHandles {
         arguments: &mut Value,
         meta: &RequestMetaObject,
     ) -> Result<Self, ToolError> {
-        let mut said = |name: &str| {
+        let mut take = |name: &str| {
             let own = take_argument(runtime, tool, arguments, name);
             own.or_else(|| meta.0.0.get(&format!("{PREFIX}{name}")).cloned()).filter(|value| !value.is_null())
         };
-        let (group, overlay) = (said(GROUP), said(OVERLAY));
+        let (group, overlay) = (take(GROUP), take(OVERLAY));
         let group = group.map(group_name).transpose()?;
         let view = match overlay {
             None => View::disk(),

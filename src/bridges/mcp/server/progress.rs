@@ -43,9 +43,10 @@ pub(super) async fn forward(
             event = later;
         }
         let Some((progress, total)) = counter.count(&event) else { continue };
-        let mut told = ProgressNotificationParam::new(token.clone(), progress).with_message(message(&event));
-        told.total = total;
-        if peer.notify_progress(told).await.is_err() {
+        let mut params =
+            ProgressNotificationParam::new(token.clone(), progress).with_message(message(&event));
+        params.total = total;
+        if peer.notify_progress(params).await.is_err() {
             return;
         }
         next = Instant::now() + PROGRESS_NOTIFICATION_INTERVAL;

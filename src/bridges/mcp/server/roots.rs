@@ -41,8 +41,8 @@ impl ClientRoots {
         }
         let folder = Arc::clone(&self.folder);
         let task = tokio::spawn(async move {
-            let told = tokio::time::timeout(LIST_ROOTS_TIMEOUT, peer.list_roots()).await;
-            let roots = match told {
+            let response = tokio::time::timeout(LIST_ROOTS_TIMEOUT, peer.list_roots()).await;
+            let roots = match response {
                 Ok(Ok(result)) => result.roots,
                 Ok(Err(error)) => return tracing::info!("an MCP client returned no roots: {error}"),
                 Err(_) => return tracing::info!("an MCP client returned no roots in time"),

@@ -211,7 +211,7 @@ impl ReturningCall {
     /// respondent here.
     fn answer_form(&self, request: &FormRequest) -> FormAnswer {
         let digest = digest(request);
-        let before = self.filled.iter().find(|(asked, _)| *asked == digest).map(|(_, answer)| answer);
+        let before = self.filled.iter().find(|(question, _)| *question == digest).map(|(_, answer)| answer);
         if let Some(answer) = before.or_else(|| self.answer_to(&digest)) {
             return form::to_form_answer(answer.clone());
         }
@@ -222,7 +222,7 @@ impl ReturningCall {
     }
 
     fn answer_to(&self, digest: &str) -> Option<&ElicitResult> {
-        self.answered.as_ref().filter(|(asked, _)| asked == digest).map(|(_, answer)| answer)
+        self.answered.as_ref().filter(|(question, _)| question == digest).map(|(_, answer)| answer)
     }
 
     fn set_open_question(&self, question: OpenClientQuestion) {
