@@ -162,7 +162,7 @@ impl DailyLogWriter {
         let old = names.len().saturating_sub(MAX_LOG_DAYS);
         for name in names.iter().take(old) {
             // Another process may have removed it first.
-            let _gone = fs::remove_file(self.folder.join(name));
+            let _ignored = fs::remove_file(self.folder.join(name));
         }
     }
 }

@@ -159,9 +159,12 @@ fn with_runtime(
                 && remote::uses_daemon(&parsed.cli.global, &parsed.cli.command) =>
         {
             // Servers that start for one hook and end with it would be too slow each time.
-            let why = warning.as_deref().unwrap_or("no daemon is running, and none could be started");
-            let why = why.trim_start_matches("warning: ");
-            return Err(ToolError::new(ErrorCode::Internal, format!("{why}; see `lsp-tools daemon status`")));
+            let reason = warning.as_deref().unwrap_or("no daemon is running, and none could be started");
+            let reason = reason.trim_start_matches("warning: ");
+            return Err(ToolError::new(
+                ErrorCode::Internal,
+                format!("{reason}; see `lsp-tools daemon status`"),
+            ));
         }
         RemoteCommandOutcome::Here { input, warning } => {
             console.print_error_lines(warning.map(|warning| escape::words(&warning)).as_slice());

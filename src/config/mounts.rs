@@ -205,9 +205,9 @@ impl MountConfig {
         let origin = if of_user { MountOrigin::User } else { MountOrigin::Project };
         let mut left_out = Vec::new();
         for (name, words) in said.servers {
-            let mount = read(&name, words, origin, &layer.file).map_err(|why| {
+            let mount = read(&name, words, origin, &layer.file).map_err(|reason| {
                 let line = layer.line_of(&[MCP.key, "servers", &name]).unwrap_or(1);
-                let message = format!("[mcp.servers.{name}] {why}");
+                let message = format!("[mcp.servers.{name}] {reason}");
                 ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, &message)])
             })?;
             left_out.extend(self.add(mount));
@@ -257,7 +257,7 @@ impl MountConfig {
                         self.pins.push(pin);
                         if file.counts {
                             left_out.extend(match trust_problem(&state, &entry.name, &file.path) {
-                                Some(why) => Some(why),
+                                Some(reason) => Some(reason),
                                 None => self.add_entry(entry, MountOrigin::Project, &file.path),
                             });
                         }
@@ -279,8 +279,8 @@ impl MountConfig {
     ) -> Option<String> {
         match words.and_then(|words| read(&name, words, origin, file)) {
             Ok(mount) => self.add(mount),
-            Err(why) => Some(escape_unprintable(&format!(
-                "the MCP server `{name}` of `{file}` is not mounted: {why}"
+            Err(reason) => Some(escape_unprintable(&format!(
+                "the MCP server `{name}` of `{file}` is not mounted: {reason}"
             ))),
         }
     }
@@ -432,8 +432,8 @@ fn parse_entries(
             None => Err("it has no `mcpServers`".to_owned()),
         }
     });
-    read.unwrap_or_else(|why| {
-        left_out.push(escape_unprintable(&format!("the MCP servers of `{file}` are not mounted: {why}")));
+    read.unwrap_or_else(|reason| {
+        left_out.push(escape_unprintable(&format!("the MCP servers of `{file}` are not mounted: {reason}")));
         Vec::new()
     })
 }

@@ -288,26 +288,26 @@ pub(super) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usiz
 /// Rates the likelihood that `definition` is meant, with the reasons in a few words.
 fn score(query: &NameLookupQuery<'_>, source: &ParsedSource, definition: &SourceDefinition) -> (i32, String) {
     let kind = definition.role.kind().name();
-    let mut why = Vec::new();
+    let mut reasons = Vec::new();
     let mut score = 0;
     if query.path == Some(&source.path) {
         score += 40;
-        why.push("in the same file".to_owned());
+        reasons.push("in the same file".to_owned());
     } else if query.source.is_some_and(|from| imports_from(from, source)) {
         score += 30;
-        why.push("in a module that is imported here".to_owned());
+        reasons.push("in a module that is imported here".to_owned());
     } else {
         let far = distance(query.path, &source.path);
         score -= i32::try_from(far).unwrap_or(20).min(20) * 2;
-        why.push(if far <= 2 { "in the same folder" } else { "elsewhere" }.to_owned());
+        reasons.push(if far <= 2 { "in the same folder" } else { "elsewhere" }.to_owned());
     }
     if is_secondary(&source.path) && !query.path.is_some_and(is_secondary) {
         score -= 30;
-        why.push("among tests or code of others".to_owned());
+        reasons.push("among tests or code of others".to_owned());
     }
     if definition.role == DefinitionRole::Prototype {
         score -= 60;
-        why.push("only declared here".to_owned());
+        reasons.push("only declared here".to_owned());
     }
     if definition.role.has_members()
         && source.definitions.iter().all(|member| member.container.as_deref() != Some(&definition.name))
@@ -317,16 +317,16 @@ fn score(query: &NameLookupQuery<'_>, source: &ParsedSource, definition: &Source
     if let Some(container) = query.container {
         if definition.container.as_deref() == Some(container) {
             score += 200;
-            why.push(format!("in {container}"));
+            reasons.push(format!("in {container}"));
         }
     } else if let Some(spot) = query.spot {
-        score += usage_score(spot, definition, &mut why);
+        score += usage_score(spot, definition, &mut reasons);
     }
-    (score, format!("{kind} {}", why.join(", ")))
+    (score, format!("{kind} {}", reasons.join(", ")))
 }
 
 /// Rates the fit between a definition and the way in which the name is used.
-fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<String>) -> i32 {
+fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, reasons: &mut Vec<String>) -> i32 {
     let mut score = 0;
     let is_member = definition.container.is_some();
     if occurrence.is_member == is_member {
@@ -339,10 +339,10 @@ fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: 
         let (owner, container) = (normalize_name(owner), normalize_name(container));
         if owner == container {
             score += 50;
-            why.push("its class has the variable's name".to_owned());
+            reasons.push("its class has the variable's name".to_owned());
         } else if owner.len() > 2 && (container.contains(&owner) || owner.contains(&container)) {
             score += 30;
-            why.push("its class has nearly the variable's name".to_owned());
+            reasons.push("its class has nearly the variable's name".to_owned());
         }
     }
     score

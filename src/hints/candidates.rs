@@ -225,7 +225,7 @@ fn resolved_candidate(
     };
     let is_here = matches!(target, ResolutionTarget::Definition(file, _) if file.path == source.path);
     let container = target.definition().and_then(|definition| definition.container.as_deref());
-    let why = match (how, is_here) {
+    let reason = match (how, is_here) {
         (ResolutionMethod::Itself, _) => format!("{kind} defined at this place"),
         (ResolutionMethod::Argument, _) => format!("{kind} that the argument names"),
         (ResolutionMethod::Member, _) => format!("{kind} of {}", container.unwrap_or("the module before it")),
@@ -240,7 +240,7 @@ fn resolved_candidate(
             None => format!("{kind} defined in a module that is used here"),
         },
     };
-    candidate(target, score, why)
+    candidate(target, score, reason)
 }
 
 fn import_line(source: &ParsedSource, name: &str) -> Option<u32> {

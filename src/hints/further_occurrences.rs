@@ -74,8 +74,8 @@ pub(crate) struct FurtherOccurrences {
     pub(crate) of_method: bool,
 }
 
-/// Finds `asked` in files of its family of languages, without those in `known`. The result is empty
-/// if the name is known in one function only.
+/// Finds the name of `query` in files of its family of languages, without those in `known`. The
+/// result is empty if the name is known in one function only.
 ///
 /// # Errors
 /// [`HintError`] if the workspace cannot be searched.
@@ -281,7 +281,7 @@ fn imports_name(source: &ParsedSource, query: &OccurrenceQuery) -> bool {
     })
 }
 
-/// Returns true if the file at `path` contains the name of `asked` without its ending. An
+/// Returns true if the file at `path` contains the name of `origin` without its ending. An
 /// unreadable file counts as well.
 fn has_stem(workspace: &Workspace, path: &WorkspacePath, origin: &WorkspacePath) -> bool {
     let stem = origin.as_path().file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

@@ -78,12 +78,12 @@ fn implementations_of(
     let owner_name = &source.definitions[owner].name;
     let (heirs, cut) = heirs_of(project, (source.clone(), owner))?;
     for (rank, subtype) in (0_i32..).zip(heirs) {
-        let (index, why) = match &method {
+        let (index, reason) = match &method {
             None => (Some(subtype.index), subtype.why),
             Some(name) => (member(&subtype, name), format!("overrides {owner_name}.{name}")),
         };
         let target = index.map(|index| ResolutionTarget::Definition(subtype.source, index));
-        found.candidates.extend(target.and_then(|target| candidate(&target, -rank, why)));
+        found.candidates.extend(target.and_then(|target| candidate(&target, -rank, reason)));
     }
     found.truncated = cut;
     found.timed_out = project.is_late();

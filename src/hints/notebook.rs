@@ -26,7 +26,7 @@ pub(crate) struct NotebookUse {
     pub(crate) cell: usize,
 }
 
-/// Returns the notebooks beside `known` that use the symbol of `asked`, and whether all were
+/// Returns the notebooks beside `known` that use the symbol of `query`, and whether all were
 /// examined.
 ///
 /// # Errors
@@ -101,7 +101,7 @@ fn first_use(
     spans.iter().find(|(_, span)| span.contains(&first)).map(|(cell, _)| *cell)
 }
 
-/// Returns true if a notebook can mean the symbol of `asked`: it imports the name from a module of
+/// Returns true if a notebook can mean the symbol of `query`: it imports the name from a module of
 /// the workspace, or it neither imports nor defines the name and uses some module or file of the
 /// workspace.
 fn may_mean(

@@ -99,7 +99,7 @@ impl<'a> PositionDecoder<'a> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Wraps `value`, which was decoded from `asked`, as the answer.
+    /// Wraps `value`, which was decoded from `answer`, as the answer.
     pub(super) fn into_answer<T>(self, value: T, answer: SessionAnswer<Value>) -> SessionAnswer<T> {
         let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = answer;
         SessionAnswer {

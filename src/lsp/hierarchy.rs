@@ -86,7 +86,7 @@ impl Session {
         depth: usize,
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<HierarchyNode>>, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         // Those of types are the same.
         let params = |snapshot: &Snapshot, encoding| CallHierarchyPrepareParams {
             text_document_position_params: text_document_position(snapshot, position, encoding),

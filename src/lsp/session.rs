@@ -325,12 +325,12 @@ impl Session {
     }
 
     /// The sentence by which an answer of this session reports a restart after a crash. The first
-    /// answer has it, for any caller, and so does each whose question `met_crash`, that is, was
+    /// answer has it, for any caller, and so does each whose question `has_crashed`, that is, was
     /// sent to the session before.
-    pub(crate) fn restart_note(&self, met_crash: bool) -> Option<String> {
+    pub(crate) fn restart_note(&self, has_crashed: bool) -> Option<String> {
         let exit_report = self.previous_exit.get()?;
         let reported = self.restart_told.swap(true, Ordering::Relaxed);
-        (met_crash || !reported)
+        (has_crashed || !reported)
             .then(|| format!("{} crashed ({exit_report}) and was started again", self.server()))
     }
 
@@ -355,13 +355,13 @@ impl Session {
         deadline: Instant,
     ) -> bool {
         let until = deadline.min(self.started + CAPABILITY_REGISTRATION_WINDOW);
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while Instant::now() < until {
             if self.offers(method, path, language_id) {
                 return true;
             }
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { break },
+                outcome = changes.changed() => if outcome.is_err() { break },
                 _ = self.connection.wait_closed() => break,
                 () = tokio::time::sleep_until(until) => break,
             }

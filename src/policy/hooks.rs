@@ -316,7 +316,7 @@ impl CallHook {
             HookProtocol::Ours => self.parse_answer::<PreAnswer>(&ran)?,
             HookProtocol::Copilot | HookProtocol::Claude => protocol::parse_before_answer(&self.name, &ran)?,
         };
-        answer.why = answer.why.map(|why| why.chars().take(MAX_HOOK_TEXT_CHARS).collect());
+        answer.why = answer.why.map(|reason| reason.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         Ok(answer)
     }
 
@@ -371,7 +371,7 @@ impl CallHook {
         let tell = async {
             if let Some(mut stdin) = stdin {
                 // A hook may ignore its input.
-                let _unheard = stdin.write_all(&payload).await;
+                let _ignored = stdin.write_all(&payload).await;
             }
         };
         let listen = async {

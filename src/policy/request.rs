@@ -109,7 +109,7 @@ pub struct PolicyDecision {
 
 impl PolicyDecision {
     /// A decision that no rule made.
-    pub(crate) fn without_rule(verdict: PolicyVerdict, why: impl Into<String>) -> Self {
-        Self { verdict, rule: None, why: why.into() }
+    pub(crate) fn without_rule(verdict: PolicyVerdict, reason: impl Into<String>) -> Self {
+        Self { verdict, rule: None, why: reason.into() }
     }
 }

@@ -60,11 +60,11 @@ impl Rule {
             PathCaseSensitivity::Folded
         };
         let subject = subject
-            .map(|inner| subject_of(inner, letters).map_err(|why| format!("the rule `{text}`: {why}")));
+            .map(|inner| subject_of(inner, letters).map_err(|reason| format!("the rule `{text}`: {reason}")));
         Ok(Self {
             text: text.to_owned(),
             whose: whose.to_owned(),
-            tools: tools_of(tools).map_err(|why| format!("the rule `{text}`: {why}"))?,
+            tools: tools_of(tools).map_err(|reason| format!("the rule `{text}`: {reason}"))?,
             subject: subject.transpose()?,
         })
     }

@@ -96,7 +96,7 @@ impl DescendantScope {
             Self::All => Ok(()),
         };
         // A process that has ended meanwhile needs none.
-        let _gone = sent;
+        let _ignored = sent;
     }
 
     fn grace(self) -> Duration {

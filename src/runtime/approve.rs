@@ -58,8 +58,8 @@ impl<'a> PlannedCall<'a> {
         PolicyRequest { tool: &card.name, effect: self.effect(), subjects: &self.subjects }
     }
 
-    fn approval_request(&self, why: String) -> ApprovalRequest {
-        approval_request(self.definition(), &self.subjects, &self.arguments, why)
+    fn approval_request(&self, reason: String) -> ApprovalRequest {
+        approval_request(self.definition(), &self.subjects, &self.arguments, reason)
     }
 }
 

@@ -257,7 +257,7 @@ impl Runtime {
         // Cancelled when this function returns or is dropped, so that nothing started by the tool
         // outlives it.
         let cancelled = options.cancelled.child_token();
-        let _ended = cancelled.clone().drop_guard();
+        let _cancel_on_drop = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.with_limits(limits));
@@ -367,7 +367,7 @@ impl Runtime {
         };
         subjects.governs = listed
             .or_else(of_git)
-            .map(|(path, why)| format!("`{}` would be changed, and {why}", path.display()));
+            .map(|(path, reason)| format!("`{}` would be changed, and {reason}", path.display()));
         subjects
     }
 

@@ -140,15 +140,15 @@ impl Runtime {
             let answer = hook.run_before(self.hook_runner(&pin), &input).await.map_err(|error| {
                 ToolError::new(ErrorCode::Denied, format!("{} did not run: {error}", call.tool))
             })?;
-            let why = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
+            let reason = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
             match answer.decision {
                 Some(PolicyVerdict::Deny) => {
-                    let error = format!("the hook `{}` forbids {}: {why}", hook.name(), call.tool);
+                    let error = format!("the hook `{}` forbids {}: {reason}", hook.name(), call.tool);
                     return Err(ToolError::new(ErrorCode::Denied, error));
                 }
                 Some(PolicyVerdict::Ask) => {
                     sum.decision = Some(PolicyVerdict::Ask);
-                    sum.why = Some(format!("the hook `{}` wants approval: {why}", hook.name()));
+                    sum.why = Some(format!("the hook `{}` wants approval: {reason}", hook.name()));
                 }
                 Some(PolicyVerdict::Allow) | None => {}
             }

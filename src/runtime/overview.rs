@@ -339,7 +339,9 @@ impl Runtime {
                         json!({"path": path, "operation": operation, "from": from, "diff": diff.text,
                                "additions": diff.additions, "deletions": diff.deletions})
                     }
-                    Err(why) => json!({"path": path, "operation": operation, "from": from, "no_diff": why}),
+                    Err(reason) => {
+                        json!({"path": path, "operation": operation, "from": from, "no_diff": reason})
+                    }
                 }
             })
             .collect();

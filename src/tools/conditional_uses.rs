@@ -144,7 +144,7 @@ impl Context {
         until: Instant,
     ) -> ProbeOutcome {
         let request = async {
-            let _viewing = session.enter_view(&self.view, until).await?;
+            let _view_guard = session.enter_view(&self.view, until).await?;
             session.hover(path, position, until).await
         };
         match request.await {

@@ -63,9 +63,9 @@ fn check_contents(
     while let Some(folder) = folders.pop() {
         let query =
             ListQuery { under: folder.clone(), recursive: false, max: usize::MAX, deadline: until.clone() };
-        let unseen = |why: String| {
+        let unseen = |reason: String| {
             let error =
-                format!("rules apply to paths in `{}`, and {why}; nothing was changed", top.display());
+                format!("rules apply to paths in `{}`, and {reason}; nothing was changed", top.display());
             ToolError::new(ErrorCode::Denied, error).with_hint("name the files one by one")
         };
         let listing = context.workspace.list(&query).map_err(|error| unseen(error.to_string()))?;
@@ -81,8 +81,8 @@ fn check_contents(
                 destination.join(rest.to_str()?).ok()
             });
             let names = [Some(entry.path.clone()), moved].into_iter().flatten().collect();
-            if let Some(why) = context.limits.forbids_by_rule(names) {
-                return Err(ToolError::new(ErrorCode::Denied, why));
+            if let Some(reason) = context.limits.forbids_by_rule(names) {
+                return Err(ToolError::new(ErrorCode::Denied, reason));
             }
             if entry.kind == EntryKind::Directory {
                 folders.push(entry.path);

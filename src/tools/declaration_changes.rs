@@ -215,8 +215,8 @@ impl DeclarationChanges {
         }
     }
 
-    pub(super) fn mark_wide(&mut self, why: &str) {
-        self.wide_reason.get_or_insert_with(|| why.to_owned());
+    pub(super) fn mark_wide(&mut self, reason: &str) {
+        self.wide_reason.get_or_insert_with(|| reason.to_owned());
     }
 }
 

@@ -138,9 +138,9 @@ async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(),
         // The text search found the name nowhere else.
         Verdict::Complete | Verdict::Hints => Ok(()),
         Verdict::Partial | Verdict::NoData => {
-            let why =
+            let reason =
                 uses.found.server_status.detail.unwrap_or_else(|| "the answer is incomplete".to_owned());
-            let what = format!("the uses of `{name}` are unknown: {why}; nothing was changed");
+            let what = format!("the uses of `{name}` are unknown: {reason}; nothing was changed");
             Err(ToolError::new(ErrorCode::Timeout, what).with_hint("try again when the server is ready"))
         }
     }

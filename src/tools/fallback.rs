@@ -94,10 +94,10 @@ async fn references(
     let found = found.await?;
     let definition = found.definition.map(|candidate| candidate.location);
     let places = found.locations.into_iter().map(|location| {
-        let why =
+        let reason =
             if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
         let mut place = to_place(context, location);
-        place.why = Some(why.to_owned());
+        place.why = Some(reason.to_owned());
         place
     });
     let places: Vec<Place> = places.collect();
@@ -124,7 +124,9 @@ pub(crate) async fn syntax_errors(
             Some((errors.iter().map(|error| to_item(context, &subject.path, error)).collect(), Vec::new()))
         }
         SyntaxCheck::NoGrammar => None,
-        SyntaxCheck::NotParsed(why) => Some((Vec::new(), vec![format!("{path} was not parsed: {why}")])),
+        SyntaxCheck::NotParsed(reason) => {
+            Some((Vec::new(), vec![format!("{path} was not parsed: {reason}")]))
+        }
     })
 }
 

@@ -67,13 +67,13 @@ pub(crate) async fn check_file(
                 knowns.push(fresh.known);
             }
             Err(MissingDiagnosticsReason::Server(status)) => {
-                let why = status.detail.clone().unwrap_or_default();
+                let reason = status.detail.clone().unwrap_or_default();
                 let was_asked = !is_absent(&status) && status.state != ServerState::Unsupported;
                 report.statuses.push(status);
                 knowns.push(if !was_asked {
-                    DiagnosticsCompleteness::Partial(why)
+                    DiagnosticsCompleteness::Partial(reason)
                 } else {
-                    DiagnosticsCompleteness::NoData(why)
+                    DiagnosticsCompleteness::NoData(reason)
                 });
             }
             Err(MissingDiagnosticsReason::Us(error)) => return Err(error),
@@ -130,7 +130,7 @@ async fn ask_for_findings(
 ) -> Result<ServerFileDiagnostics, AskError> {
     let path = &subject.path;
     if let (true, Some(language)) = (path.is_notebook(), &subject.language) {
-        let _viewing = session.enter_view(view, deadline).await?;
+        let _view_guard = session.enter_view(view, deadline).await?;
         return session.notebook_diagnostics(path, language, deadline).await;
     }
     loop {
@@ -158,7 +158,7 @@ async fn check_with_server(
     deadline: Instant,
 ) -> Result<(ServerStatus, ServerFileDiagnostics), MissingDiagnosticsReason> {
     let started = Instant::now();
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = context.session(server, subject, deadline).await;
         let session =
@@ -176,7 +176,9 @@ async fn check_with_server(
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,
-                    DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(&subject.path, why) => {
+                    DiagnosticsCompleteness::Partial(reason)
+                        if session.is_lasting_lack(&subject.path, reason) =>
+                    {
                         ServerState::Ready
                     }
                     DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,
@@ -185,8 +187,8 @@ async fn check_with_server(
                 let mut status = context.status(server, subject, state, started);
                 status.detail = match &fresh.known {
                     DiagnosticsCompleteness::Complete => None,
-                    DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => {
-                        Some(why.clone())
+                    DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) => {
+                        Some(reason.clone())
                     }
                 };
                 if fresh.known != DiagnosticsCompleteness::Complete
@@ -194,11 +196,11 @@ async fn check_with_server(
                 {
                     context.note_busy(&mut status, &busy, true);
                 }
-                fresh.notes.extend(session.restart_note(met_crash));
+                fresh.notes.extend(session.restart_note(has_crashed));
                 return Ok((status, fresh));
             }
             Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => {
                 let status = context.failed_status(&session, subject, &error, started).await;
                 return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));

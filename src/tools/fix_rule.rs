@@ -83,8 +83,8 @@ async fn fix_round(
         FileCheckOptions { view, until: Some(deadline), may_be_kept: true, ..FileCheckOptions::default() };
     let report = check_file(context, file.clone(), &options).await?;
     if report.verdict == Verdict::NoData {
-        let why = report.detail.unwrap_or_else(|| "no server checked it".to_owned());
-        return Err(ToolError::new(ErrorCode::ServerFailed, format!("{}: {why}", file.path.display())));
+        let reason = report.detail.unwrap_or_else(|| "no server checked it".to_owned());
+        return Err(ToolError::new(ErrorCode::ServerFailed, format!("{}: {reason}", file.path.display())));
     }
     let mut round = FixRound { notes: report.notes, ..FixRound::default() };
     let findings: Vec<&DiagnosticItem> =

@@ -205,7 +205,7 @@ async fn references(
     deadline: tokio::time::Instant,
 ) -> Option<Vec<WorkspacePath>> {
     let session = navigating_session(context, subject, deadline).await?;
-    let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
+    let _view_guard = session.enter_view(&context.view, deadline).await.ok()?;
     if session.knows_open_files(&subject.path) {
         return None;
     }

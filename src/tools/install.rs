@@ -44,7 +44,7 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
             let other = context.preceding_program_note(server, item.program.as_deref(), &languages);
             other.unwrap_or_else(|| format!("used for {languages}"))
         }
-        InstalledServerUse::Resting(why) => why,
+        InstalledServerUse::Resting(reason) => reason,
     });
     used.into_iter().chain(context.advice_after(server)).collect()
 }

@@ -203,7 +203,7 @@ impl ServerCodeAction {
     /// The edit that the action would make.
     pub(super) async fn proposal(&self, context: &Context, deadline: Instant) -> Result<Proposal, ToolError> {
         let proposed = match self.session.enter_view(&context.view, deadline).await {
-            Ok(_viewing) => self.session.action_edit(&self.action, deadline).await,
+            Ok(_view_guard) => self.session.action_edit(&self.action, deadline).await,
             Err(error) => Err(error.into()),
         };
         proposed.map_err(proposals::from_server)
@@ -285,7 +285,7 @@ async fn actions(
     args: &CodeActionsArgs,
     deadline: Instant,
 ) -> Result<SessionCodeActions, ProposalError> {
-    let _viewing = session.enter_view(&context.view, deadline).await?;
+    let _view_guard = session.enter_view(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(CODE_ACTION, path, &snapshot.language_id)

@@ -151,7 +151,7 @@ fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
         several => several,
     };
     let refusals: Vec<ToolError> = statuses.iter().map(fallback::state_error).collect();
-    let why = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
+    let reason = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
     let mut advice = unique_words(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
     advice.push(match answer.output.files > answer.output.unchecked {
         true => "`diagnostics` has syntax errors only; search for others with `grep`",
@@ -161,7 +161,7 @@ fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
         1 => "the file".to_owned(),
         several => format!("any of {several} files"),
     };
-    let error = format!("no server has checked {files}: {}", why.join("; "));
+    let error = format!("no server has checked {files}: {}", reason.join("; "));
     Some(ToolError::new(refusals.last()?.code, error).with_hint(advice.join("; ")))
 }
 
@@ -400,7 +400,7 @@ pub(crate) fn answer(
     notes.extend(unread_notes(&reports));
     // The reason of a verdict is not repeated here.
     let is_said = |note: &String| {
-        incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
+        incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|reason| note.ends_with(reason)))
     };
     notes.extend(context.set_up_notes_of(&reports).into_iter().filter(|note| !is_said(note)));
     for report in reports {
@@ -441,10 +441,10 @@ fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
     notes.into_iter().flatten().collect()
 }
 
-fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
+fn count_note(files: Vec<&FileReport>, reason: &str) -> Option<String> {
     match files.as_slice() {
         [] => None,
-        [one] => Some(format!("{} was {why}", one.path.display())),
+        [one] => Some(format!("{} was {reason}", one.path.display())),
         several => {
             let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
             for report in several {
@@ -453,7 +453,7 @@ fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
             }
             let counts = languages.iter().map(|(language, files)| format!("{language} {files}"));
             let counts = counts.collect::<Vec<_>>().join(", ");
-            Some(format!("{} files were {why} ({counts})", several.len()))
+            Some(format!("{} files were {reason} ({counts})", several.len()))
         }
     }
 }

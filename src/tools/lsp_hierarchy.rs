@@ -232,7 +232,7 @@ async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<St
     (count > 0).then(|| abbreviate_list(unlisted.into_iter(), count, MAX_NAMED_CALLS))
 }
 
-/// The `nodes` that fit into `room`, and the number of omitted ones. A node with omitted children
+/// The `nodes` that fit into `budget`, and the number of omitted ones. A node with omitted children
 /// is marked `cut`.
 fn items(
     context: &Context,
@@ -280,7 +280,7 @@ fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mu
     before - roots.iter().map(nodes_below).sum::<usize>()
 }
 
-/// Removes from the trees below `roots`, callees of a symbol in `asked`, the built-ins of the
+/// Removes from the trees below `roots`, callees of a symbol in `origin`, the built-ins of the
 /// language. Returns the number of removed items.
 fn leave_out_built_ins(
     context: &Context,

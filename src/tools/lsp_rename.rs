@@ -214,8 +214,9 @@ fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), To
     let language = subject.as_ref().and_then(|subject| subject.language.as_deref());
     let extension = subject.as_ref().and_then(|subject| subject.path.extension());
     let deadline = std::time::Instant::now() + hints::DEADLINE;
-    let refused =
-        |why| Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` is not a valid name: {why}")));
+    let refused = |reason| {
+        Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` is not a valid name: {reason}")))
+    };
     match hints::can_be_name(language.unwrap_or_default(), extension, name, deadline) {
         Ok(()) => Ok(()),
         Err(NoName::NoIdentifier) => refused("it is not an identifier".to_owned()),

@@ -123,7 +123,7 @@ async fn outline(
                 answer.notes.extend(note);
                 return Ok(answer);
             }
-            Err(why) => status = why,
+            Err(reason) => status = reason,
         }
     }
     let (symbols, notes) = fallback::outline(context, &subject).await?;
@@ -149,23 +149,23 @@ async fn outline_of(
     deadline: Instant,
     started: Instant,
 ) -> Result<Result<Outline, ServerStatus>, ToolError> {
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = match context.session(server, subject, deadline).await {
             Ok(session) => session,
-            Err(why) => return Ok(Err(why)),
+            Err(reason) => return Ok(Err(reason)),
         };
         let answer = match session.enter_view(&context.view, deadline).await {
-            Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
+            Ok(_view_guard) => session.document_symbols(&subject.path, deadline).await,
             Err(error) => Err(error),
         };
         match answer {
             Ok(answer) => {
-                let note = session.restart_note(met_crash);
+                let note = session.restart_note(has_crashed);
                 return Ok(Ok(Outline { symbols: answer.value, left_out: answer.left_out, note }));
             }
             Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => return Ok(Err(context.failed_status(&session, subject, &error, started).await)),
         }
     }
@@ -197,7 +197,7 @@ fn size(symbol: &Symbol) -> usize {
     1 + symbol.children.iter().map(size).sum::<usize>()
 }
 
-/// The first `left` symbols that fit into `room`, parents before their children.
+/// The first `left` symbols that fit into `budget`, parents before their children.
 fn items(symbols: Vec<Symbol>, left: &mut usize, budget: &mut ListBudget) -> Vec<SymbolItem> {
     let mut found = Vec::new();
     for symbol in symbols {

@@ -177,7 +177,7 @@ impl ClassifiedOccurrences {
                 queries += 1;
                 // The search covers the disk.
                 let answer = match session.enter_view(&View::disk(), deadline).await {
-                    Ok(_viewing) => {
+                    Ok(_view_guard) => {
                         session.navigate(Navigation::References, &one.path, position, deadline).await
                     }
                     Err(error) => Err(error),

@@ -120,8 +120,8 @@ async fn import_updates(
         let session = match context.session(server, &subject, deadline).await {
             Ok(session) => session,
             Err(status) => {
-                let why = status.detail.unwrap_or_default();
-                notes.push(format!("imports were not updated: {server}: {why}"));
+                let reason = status.detail.unwrap_or_default();
+                notes.push(format!("imports were not updated: {server}: {reason}"));
                 continue;
             }
         };
@@ -131,7 +131,7 @@ async fn import_updates(
         }
         let moves = [(from.clone(), to.clone())];
         let updates = match session.enter_view(&View::disk(), deadline).await {
-            Ok(_viewing) => {
+            Ok(_view_guard) => {
                 // Many servers load a project only once one of its files is open.
                 if let Err(error) = session.sync(from).await.map(drop) {
                     tracing::debug!("not opened: {error}");

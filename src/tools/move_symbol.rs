@@ -148,7 +148,7 @@ async fn plan_by_server(
             Ok(session) => session,
             Err(status) => return Err(fallback::refusal_error(&status)),
         };
-        let _viewing = session
+        let _view_guard = session
             .enter_view(&context.view, deadline)
             .await
             .map_err(|error| proposals::from_server(error.into()))?;

@@ -278,9 +278,9 @@ impl Context {
                 Ok(None) => {
                     unknown.insert(ground.clone());
                 }
-                Err(why) => {
+                Err(reason) => {
                     notes.push(format!(
-                        "{} was not asked for {}: {why}",
+                        "{} was not asked for {}: {reason}",
                         first.server(),
                         coverage_name(ground)
                     ));
@@ -369,7 +369,7 @@ impl Context {
         (path, position): (&WorkspacePath, Position),
         ask: &impl PositionRequest<T>,
     ) -> Result<T, AskError> {
-        let _viewing = session.enter_view(&self.view, asking.deadline).await?;
+        let _view_guard = session.enter_view(&self.view, asking.deadline).await?;
         for path in files {
             // A deleted file has no use either.
             if let Err(error) = session.sync(path).await.map(drop) {

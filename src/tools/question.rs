@@ -127,18 +127,18 @@ impl Context {
         for (index, (server, _)) in servers.iter().enumerate() {
             let session = match self.session(server, &subject, deadline).await {
                 Ok(session) => session,
-                Err(why) => {
+                Err(reason) => {
                     if index == 0 {
-                        status = why;
+                        status = reason;
                     }
                     continue;
                 }
             };
             match self.ask_session(&subject, target, question, session, deadline, started, ask).await? {
                 Ok(answered) => return Ok(answered),
-                Err(why) => {
+                Err(reason) => {
                     if index == 0 || status.state == ServerState::Missing {
-                        status = why;
+                        status = reason;
                     }
                 }
             }
@@ -161,7 +161,7 @@ impl Context {
         started: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<Result<QuestionOutcome<T>, ServerStatus>, ToolError> {
-        let mut met_crash = false;
+        let mut has_crashed = false;
         loop {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
@@ -174,7 +174,7 @@ impl Context {
                         asked.unfinished_work.as_ref(),
                         started,
                     );
-                    let mut notes = Vec::from_iter(session.restart_note(met_crash));
+                    let mut notes = Vec::from_iter(session.restart_note(has_crashed));
                     notes.extend(place.notes());
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if let Some(unknown) = unknown {
@@ -214,8 +214,8 @@ impl Context {
                 Ok(Err(QuestionFailure::Failed(error @ AskError::Moving { .. }))) => {
                     return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
                 }
-                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !met_crash => {
-                    met_crash = true;
+                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !has_crashed => {
+                    has_crashed = true;
                     match self.session(&server, subject, deadline).await {
                         Ok(again) => session = again,
                         Err(status) => return Ok(Err(status)),
@@ -240,7 +240,7 @@ impl Context {
         deadline: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<Result<PlacedAnswer<T>, QuestionFailure>, ToolError> {
-        let _viewing = match session.enter_view(&self.view, deadline).await {
+        let _view_guard = match session.enter_view(&self.view, deadline).await {
             Ok(viewing) => viewing,
             Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
         };

@@ -101,7 +101,7 @@ async fn signature(
 ) -> Option<String> {
     for (server, _) in context.servers_for(subject, |features| features.navigation) {
         let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
-        let _viewing = session.enter_view(view, deadline).await.ok()?;
+        let _view_guard = session.enter_view(view, deadline).await.ok()?;
         let answer = session.signatures(&subject.path, position, deadline).await.ok()?;
         let mut found = answer.value.into_iter();
         let chosen = found.find(|one| one.active)?;
@@ -120,7 +120,7 @@ async fn fix_titles(
     let mut titles = Vec::new();
     for (server, _) in context.servers_for(subject, |features| features.actions) {
         let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
-        let Ok(_viewing) = session.enter_view(view, deadline).await else { continue };
+        let Ok(_view_guard) = session.enter_view(view, deadline).await else { continue };
         let Ok((synced, snapshot)) = session.sync(&subject.path).await else { continue };
         drop(synced);
         if !session.offers(CODE_ACTION, &subject.path, &snapshot.language_id) {

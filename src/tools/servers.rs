@@ -147,14 +147,14 @@ fn idle_row(context: &Context, server: &PresentServer<'_>) -> ServerRow {
             row.detail = Some(format!("{} ({})", located.program.display(), located.origin));
             row
         }
-        Err(why) => {
-            let missing = matches!(why, SessionUnavailable::Missing { .. });
+        Err(reason) => {
+            let missing = matches!(reason, SessionUnavailable::Missing { .. });
             let mut row =
                 empty_row(server, if missing { ServerRunState::Missing } else { ServerRunState::Disabled });
             row.install = missing.then(|| context.install_command(server.key)).flatten();
             row.installer =
                 missing.then(|| context.installer_command(server.key, server.first_language())).flatten();
-            row.detail = Some(why.to_string());
+            row.detail = Some(reason.to_string());
             row
         }
     }

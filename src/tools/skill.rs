@@ -117,7 +117,8 @@ fn list(catalogue: SkillCatalogue) -> SkillOutput {
         source: skill.place.whose,
     });
     let skills = Some(items.collect());
-    let left_out = catalogue.unreadable.into_iter().chain(catalogue.left_out.into_iter().map(|(_, why)| why));
+    let left_out =
+        catalogue.unreadable.into_iter().chain(catalogue.left_out.into_iter().map(|(_, reason)| reason));
     SkillOutput {
         skills,
         left_out: left_out.take(MAX_UNUSABLE_SKILL_NOTES).collect(),

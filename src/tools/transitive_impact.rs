@@ -100,8 +100,8 @@ impl<'a> Spread<'a> {
     ) -> Result<SpreadStep, SpreadOutcome> {
         let mut doubtful = self.changed.doubtful.clone();
         self.add_dependents(checked, &mut doubtful).map_err(SpreadOutcome::Unknown)?;
-        if let Some(why) = self.changed.wide_reason.clone() {
-            return Err(SpreadOutcome::Unknown(why));
+        if let Some(reason) = self.changed.wide_reason.clone() {
+            return Err(SpreadOutcome::Unknown(reason));
         }
         let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
         let names: BTreeSet<String> = doubtful.iter().map(|one| one.name.clone()).collect();
@@ -120,8 +120,8 @@ impl<'a> Spread<'a> {
         let appearances = match self.comparison {
             AppearanceComparison::Assumed => Vec::new(),
             AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
-                let why = format!("{} definitions use the changed ones", doubtful.len());
-                return Err(SpreadOutcome::Unknown(why));
+                let reason = format!("{} definitions use the changed ones", doubtful.len());
+                return Err(SpreadOutcome::Unknown(reason));
             }
             AppearanceComparison::Asked => {
                 let asked = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
@@ -269,7 +269,7 @@ impl<'a> Spread<'a> {
         for one in doubtful {
             let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.clone()) };
             let session = navigating_session(self.context, &subject, deadline).await?;
-            let _viewing = session.enter_view(view, deadline).await.ok()?;
+            let _view_guard = session.enter_view(view, deadline).await.ok()?;
             let hover = session.hover(&one.path, position(one), deadline).await.ok()?;
             looks.push(hover.value.map(|hover| signature(&hover.contents).to_owned()));
         }

@@ -109,7 +109,7 @@ fn walker_from(
 }
 
 /// Returns true if the file at `path` is not selected. Globs decide first, then ignore files (whose
-/// verdict is `said`), then types; a hidden file counts if one of these names it.
+/// verdict is `verdict`), then types; a hidden file counts if one of these names it.
 fn is_unwanted(
     path: &Path,
     is_dir: bool,

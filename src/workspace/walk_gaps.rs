@@ -47,8 +47,8 @@ impl WalkGaps {
             notes.push(format!("folders at a depth of {MAX_PATH_DEPTH} were not searched"));
         }
         let unread = self.unread_ignore_files.lock();
-        notes.extend(unread.iter().take(MAX_REPORTED_IGNORE_FILES).map(|(file, why)| {
-            format!("`{file}` was not read, so files that it ignores are included: {why}")
+        notes.extend(unread.iter().take(MAX_REPORTED_IGNORE_FILES).map(|(file, reason)| {
+            format!("`{file}` was not read, so files that it ignores are included: {reason}")
         }));
         if unread.len() > MAX_REPORTED_IGNORE_FILES {
             notes.push(format!(

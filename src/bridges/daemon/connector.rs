@@ -355,7 +355,7 @@ pub(crate) async fn connect(
         // unidentified process gets no data.
         if descent == Descent::Free {
             // Even if this write fails, an answer may already be there.
-            let _gone = writer.write_all(&line).await;
+            let _ignored = writer.write_all(&line).await;
         }
         preamble::read_line(&mut reader, LONGEST).await
     });

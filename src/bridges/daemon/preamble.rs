@@ -200,11 +200,11 @@ impl Preamble {
             #[serde(rename = "lsp-tools")]
             protocol: u32,
         }
-        let unusable = |why: &dyn std::fmt::Display| {
+        let unusable = |reason: &dyn std::fmt::Display| {
             let usual = r#"{"lsp-tools":1,"door":"mcp"}"#;
             Refusal::new(
                 RefusalCode::BadPreamble,
-                format!("the first line is invalid: {why}; it must be one JSON object such as {usual}"),
+                format!("the first line is invalid: {reason}; it must be one JSON object such as {usual}"),
             )
         };
         let preamble = match serde_json::from_str::<Self>(line) {
@@ -222,13 +222,13 @@ impl Preamble {
             return Err(unusable(&"the door `command` needs `command`, with the lengths of what follows"));
         }
         if let Some(session) = preamble.session.as_deref().filter(|session| !is_session(session)) {
-            let why = format!(
+            let reason = format!(
                 "`session` has {} characters; accepted: {} to {} letters, digits, `-`, `_` and `.`",
                 session.chars().count(),
                 SESSION_CHARS.start(),
                 SESSION_CHARS.end()
             );
-            return Err(unusable(&why));
+            return Err(unusable(&reason));
         }
         Ok(preamble)
     }

@@ -335,7 +335,7 @@ impl DaemonState {
             line = tokio::time::timeout(preamble::PREAMBLE_TIMEOUT, preamble::read_line(reader, LONGEST)) => line,
             () = self.ending.cancelled() => return Ok(None),
         };
-        let unusable = |why: String| Refusal::new(RefusalCode::BadPreamble, why);
+        let unusable = |reason: String| Refusal::new(RefusalCode::BadPreamble, reason);
         let preamble = match line {
             Ok(Ok(line)) => Preamble::read(&line)?,
             Ok(Err(LineError::Closed | LineError::Broken(_))) => return Ok(None),
@@ -398,7 +398,7 @@ impl DaemonState {
             DoorName::Status => {
                 let status = self.status().await;
                 // The client may have disconnected.
-                let _unheard = write_line(&mut writer, &status).await;
+                let _ignored = write_line(&mut writer, &status).await;
                 None
             }
             DoorName::Hints => {
@@ -406,7 +406,7 @@ impl DaemonState {
                 let runtime = self.live.current();
                 let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(locale)).await;
                 // The client may have disconnected.
-                let _unheard = write_line(&mut writer, &hints.unwrap_or_default()).await;
+                let _ignored = write_line(&mut writer, &hints.unwrap_or_default()).await;
                 None
             }
             DoorName::Stop => {
@@ -472,7 +472,7 @@ impl DaemonState {
 async fn send_refusal(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
     tracing::debug!("a client was refused: {}", refusal.error);
     // The refusal is dropped if the client does not read it before the timeout.
-    let _unheard = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, write_line(stream, refusal)).await;
+    let _ignored = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, write_line(stream, refusal)).await;
 }
 
 async fn write_line(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) -> io::Result<()> {

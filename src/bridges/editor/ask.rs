@@ -107,7 +107,7 @@ async fn ask_server(
     params: &Value,
     deadline: Instant,
 ) -> (ServerAskOutcome, Option<Arc<Session>>) {
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
             Ok(session) => session,
@@ -116,7 +116,7 @@ async fn ask_server(
         match ask_session(inquiry, &session, &subject.path, method, params, deadline).await {
             Ok(Some(value)) => return (ServerAskOutcome::Answer(value), Some(session)),
             Ok(None) => return (ServerAskOutcome::NotOffered, Some(session)),
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => return (ServerAskOutcome::Failed(to_rpc_error(&error)), Some(session)),
         }
     }
@@ -130,7 +130,7 @@ async fn ask_session(
     params: &Value,
     deadline: Instant,
 ) -> Result<Option<Value>, AskError> {
-    let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+    let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
     if !session.supports_method(method, path, deadline).await? || !concerns_trigger(session, method, params) {
         return Ok(None);
     }
@@ -158,7 +158,7 @@ pub(super) async fn follow_up(
         return Ok(if method.ends_with("/resolve") { params } else { Value::Null });
     };
     let (subject, session, deadline) = resolve_ticket(inquiry, &ticket, method).await?;
-    let _viewing =
+    let _view_guard =
         session.enter_view(&inquiry.context.view, deadline).await.map_err(|error| to_rpc_error(&error))?;
     if method.ends_with("/resolve") && !session.resolves(method) {
         return Ok(params);
@@ -204,7 +204,7 @@ pub(super) async fn workspace_symbols(
         .map(|server| async move {
             let subject = server.example();
             let session = context.session(server.key, &subject, deadline).await.ok()?;
-            let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
+            let _view_guard = session.enter_view(&context.view, deadline).await.ok()?;
             // Many servers index the workspace only once one of its files is open.
             session.supports_method(METHOD, &subject.path, deadline).await.ok().filter(|serves| *serves)?;
             let found = session.relay_workspace(&inquiry.conventions, METHOD, params, deadline).await;
@@ -235,7 +235,7 @@ pub(super) async fn pass_through(
     let deadline = deadline(&inquiry.context, method);
     for (session, path) in concerned_sessions(context, inquiry, params, deadline).await {
         let request = async {
-            let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+            let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
             match &path {
                 Some(path) => session.relay(&inquiry.conventions, path, method, params, deadline).await,
                 None => session.relay_workspace(&inquiry.conventions, method, params, deadline).await,
@@ -259,7 +259,7 @@ pub(super) async fn forward_notification(
     let deadline = deadline(&inquiry.context, method);
     for (session, _) in concerned_sessions(context, inquiry, params, deadline).await {
         match session.enter_view(&inquiry.context.view, deadline).await {
-            Ok(_viewing) => session.relay_notification(&inquiry.conventions, method, params),
+            Ok(_view_guard) => session.relay_notification(&inquiry.conventions, method, params),
             Err(error) => tracing::debug!(method, "not passed on: {error}"),
         }
     }

@@ -206,7 +206,7 @@ async fn ask_server(
     gives: bool,
 ) -> ServerDiagnosticsOutcome {
     let deadline = deadline(&inquiry.context, METHOD);
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
             Ok(session) => session,
@@ -217,7 +217,7 @@ async fn ask_server(
         }
         let mark = session.server_news_mark(&subject.path);
         let request = async {
-            let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+            let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
             session.relay_diagnostics(&inquiry.conventions, &subject.path, deadline).await
         };
         match request.await {
@@ -225,7 +225,7 @@ async fn ask_server(
                 let heard = ServerDiagnosticsMark { session, path: subject.path.clone(), mark };
                 return ServerDiagnosticsOutcome::Found { items: found.items, known: found.known, heard };
             }
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => {
                 tracing::debug!(server, "no diagnostics: {error}");
                 return ServerDiagnosticsOutcome::Nothing;

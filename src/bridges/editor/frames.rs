@@ -25,9 +25,10 @@ pub(super) async fn filter_frames(read: impl AsyncRead + Unpin, mut write: impl 
     while let Some(frame) = next(&mut read).await {
         let body = match frame {
             Ok(body) => body,
-            Err(why) => {
-                tracing::warn!("a message of the editor was ignored: {why}");
-                let stand_in = json!({ "jsonrpc": "2.0", "id": null, "method": UNREADABLE, "params": why });
+            Err(reason) => {
+                tracing::warn!("a message of the editor was ignored: {reason}");
+                let stand_in =
+                    json!({ "jsonrpc": "2.0", "id": null, "method": UNREADABLE, "params": reason });
                 stand_in.to_string().into_bytes()
             }
         };

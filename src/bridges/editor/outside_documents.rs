@@ -46,7 +46,7 @@ pub(super) async fn answer_for_outside_document(
         let running = context.manager.sessions_for(&context.view);
         for session in running.into_iter().filter(|session| session.server() == server) {
             let request = async {
-                let _viewing = session.enter_view(&context.view, deadline).await?;
+                let _view_guard = session.enter_view(&context.view, deadline).await?;
                 session
                     .relay_outside_document(&inquiry.conventions, &stranger, feature.method, params, deadline)
                     .await

@@ -87,12 +87,12 @@ async fn hover(pages: &mut EditorTexts<'_>, subject: &LanguageFile, params: &Val
     if contents.is_empty() {
         return Ok(None);
     }
-    let why = missing_server_message(&answer.server_status);
+    let reason = missing_server_message(&answer.server_status);
     let place = candidates.first().map_or_else(String::new, |best| {
         let words = best.why.as_deref().unwrap_or_default();
         format!("\n\n*{}:{}: {words}*", best.path, best.range.start.line + 1)
     });
-    let contents = format!("{contents}{place}\n\n---\n\n*{MARK}: {why}*");
+    let contents = format!("{contents}{place}\n\n---\n\n*{MARK}: {reason}*");
     let mut value = json!({ "contents": { "kind": "markdown", "value": contents } });
     if let Some(range) = range.and_then(|range| pages.range(&subject.path, range)) {
         value["range"] = range;
@@ -177,8 +177,8 @@ fn missing_server_message(status: &ServerStatus) -> String {
 }
 
 async fn log_hinted_answer(context: &EditorContext, method: &str, status: Option<&ServerStatus>) {
-    let why = status.map_or_else(|| "no server runs here".to_owned(), missing_server_message);
-    let message = format!("{method} was answered from text search only: {why}");
+    let reason = status.map_or_else(|| "no server runs here".to_owned(), missing_server_message);
+    let message = format!("{method} was answered from text search only: {reason}");
     context
         .editor
         .notify("window/logMessage", json!({ "type": MESSAGE_TYPE_INFO, "message": message }))

@@ -43,7 +43,7 @@ pub(super) async fn run(context: Arc<EditorContext>) {
                         let request = editor.request("window/showMessageRequest", with_server_name(&server, params), deadline);
                         if let Ok(chosen) = request.await {
                             // The server may have exited meanwhile.
-                            let _unheard = answer.send(chosen);
+                            let _ignored = answer.send(chosen);
                         }
                     });
                 }

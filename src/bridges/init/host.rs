@@ -290,8 +290,8 @@ fn tools(
         }
         (McpHost::Zed | McpHost::Goose | McpHost::Cline | McpHost::Windsurf, Project) => {
             let title = request.host.title();
-            let why = format!("{title} takes MCP servers from its user's settings; use --scope user");
-            return Err(InitError::Unsupported(why));
+            let reason = format!("{title} takes MCP servers from its user's settings; use --scope user");
+            return Err(InitError::Unsupported(reason));
         }
         (McpHost::Cline, User) => {
             let path = home.join(".cline/data/settings/cline_mcp_settings.json");
@@ -327,7 +327,8 @@ fn editor_door(
     places: &HostDirectories,
     catalogue: &Catalogue,
 ) -> Result<HostConfigTarget, InitError> {
-    let unsupported = |why: &str| Err(InitError::Unsupported(format!("{} {why}", request.host.title())));
+    let unsupported =
+        |reason: &str| Err(InitError::Unsupported(format!("{} {reason}", request.host.title())));
     if request.profile.is_some() {
         return unsupported("is to get the editor door, which has no profile of tools");
     }

@@ -145,8 +145,8 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
 async fn query_status(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
     let connection = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
     let Some(DaemonConnection { mut reader, .. }) = connection else { return Ok(None) };
-    let unclear = |why: &dyn std::fmt::Display| {
-        ToolError::new(ErrorCode::Internal, format!("the daemon did not report its state: {why}"))
+    let unclear = |reason: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Internal, format!("the daemon did not report its state: {reason}"))
     };
     let line = timeout(DAEMON_STATUS_TIMEOUT, read_line(&mut reader, MAX_DAEMON_ANSWER_BYTES)).await;
     let line = line.map_err(|_| unclear(&"it does not respond in time"))?.map_err(|error| unclear(&error))?;

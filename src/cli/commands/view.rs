@@ -71,8 +71,8 @@ pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>)
 }
 
 async fn ask(connection: DaemonConnection, request: PageRequest) -> Result<PageReply, ToolError> {
-    let unclear = |why: &dyn std::fmt::Display| {
-        ToolError::new(ErrorCode::Internal, format!("the daemon did not answer about the page: {why}"))
+    let unclear = |reason: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Internal, format!("the daemon did not answer about the page: {reason}"))
     };
     let DaemonConnection { mut reader, mut writer, .. } = connection;
     let bytes = line(&request).map_err(|error| unclear(&error))?;

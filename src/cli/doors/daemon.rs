@@ -173,7 +173,7 @@ fn view_door(folders: Folders) -> DoorHandler {
             };
             let Ok(line) = preamble::line(&reply) else { return };
             // The client may have disconnected.
-            let _unheard = writer.write_all(&line).await;
+            let _ignored = writer.write_all(&line).await;
         })
     })
 }
@@ -339,6 +339,6 @@ fn forget_old_logs(folder: &Path) {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for file in files.filter(is_old) {
         // Another daemon may have removed it first.
-        let _gone = std::fs::remove_file(file);
+        let _ignored = std::fs::remove_file(file);
     }
 }

@@ -238,7 +238,7 @@ async fn exchange_command(
             RemoteCommandEvent::Alive => {}
             RemoteCommandEvent::Progress(event) => {
                 // The receiver may be closed.
-                let _unseen = progress.send(event);
+                let _ignored = progress.send(event);
             }
             RemoteCommandEvent::Reply { lines, status, out } => {
                 let mut bytes = vec![0; out];

@@ -61,7 +61,7 @@ async fn serve(mut connection: AcceptedConnection, memory: &Semaphore) -> Result
     let received =
         timeout(REMOTE_REQUEST_TIMEOUT, read_request(&mut connection.reader, lengths, memory)).await;
     let Ok(received) = received else { return Err(LineError::Closed) };
-    let Some((request, input, _room)) = received? else { return Err(LineError::Closed) };
+    let Some((request, input, _permit)) = received? else { return Err(LineError::Closed) };
     connection.client.count_call();
     let AcceptedConnection { runtime, mut reader, mut writer, closing, .. } = connection;
     let (sender, receiver) = unbounded_channel();

@@ -61,15 +61,15 @@ pub(crate) fn error_words(answer: &Answer<DiagnosticsOutput>) -> String {
     let items = &answer.output.diagnostics;
     let errors: Vec<&DiagnosticItem> = items.iter().filter(|item| item.severity == Severity::Error).collect();
     if errors.is_empty() {
-        let why =
+        let reason =
             answer.server_status.detail.clone().unwrap_or_else(|| "no server answered in time".to_owned());
         return match answer.verdict {
             Verdict::Complete => remark("no errors in the edited files"),
             Verdict::Partial => {
-                remark(&format!("no errors in the edited files; results may be incomplete: {why}"))
+                remark(&format!("no errors in the edited files; results may be incomplete: {reason}"))
             }
-            Verdict::NoData => remark(&format!("not checked yet: {why}")),
-            Verdict::Hints => remark(&format!("not checked: {why}")),
+            Verdict::NoData => remark(&format!("not checked yet: {reason}")),
+            Verdict::Hints => remark(&format!("not checked: {reason}")),
         };
     }
     let mut words = "lsp-tools: errors in the edited files, from this edit or from before:\n".to_owned();

@@ -42,8 +42,8 @@ pub(crate) fn plain_line(place: &Place, display: &DisplayCapabilities) -> String
         line.push_str(": ");
         line.push_str(&source_line(text, &place.range, display));
     }
-    if let Some(why) = &place.why {
-        line.push_str(&display.paint(DIM, &format!("  ({})", escape::words(why))));
+    if let Some(reason) = &place.why {
+        line.push_str(&display.paint(DIM, &format!("  ({})", escape::words(reason))));
     }
     line.push('\n');
     line

@@ -46,12 +46,12 @@ impl Session {
         let failure = raw.items.iter().find(|item| !self.is_about_text(item));
         let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };
         let [checker, message] = failure.map(|text| text.as_str().unwrap_or_default());
-        let why = format!(
+        let reason = format!(
             "{}: {checker} failed on this text in every attempt (`{message}`), so its findings are missing",
             self.server()
         );
         if raw.known == DiagnosticsCompleteness::Complete {
-            raw.known = DiagnosticsCompleteness::Partial(why);
+            raw.known = DiagnosticsCompleteness::Partial(reason);
         }
         raw.items = Arc::new(raw.items.iter().filter(|item| self.is_about_text(item)).cloned().collect());
         raw

@@ -84,7 +84,7 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<ServerFileDiagnostics, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         let (started, disk) = (Instant::now(), self.disk_revision());
         let fresh = match self.collect_diagnostics(path, CheckDemand::Awaited, deadline).await? {
             CollectedDiagnostics::Decoded(fresh) => fresh,
@@ -209,13 +209,13 @@ impl Session {
     /// Waits until the server registers pull diagnostics for `path`; false at the deadline or its
     /// end.
     async fn wait_for_offer(&self, path: &WorkspacePath, language_id: &str, deadline: Instant) -> bool {
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         loop {
             if self.offers(PULL, path, language_id) {
                 return true;
             }
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return false },
+                outcome = changes.changed() => if outcome.is_err() { return false },
                 _ = self.connection.wait_closed() => return false,
                 () = tokio::time::sleep_until(deadline) => return false,
             }

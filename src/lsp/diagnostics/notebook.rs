@@ -32,7 +32,7 @@ impl Session {
         language: &str,
         deadline: Instant,
     ) -> Result<ServerFileDiagnostics, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
         for _ in 0..=MAX_MOVING_FILE_RETRIES {
             let notebook = self.notebook(path).await?;
@@ -44,8 +44,8 @@ impl Session {
                 }
             };
             let Ok(mut opened) = timeout_at(deadline, self.notebooks.lock()).await else {
-                let why = format!("{} was still checking another notebook", self.server());
-                return Ok(in_notebook(&notebook, DiagnosticsCompleteness::NoData(why)));
+                let reason = format!("{} was still checking another notebook", self.server());
+                return Ok(in_notebook(&notebook, DiagnosticsCompleteness::NoData(reason)));
             };
             *opened += 1;
             let open = self.open_notebook(&notebook, &code, language, *opened);
@@ -79,8 +79,10 @@ impl Session {
         for (index, cell) in open.cells.iter().enumerate() {
             let raw = self.findings_in_cell(cell, deadline).await?;
             silent += usize::from(matches!(raw.known, DiagnosticsCompleteness::NoData(_)));
-            if let DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) = &raw.known {
-                lacks.push(why.clone());
+            if let DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) =
+                &raw.known
+            {
+                lacks.push(reason.clone());
             }
             found.notes.extend(raw.notes.iter().cloned());
             texts.set_own(virtual_file(cell), cell.buffer.clone());
@@ -90,8 +92,10 @@ impl Session {
         }
         found.notes.dedup();
         found.known = match lacks.into_iter().next() {
-            Some(why) if silent == open.cells.len() && silent > 0 => DiagnosticsCompleteness::NoData(why),
-            Some(why) => DiagnosticsCompleteness::Partial(why),
+            Some(reason) if silent == open.cells.len() && silent > 0 => {
+                DiagnosticsCompleteness::NoData(reason)
+            }
+            Some(reason) => DiagnosticsCompleteness::Partial(reason),
             None => DiagnosticsCompleteness::Complete,
         };
         Ok(found)
@@ -99,8 +103,8 @@ impl Session {
 
     /// The findings in one cell of an open notebook, pulled or pushed.
     async fn findings_in_cell(&self, cell: &Snapshot, deadline: Instant) -> Result<RawDiagnostics, AskError> {
-        let without = |why: String| {
-            RawDiagnostics::without_findings(cell.clone(), DiagnosticsCompleteness::NoData(why))
+        let without = |reason: String| {
+            RawDiagnostics::without_findings(cell.clone(), DiagnosticsCompleteness::NoData(reason))
         };
         let source = self.state.spec.diagnostics.source;
         if matches!(source, DiagnosticsSource::None | DiagnosticsSource::Tsserver) {

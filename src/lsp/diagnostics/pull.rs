@@ -58,7 +58,7 @@ impl Session {
         let left_out = left_out + answer.left_out;
         let known = match (answer.unfinished_work, checked) {
             (Some(work), _) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
-            (None, CheckFindings::Outdated(Some(why))) => DiagnosticsCompleteness::Partial(why),
+            (None, CheckFindings::Outdated(Some(reason))) => DiagnosticsCompleteness::Partial(reason),
             _ if left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(left_out)),
             _ => DiagnosticsCompleteness::Complete,
         };

@@ -267,7 +267,7 @@ impl Session {
         let mut seen = (0, 0, false);
         let mut confirmation: Option<BoxFuture<'_, ()>> = None;
         let mut confirmed = false;
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         loop {
             let pushes = self.state.pushes(path);
             let now = (pushes.count, pushes.idle, pushes.busy);
@@ -311,7 +311,7 @@ impl Session {
                     last_event = Instant::now();
                 }
                 () = wait_for(&mut confirmation), if !confirmed => confirmed = true,
-                _ = bell.changed() => {}
+                _ = changes.changed() => {}
                 reason = self.connection.wait_closed() => {
                     return Err(RequestError::Closed { reason }.into());
                 }
@@ -390,10 +390,10 @@ impl Session {
     /// server with findings is silent.
     async fn wait_for_another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
         let until = deadline.min(Instant::now() + required_quiet_time(&self.state.spec.diagnostics));
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while self.state.push_count(path) <= count {
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return },
+                outcome = changes.changed() => if outcome.is_err() { return },
                 _ = self.connection.wait_closed() => return,
                 () = tokio::time::sleep_until(until) => return,
             }

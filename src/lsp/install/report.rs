@@ -107,8 +107,8 @@ impl FetchReport {
     /// Lists the locked packages that were built from source, with the catalogue's reason.
     pub(super) fn built_notes(&self, recipe: &Recipe) -> Vec<String> {
         let note = |name: &String| {
-            let why = recipe.pip_source.get(name)?;
-            Some(format!("{name} was built from source, with build tools that are not locked: {why}"))
+            let reason = recipe.pip_source.get(name)?;
+            Some(format!("{name} was built from source, with build tools that are not locked: {reason}"))
         };
         self.built.iter().filter_map(note).collect()
     }

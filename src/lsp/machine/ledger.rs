@@ -83,7 +83,7 @@ fn forget_former_runs(runs: &Path) {
     let runs = std::fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
     for run in runs.filter(is_old) {
         // Another process may have been quicker.
-        let _gone = std::fs::remove_dir_all(run);
+        let _ignored = std::fs::remove_dir_all(run);
     }
 }
 

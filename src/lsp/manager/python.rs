@@ -162,8 +162,9 @@ async fn of_environment(
     match server.python_unrun {
         Some(PythonUnrun::StandIn) => match interpreter_wrapper(setup, libraries).await {
             Ok(interpreter) => given.interpreter = Some(interpreter),
-            Err(why) => {
-                given.lack = Some(format!("the environment `{name}` is not used ({why}), because {advice}"))
+            Err(reason) => {
+                given.lack =
+                    Some(format!("the environment `{name}` is not used ({reason}), because {advice}"))
             }
         },
         Some(PythonUnrun::Variable) if environment.folder.join("pyvenv.cfg").is_file() => return given,

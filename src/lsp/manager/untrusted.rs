@@ -31,8 +31,8 @@ pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Re
         return Err(refusal_text(&format!("{key} runs code of this project when it starts")));
     }
     let Some(untrusted) = &server.untrusted else { return Ok(server.clone()) };
-    if let Some(why) = start_refusal(key, server, root) {
-        return Err(why);
+    if let Some(reason) = start_refusal(key, server, root) {
+        return Err(reason);
     }
     let mut server = server.clone();
     server.command.extend(untrusted.args.iter().cloned());
@@ -50,8 +50,8 @@ pub(super) fn start_refusal(key: &str, server: &ServerSpec, root: &Path) -> Opti
 }
 
 /// The sentence that refuses a start for want of trust.
-pub(super) fn refusal_text(why: &str) -> String {
-    format!("{why}; to allow that, run: lsp-tools trust")
+pub(super) fn refusal_text(reason: &str) -> String {
+    format!("{reason}; to allow that, run: lsp-tools trust")
 }
 
 /// The folder in which it is started, if that is not its root.

@@ -43,7 +43,7 @@ impl fmt::Display for UnreadReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Submodule => out.write_str("it is a submodule"),
-            Self::NoFile(why) | Self::Other(why) => out.write_str(why),
+            Self::NoFile(reason) | Self::Other(reason) => out.write_str(reason),
         }
     }
 }
@@ -91,7 +91,7 @@ impl ComparedTexts {
 
     /// The reasons that the list may be incomplete, in sentences.
     pub(crate) fn gaps(&self) -> Vec<String> {
-        let submodules = self.unread.iter().filter(|(_, why)| *why == UnreadReason::Submodule);
+        let submodules = self.unread.iter().filter(|(_, reason)| *reason == UnreadReason::Submodule);
         let mut gaps: Vec<String> = submodules
             .map(|(path, _)| {
                 format!("{} is a submodule: changes between its commits are not checked", path.display())
@@ -141,8 +141,8 @@ impl ComparedTexts {
         let before = side_text(context, renamed_from.as_ref().unwrap_or(&path), before, blobs);
         let after = side_text(context, &path, after, blobs);
         let (before, after) = match (before, after) {
-            (SideText::Unread(why), _) | (_, SideText::Unread(why)) => {
-                self.unread.push((path, why));
+            (SideText::Unread(reason), _) | (_, SideText::Unread(reason)) => {
+                self.unread.push((path, reason));
                 return;
             }
             (SideText::Absent, SideText::Absent) => return,
@@ -166,11 +166,11 @@ fn side_text(
     side: &ComparedFile,
     blobs: &BTreeMap<String, BlobContent>,
 ) -> SideText {
-    let unread = |why: &str| SideText::Unread(UnreadReason::Other(why.to_owned()));
+    let unread = |reason: &str| SideText::Unread(UnreadReason::Other(reason.to_owned()));
     match side {
         ComparedFile::Absent => SideText::Absent,
         ComparedFile::Submodule => SideText::Unread(UnreadReason::Submodule),
-        ComparedFile::Other(why) => SideText::Unread(UnreadReason::NoFile(format!("it is {why}"))),
+        ComparedFile::Other(reason) => SideText::Unread(UnreadReason::NoFile(format!("it is {reason}"))),
         ComparedFile::OnDisk => {
             let limit = context.config.settings.limits.max_file_bytes;
             match context.workspace.read_text_up_to(path, limit) {

@@ -132,7 +132,7 @@ async fn users(
 ) -> Option<BTreeSet<(WorkspacePath, Position)>> {
     let subject = LanguageFile { path: one.path.clone(), language: Some(one.language.clone()) };
     let session = navigating_session(context, &subject, deadline).await?;
-    let _viewing = session.enter_view(view, deadline).await.ok()?;
+    let _view_guard = session.enter_view(view, deadline).await.ok()?;
     let answer = session.navigate(Navigation::References, &one.path, at, deadline).await.ok()?;
     if answer.unfinished_work.is_some() {
         return None;

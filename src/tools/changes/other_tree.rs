@@ -203,7 +203,7 @@ impl EarlierCommit {
         match self.written.get() {
             None => Vec::new(),
             Some(Ok(tree)) => tree.gaps.clone(),
-            Some(Err(why)) => vec![why.clone()],
+            Some(Err(reason)) => vec![reason.clone()],
         }
     }
 

@@ -75,8 +75,8 @@ fn session(
                 ..lost
             })
         }
-        Err(why) => {
-            harvest.skip(ChatSource::CopilotCli, id, why);
+        Err(reason) => {
+            harvest.skip(ChatSource::CopilotCli, id, reason);
             known.belongs_to(root).then_some(lost)
         }
     }

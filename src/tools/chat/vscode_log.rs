@@ -41,7 +41,7 @@ pub(super) fn replay_log(text: &str) -> Result<VscodeSessionData, SessionFileErr
         if line.trim().is_empty() {
             continue;
         }
-        let broken = |why: String| SessionFileError::Broken(format!("line {}: {why}", at + 1));
+        let broken = |reason: String| SessionFileError::Broken(format!("line {}: {reason}", at + 1));
         let parsed: VscodeLogLine<'_> = match serde_json::from_str(line) {
             Ok(parsed) => parsed,
             Err(_) if lines.peek().is_none() && !line.ends_with('\n') && data.is_some() => break,
@@ -57,7 +57,7 @@ pub(super) fn replay_log(text: &str) -> Result<VscodeSessionData, SessionFileErr
             }
             (1..=3, None) => return Err(broken("a change without a session to change".to_owned())),
             (kind @ 1..=3, Some(data)) => {
-                apply_change(data, kind, &parsed).map_err(|why| broken(why.to_owned()))?;
+                apply_change(data, kind, &parsed).map_err(|reason| broken(reason.to_owned()))?;
             }
             (kind, _) => return Err(broken(format!("{kind} is not a kind of change"))),
         }

@@ -163,8 +163,8 @@ impl Baseline {
 
     /// The reason that unchecked files may have new errors, in a sentence.
     pub(super) fn search_gap(&self, unknown: Option<String>) -> Option<String> {
-        let why = unknown.or_else(|| self.impact.cut.then(|| SEARCH_CUT.to_owned()))?;
-        Some(format!("{why}: files that were not checked may break as well"))
+        let reason = unknown.or_else(|| self.impact.cut.then(|| SEARCH_CUT.to_owned()))?;
+        Some(format!("{reason}: files that were not checked may break as well"))
     }
 
     /// The verdict: complete if every file was, both times; no data if no file has any, or the

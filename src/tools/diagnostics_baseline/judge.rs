@@ -97,19 +97,19 @@ pub(super) fn check_askable(
     for server in resting {
         match context.manager.locate(server, path) {
             Ok(_) => drop(installed.get_or_insert(server)),
-            Err(why) => drop(refused.get_or_insert((server, why))),
+            Err(reason) => drop(refused.get_or_insert((server, reason))),
         }
     }
     match (installed, refused) {
         _ if runs => context.start_servers_for(subject),
         (Some(_), _) if context.keeps_servers() => context.start_servers_for(subject),
         (Some(server), _) => {
-            let why = format!(
+            let reason = format!(
                 "not checked: {server} is not running; run `lsp-tools check`, or edit with `--diagnostics`"
             );
-            return Err(DiagnosticsStatement::no_data(why));
+            return Err(DiagnosticsStatement::no_data(reason));
         }
-        (None, Some((server, why))) => return Err(unavailable(context, subject, server, &why)),
+        (None, Some((server, reason))) => return Err(unavailable(context, subject, server, &reason)),
         (None, None) => {}
     }
     Ok(())
@@ -129,11 +129,11 @@ fn unavailable(
     context: &Context,
     subject: &LanguageFile,
     server: &str,
-    why: &SessionUnavailable,
+    reason: &SessionUnavailable,
 ) -> DiagnosticsStatement {
     let language = subject.language.as_deref();
-    if !matches!(why, SessionUnavailable::Missing { .. }) {
-        return DiagnosticsStatement::hints(format!("not checked: {why}"));
+    if !matches!(reason, SessionUnavailable::Missing { .. }) {
+        return DiagnosticsStatement::hints(format!("not checked: {reason}"));
     }
     // Data formats of a project need no server.
     if language.is_some_and(|language| context.catalogue().is_data(language)) {

@@ -125,8 +125,8 @@ impl BreakageWatch {
         mode: BreakageMode,
     ) -> Result<Self, DiagnosticsStatement> {
         if mode == BreakageMode::Unwanted {
-            let why = "not checked: the call set `diagnostics: false`";
-            return Err(DiagnosticsStatement::no_data(why.to_owned()));
+            let reason = "not checked: the call set `diagnostics: false`";
+            return Err(DiagnosticsStatement::no_data(reason.to_owned()));
         }
         let own = edits.iter().flat_map(|edit| {
             let old = edit.renamed_from.as_ref().map(|path| (path, edit.before.as_deref()));
@@ -139,7 +139,7 @@ impl BreakageWatch {
             let subject = LanguageFile { path: path.clone(), language: language_of(context, path, text) };
             match judge::check_askable(context, &subject, mode) {
                 Ok(()) => subjects.push(subject),
-                Err(why) => drop(refused.get_or_insert(why)),
+                Err(reason) => drop(refused.get_or_insert(reason)),
             }
         }
         if subjects.is_empty() {

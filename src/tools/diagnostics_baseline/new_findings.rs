@@ -116,13 +116,13 @@ impl Baseline {
             let Some(old) = earlier_path(edits, path).filter(|_| !report.items.is_empty()) else {
                 return true;
             };
-            let why = match self.before.get(old) {
+            let reason = match self.before.get(old) {
                 Some(before) if super::was_looked_at(before) => return true,
                 Some(before) => before.detail.clone(),
                 None => None,
             };
-            let why = why.unwrap_or_else(|| "the earlier file could not be checked".to_owned());
-            found.unjudged.push((path.clone(), format!("its earlier findings are unknown: {why}")));
+            let reason = reason.unwrap_or_else(|| "the earlier file could not be checked".to_owned());
+            found.unjudged.push((path.clone(), format!("its earlier findings are unknown: {reason}")));
             false
         });
         after

@@ -16,7 +16,7 @@ pub(super) const RUNNER: &str = include_str!("runner.py");
 pub(super) fn manifest(file: &DropInFile) -> Option<Result<Value, String>> {
     let module = PythonModule::read(&file.text, Instant::now() + DEADLINE)?;
     let schema = module.constant("SCHEMA").transpose()?;
-    Some(schema.map_err(|why| format!("`SCHEMA` must be a literal: {why}")).and_then(|schema| {
+    Some(schema.map_err(|reason| format!("`SCHEMA` must be a literal: {reason}")).and_then(|schema| {
         if !module.has_function("execute") {
             return Err("it has `SCHEMA` but no function `execute(tool_input, ctx)`".to_owned());
         }

@@ -78,10 +78,10 @@ impl DropIn {
 
     /// The program, and the expected content of it and its files.
     fn program(&self, context: &Context) -> Result<(PathBuf, Vec<FilePin>), ToolError> {
-        let refused = |code, why: String| self.error(code, format!("does not run: {why}"));
+        let refused = |code, reason: String| self.error(code, format!("does not run: {reason}"));
         let Some(pin) = &self.pin else {
             let program = pin::resolve_program(&self.manifest, &context.workspace);
-            return Ok((program.map_err(|why| refused(ErrorCode::NotFound, why))?, Vec::new()));
+            return Ok((program.map_err(|reason| refused(ErrorCode::NotFound, reason))?, Vec::new()));
         };
         // A script may have changed since the tool was found.
         let now = pin::trust_needs(context, &self.manifest);
@@ -89,7 +89,7 @@ impl DropIn {
             true => pin::check_trusted(context, &self.manifest.name, &now.text).map(|()| now),
             false => Err("its files were changed; `lsp-tools trust` shows what it would run now".to_owned()),
         });
-        let now = same.map_err(|why| refused(ErrorCode::Denied, why))?;
+        let now = same.map_err(|reason| refused(ErrorCode::Denied, reason))?;
         Ok((now.program, now.pins))
     }
 

@@ -96,8 +96,8 @@ pub(crate) enum GitError {
 }
 
 impl GitError {
-    fn refused(why: impl Into<String>) -> Self {
-        Self::Refused { why: why.into() }
+    fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { why: reason.into() }
     }
 
     fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {

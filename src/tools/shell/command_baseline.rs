@@ -92,8 +92,8 @@ impl CommandBaseline {
                 baseline.compare(context, &edits, &View::disk()).await.into()
             }
             None if edits.is_empty() && !unknown.is_empty() => {
-                let why = format!("not checked: {}", note("; `lsp_diagnostics` reports the current ones"));
-                return DiagnosticsStatement::no_data(why).into();
+                let reason = format!("not checked: {}", note("; `lsp_diagnostics` reports the current ones"));
+                return DiagnosticsStatement::no_data(reason).into();
             }
             None => EditJudge::Afterwards(BreakageMode::Unsaid).judge(context, &edits, &View::disk()).await,
         };

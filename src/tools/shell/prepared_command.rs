@@ -128,8 +128,8 @@ fn decide_confinement(
         )),
         (_, Ok(())) => Ok(Enforced::Landlock),
         (SandboxMode::Auto, Err(_)) if !no_tcp => Ok(Enforced::None),
-        (_, Err(why)) => Err(refused_error(
-            &format!("the settings require the sandbox, which is not available: {why}"),
+        (_, Err(reason)) => Err(refused_error(
+            &format!("the settings require the sandbox, which is not available: {reason}"),
             "put `sandbox = \"auto\"` and `network = \"open\"` under [bash] in lsp-tools.toml to run commands without it",
         )),
     }
@@ -159,7 +159,7 @@ impl PreparedCommand {
                     confinement.writable = sandbox_writable(context, Some(caches.folder));
                     first = CACHES_AGAIN;
                 }
-                Err(why) => no_caches = Some(why),
+                Err(reason) => no_caches = Some(reason),
             }
         }
         let mut line = first.to_owned();
@@ -207,9 +207,9 @@ async fn command_caches(
         // command.
         tokio::task::spawn_blocking(move || wanted.clear_others());
     }
-    Ok(made.map_err(|why| {
-        tracing::warn!("{why}");
-        why.to_string()
+    Ok(made.map_err(|reason| {
+        tracing::warn!("{reason}");
+        reason.to_string()
     }))
 }
 

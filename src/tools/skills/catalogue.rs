@@ -50,7 +50,7 @@ impl SkillCatalogue {
                 Ok(skill) => {
                     catalogue.skills.insert(name, Skill { order, ..skill });
                 }
-                Err((shown, why)) => catalogue.left_out.push((name, format!("{shown}: {why}"))),
+                Err((shown, reason)) => catalogue.left_out.push((name, format!("{shown}: {reason}"))),
             }
         }
         catalogue
@@ -58,7 +58,7 @@ impl SkillCatalogue {
 
     fn check_skill(&self, context: &Context, place: SkillFolder) -> Result<Skill, (String, String)> {
         let shown = place.display_name();
-        let refused = |why: String| (shown.clone(), why);
+        let refused = |reason: String| (shown.clone(), reason);
         if !is_name(&place.name) {
             return Err(refused("its name must be at most 64 of a-z, 0-9, `-` and `_`".to_owned()));
         }

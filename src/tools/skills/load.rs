@@ -30,8 +30,8 @@ pub(crate) fn find<'a>(catalogue: &'a SkillCatalogue, name: &str) -> Result<&'a 
     if let Some(skill) = catalogue.skills.get(name) {
         return Ok(skill);
     }
-    if let Some((_, why)) = catalogue.left_out.iter().find(|(left_out, _)| left_out == name) {
-        return Err(ToolError::new(ErrorCode::Denied, format!("the skill is not loaded: {why}")));
+    if let Some((_, reason)) = catalogue.left_out.iter().find(|(left_out, _)| left_out == name) {
+        return Err(ToolError::new(ErrorCode::Denied, format!("the skill is not loaded: {reason}")));
     }
     let error = ToolError::new(ErrorCode::NotFound, format!("there is no skill {name:?}"));
     Err(match nearest_word(name, catalogue.skills.keys().map(String::as_str)) {

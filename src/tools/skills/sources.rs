@@ -120,7 +120,7 @@ pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
     let mut take = |found: Result<Vec<SkillFolder>, String>| match found {
         Ok(found) => places.extend(found),
-        Err(why) => left_out.push(why),
+        Err(reason) => left_out.push(reason),
     };
     for below in OF_HOME {
         let folder = context.folders.home.as_ref().map(|home| home.join(below));

@@ -62,9 +62,9 @@ impl NameSearch<'_> {
             ));
         }
         if !unseen.is_empty() {
-            let place = |(place, why): (String, String)| match why.is_empty() {
+            let place = |(place, reason): (String, String)| match reason.is_empty() {
                 true => place,
-                false => format!("{place} ({why})"),
+                false => format!("{place} ({reason})"),
             };
             let places = list(unseen.into_iter().map(place).collect());
             notes.push(format!("no server searched for `{query}` where the text defines it: {places}"));
@@ -114,8 +114,8 @@ impl Context {
                     TextSymbol::Unlisted => {
                         doubts.unlisting.insert(session.server().to_owned());
                     }
-                    TextSymbol::Unseen(place, why) => {
-                        doubts.unseen.insert(place, why);
+                    TextSymbol::Unseen(place, reason) => {
+                        doubts.unseen.insert(place, reason);
                     }
                 }
             }
@@ -136,8 +136,8 @@ impl Context {
         let FileRef::Inside(path) = &symbol.location.file else { return TextSymbol::Known };
         let Some((_, coverage)) = self.text_coverage(search, path) else { return TextSymbol::Known };
         let is_named = symbol.name == search.query;
-        if let Some(why) = unknown.get(&coverage) {
-            TextSymbol::Unseen(coverage_name(&coverage), why.clone())
+        if let Some(reason) = unknown.get(&coverage) {
+            TextSymbol::Unseen(coverage_name(&coverage), reason.clone())
         } else if is_named && !listed.named.contains(&coverage) || !listed.wanted.contains(&coverage) {
             TextSymbol::Unlisted
         } else if is_named && session.leaves_files_out(path) && !has_symbol_at(&search.found.symbols, symbol)

@@ -181,8 +181,8 @@ impl Context {
                 true => self.ask_language(search, &language, &subject).await,
                 false => Some(format!("{MAX_NAME_SEARCH_COVERAGES} others were asked")),
             };
-            if let Some(why) = failure {
-                unknown.insert(coverage, why);
+            if let Some(reason) = failure {
+                unknown.insert(coverage, reason);
             }
         }
         unknown
@@ -212,7 +212,7 @@ impl Context {
         deadline: Instant,
     ) -> SymbolSearchAnswer {
         let started = Instant::now();
-        let mut met_crash = false;
+        let mut has_crashed = false;
         loop {
             let session = match self.session(server, subject, deadline).await {
                 Ok(session) => session,
@@ -240,7 +240,7 @@ impl Context {
                     return SymbolSearchAnswer::By { session, symbols, left_out, status, verdict };
                 }
                 // A crash is often caused by a single request.
-                Err(error) if error.is_closed() && !met_crash => met_crash = true,
+                Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
                 Err(error) => {
                     return SymbolSearchAnswer::Not(
                         self.failed_status(&session, subject, &error, started).await,
@@ -262,7 +262,7 @@ impl Context {
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
             tracing::debug!("no example file: {error}");
         }
-        let _viewing = viewing?;
+        let _view_guard = viewing?;
         let mut unknown = None;
         if session.knows_open_files(&subject.path) {
             unknown = self.open_mentioning_files(session, subject, query, deadline).await;

@@ -93,7 +93,7 @@ impl<'a> TextEvidenceByLanguage<'a> {
         selected
     }
 
-    /// The languages beside those of `asked` that may have a symbol of the name.
+    /// The languages beside those of `queried` that may have a symbol of the name.
     pub(super) fn unasked_languages(
         &self,
         queried: &BTreeSet<String>,

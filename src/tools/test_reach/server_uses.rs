@@ -93,7 +93,7 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
         if session.knows_open_files(&subject.path) {
             let opened = self.context.open_mentioning_files(&session, &subject, &unit.name, self.deadline);
             let doubt = Box::pin(opened).await;
@@ -149,7 +149,7 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
         let answer = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
         let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
         if let Some(work) = &answer.unfinished_work {

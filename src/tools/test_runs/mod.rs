@@ -140,8 +140,14 @@ pub(crate) struct TestRunPlan {
 }
 
 impl TestRunPlan {
-    fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { command: command.into(), why: why.into(), notes: Vec::new(), files: Vec::new(), set_up: None }
+    fn new(command: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            why: reason.into(),
+            notes: Vec::new(),
+            files: Vec::new(),
+            set_up: None,
+        }
     }
 
     /// Appends words to the command, quoted if necessary.

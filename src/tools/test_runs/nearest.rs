@@ -25,7 +25,7 @@ pub(crate) struct ProjectReader<'a> {
 }
 
 impl ProjectReader<'_> {
-    /// Calls `look` with a reader for the caller of `context`.
+    /// Calls `plan` with a reader for the caller of `context`.
     pub(crate) fn with<T>(context: &Context, plan: impl FnOnce(&ProjectReader<'_>) -> T) -> T {
         let read = |path: &WorkspacePath| context.saved_text(path).ok();
         let python = |folder: &WorkspacePath| context.manager.python_environment(folder);

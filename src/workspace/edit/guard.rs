@@ -45,7 +45,7 @@ impl WorkspaceGuard {
         touch: TouchKind,
         given: &WorkspacePath,
     ) -> Result<(), EditError> {
-        self.refusal_reason(path, touch).map_or(Ok(()), |why| Err(control_error(given, why)))
+        self.refusal_reason(path, touch).map_or(Ok(()), |reason| Err(control_error(given, reason)))
     }
 
     /// Refuses `path`, without links, if it is, or lies in, a folder that its content identifies as

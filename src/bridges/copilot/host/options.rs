@@ -48,7 +48,7 @@ impl HostOptions {
     /// Sends an event to the session's observer.
     pub(super) fn send_event(&self, event: HostEvent) {
         // The receiver may be closed.
-        let _unseen = self.events.send(event);
+        let _ignored = self.events.send(event);
     }
 }
 

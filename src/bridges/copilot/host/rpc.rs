@@ -46,7 +46,7 @@ pub(super) struct QuestionAnswer(oneshot::Sender<Value>);
 impl QuestionAnswer {
     pub(super) fn send(self, result: Value) {
         // The peer may have disconnected.
-        let _unheard = self.0.send(result);
+        let _ignored = self.0.send(result);
     }
 }
 

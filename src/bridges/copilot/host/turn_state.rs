@@ -74,7 +74,7 @@ impl HostTurnState {
 
     fn send_note(&self, what: &str) {
         // The receiver may be closed.
-        let _unseen = self.events.send(HostEvent::Note(what.to_owned()));
+        let _ignored = self.events.send(HostEvent::Note(what.to_owned()));
     }
 }
 

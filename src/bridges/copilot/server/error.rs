@@ -117,8 +117,8 @@ impl CopilotError {
 }
 
 impl From<SessionUnavailable> for CopilotError {
-    fn from(why: SessionUnavailable) -> Self {
-        match why {
+    fn from(reason: SessionUnavailable) -> Self {
+        match reason {
             SessionUnavailable::Missing { searched, .. } => Self::Missing { searched },
             SessionUnavailable::Failed { detail, .. } => Self::Start { detail },
             other => Self::Start { detail: other.to_string() },

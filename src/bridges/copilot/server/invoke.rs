@@ -108,7 +108,7 @@ async fn run(
 ) -> InvocationAnswer {
     let effect = offered.map_or(Effect::Read, |offered| offered.definition.card.effect);
     let cancelled = turn.over.child_token();
-    let _ended = cancelled.clone().drop_guard();
+    let _cancel_on_drop = cancelled.clone().drop_guard();
     let call = async {
         let _place = context.at_once.acquire().await;
         let answered = context.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);

@@ -184,12 +184,12 @@ fn refused_tools(message: &str, offer: &CopilotOffer) -> Vec<UnregisteredTool> {
         let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
         let name = after[..digits].parse::<usize>().ok().and_then(|at| names.get(at).copied());
         let Some(name) = name else { continue };
-        let why = after[digits..].trim_start_matches('/').trim();
+        let reason = after[digits..].trim_start_matches('/').trim();
         match found.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.why.push_str(&format!("; {why}")),
+            Some(known) => known.why.push_str(&format!("; {reason}")),
             None => found.push(UnregisteredTool {
                 name: name.to_owned(),
-                why: format!("the server rejects it: {why}"),
+                why: format!("the server rejects it: {reason}"),
             }),
         }
     }

@@ -229,7 +229,7 @@ async fn put_questions(
 ) -> std::convert::Infallible {
     while let Some(question) = questions.recv().await {
         // The daemon may have exited.
-        let _unheard = match question {
+        let _ignored = match question {
             QuestionForApprover::Leave(request, answer) => answer.send(approver.ask(&request).await).is_ok(),
             QuestionForApprover::Form(form, answer) => answer.send(approver.fill_form(&form).await).is_ok(),
         };
@@ -268,7 +268,7 @@ impl ApproverHandler {
         let (sender, answered) = oneshot::channel();
         if let Some(call) = self.0.lock().get(&asked.call) {
             // A call that has just ended is not waiting for questions.
-            let _unheard = call.send(question(asked.question, sender));
+            let _ignored = call.send(question(asked.question, sender));
         }
         PeerResponse::Later(Box::pin(async move {
             serde_json::to_value(answered.await.unwrap_or(nobody)).map_err(invalid)

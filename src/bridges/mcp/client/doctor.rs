@@ -26,8 +26,8 @@ pub(super) async fn examine(server: &Arc<MountedMcpServer>) -> Vec<ToolSourceFin
         Err(error) => {
             let detail = match (&server.mount.transport, server.challenge()) {
                 (MountTransport::Http { url, .. }, Some(challenge)) => {
-                    let why = challenge.explain(server.name(), url, server.context.allowed_hosts()).await;
-                    examination.add("authorization", ToolSourceOutcome::Fault, why);
+                    let reason = challenge.explain(server.name(), url, server.context.allowed_hosts()).await;
+                    examination.add("authorization", ToolSourceOutcome::Fault, reason);
                     return examination.findings;
                 }
                 (MountTransport::Http { .. }, None) => {

@@ -42,7 +42,7 @@ pub(super) struct PendingElicitation {
 impl PendingElicitation {
     /// Answers it; the server may have given up waiting.
     pub(super) fn answer(self, answer: ElicitResult) {
-        let _unheard = self.answer.send(answer);
+        let _ignored = self.answer.send(answer);
     }
 }
 

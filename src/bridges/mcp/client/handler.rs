@@ -55,7 +55,7 @@ impl ProgressRouter {
         let mut hearers = self.0.lock();
         for (_, event) in hearers.early.iter().rev().filter(|(early, _)| *early == token) {
             // The receiver may be closed.
-            let _unheard = hearer.send(event.clone());
+            let _ignored = hearer.send(event.clone());
         }
         hearers.early.retain(|(early, _)| *early != token);
         hearers.known.insert(token.clone(), hearer);
@@ -66,7 +66,7 @@ impl ProgressRouter {
         let mut hearers = self.0.lock();
         match hearers.known.get(&token) {
             Some(hearer) => {
-                let _unheard = hearer.send(event);
+                let _ignored = hearer.send(event);
             }
             None => {
                 hearers.early.truncate(MAX_UNROUTED_PROGRESS_EVENTS - 1);

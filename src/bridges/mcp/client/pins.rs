@@ -153,9 +153,9 @@ impl Pins {
         let Some(name) = &self.name else { return Ok(MountPinRecord::default()) };
         let bytes = self.folder.read(name, MAX_PIN_FILE_BYTES).map_err(|error| error.to_string())?;
         let Some(bytes) = bytes else { return Ok(MountPinRecord::default()) };
-        let damaged = |why: String| {
+        let damaged = |reason: String| {
             format!(
-                "the approved definitions of its tools cannot be read ({why}); delete {FOLDER}/{} in the state folder to approve them again",
+                "the approved definitions of its tools cannot be read ({reason}); delete {FOLDER}/{} in the state folder to approve them again",
                 name.as_str()
             )
         };

@@ -242,9 +242,9 @@ impl MountedMcpServer {
 
     fn restart_refusal(&self, until: Instant) -> ToolError {
         let live = self.state.lock();
-        let why = live.error.clone().unwrap_or_default();
+        let reason = live.error.clone().unwrap_or_default();
         let what = format!(
-            "the MCP server `{}` ended {} times within {} s; next attempt in {} s; {why}",
+            "the MCP server `{}` ended {} times within {} s; next attempt in {} s; {reason}",
             self.name(),
             live.backoff.recent_exits(),
             RESTART_WINDOW.as_secs(),

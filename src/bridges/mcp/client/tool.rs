@@ -159,8 +159,8 @@ impl MountedAs {
         call: &Call<'_>,
         wanted: InputRequiredResult,
     ) -> Result<MountRetryInput, ToolError> {
-        let unsupported = |why: &str| {
-            let what = format!("{} wants input, and {why}", self.name());
+        let unsupported = |reason: &str| {
+            let what = format!("{} wants input, and {reason}", self.name());
             ToolError::new(ErrorCode::Unsupported, what)
         };
         let mut responses = InputResponses::new();
@@ -171,7 +171,7 @@ impl MountedAs {
                         return Err(unsupported("this client cannot ask a user for it"));
                     }
                     Ok(answer) => serde_json::to_value(elicitation::to_elicit_result(answer)),
-                    Err(why) => return Err(unsupported(why)),
+                    Err(reason) => return Err(unsupported(reason)),
                 },
                 InputRequest::ListRoots(_) => Ok(connection.roots()),
                 _ => return Err(unsupported("sampling is not supported")),
@@ -276,7 +276,7 @@ impl Drop for MountCallGuard {
         handle.spawn(async move {
             let params =
                 CancelledNotificationParam::new(Some(id), Some("the caller cancelled it".to_owned()));
-            let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(params)).await;
+            let _ignored = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(params)).await;
         });
     }
 }

@@ -92,8 +92,8 @@ pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarge
 }
 
 /// The error for an unknown URI. Its code is that of both eras: -32602 with the URI.
-fn not_found(uri: &str, why: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("resource not found: {why}"), Some(json!({"uri": uri})))
+fn not_found(uri: &str, reason: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("resource not found: {reason}"), Some(json!({"uri": uri})))
 }
 
 fn for_the_user() -> Annotations {
@@ -216,8 +216,8 @@ fn logs(runtime: &Runtime, uri: &str, server: Option<&str>) -> Result<String, Er
     }
     if !found {
         let known: Vec<&str> = logs.iter().map(|log| log.server.as_str()).collect();
-        let why = format!("no such server was started; started: {}", crate::text::quoted_list(&known));
-        return Err(not_found(uri, &why));
+        let reason = format!("no such server was started; started: {}", crate::text::quoted_list(&known));
+        return Err(not_found(uri, &reason));
     }
     Ok(text)
 }

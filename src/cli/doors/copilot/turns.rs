@@ -202,7 +202,7 @@ impl<'a> CopilotTurnDisplay<'a> {
     fn end_line(&mut self) {
         if std::mem::take(&mut self.open_line) {
             // The output may be closed; the exit status shows the result.
-            let _gone = self.console.print("\n");
+            let _ignored = self.console.print("\n");
         }
     }
 

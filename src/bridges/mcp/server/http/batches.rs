@@ -91,9 +91,9 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
 type AnswerStream = BodyStream<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>;
 
 /// The refusal of one message of a batch, as an event.
-fn event(item: &Value, why: &str) -> AnswerStream {
+fn event(item: &Value, reason: &str) -> AnswerStream {
     let id: Option<RequestId> = item.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INVALID_REQUEST, "message": why}});
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INVALID_REQUEST, "message": reason}});
     BodyStream::new(Full::new(Bytes::from(format!("data: {error}\n\n"))).boxed())
 }
 

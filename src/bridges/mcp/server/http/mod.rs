@@ -383,8 +383,8 @@ fn closing(mut answer: McpHttpResponse) -> McpHttpResponse {
     answer
 }
 
-fn plain(status: StatusCode, why: &'static str) -> McpHttpResponse {
-    let mut answer = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+fn plain(status: StatusCode, reason: &'static str) -> McpHttpResponse {
+    let mut answer = Response::new(Full::new(Bytes::from_static(reason.as_bytes())).boxed());
     *answer.status_mut() = status;
     let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(CONTENT_TYPE, kind);
