@@ -1,4 +1,5 @@
-//! A bare name that several symbols answer to: tools list the candidates, each by a name that means it alone, and guess none.
+//! A bare name that several symbols share: tools list the candidates with unambiguous names and
+//! guess none.
 
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ async fn ask(workspace: &TestWorkspace, tool: &str, symbol: &str) -> Value {
     workspace.answer(tool, json!({"symbol": symbol})).await
 }
 
-/// Asks every tool that shows one symbol, by a name of two and by one of one.
+/// Calls every tool that shows one symbol, with an ambiguous name and with a unique one.
 async fn check_tools(servers: &[&str]) {
     let workspace = project().opening().servers(servers).at_shell().open();
     for tool in ["explore", "lsp_hover", "lsp_references", "lsp_definition"] {

@@ -1,7 +1,7 @@
-//! Input that nobody should give, through the program as people call it: a clear sentence, the right exit status, and an end
-//! in bounded time.
+//! Invalid input on the command line: a clear sentence, the right exit status, and an end in
+//! bounded time.
 //!
-//! The server is the scripted one, for the made-up language of `.scr` files.
+//! The server is the scripted one, for the fictitious language of `.scr` files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const SOON: Duration = Duration::from_secs(60);
 const TEXT: &str = "def foo\nfoo WRONG\n";
 
-/// What the program said.
+/// The output of a run.
 #[derive(Debug)]
 struct Said {
     code: Option<i32>,
@@ -45,7 +45,8 @@ fn run<A: AsRef<OsStr>>(project: &Project, arguments: &[A]) -> Said {
     said
 }
 
-/// Words of the command line may come from anywhere: a CI system must not read a command of its own in an error.
+/// Words of the command line may come from anywhere; a CI system must not find its own commands in
+/// an error.
 #[test]
 fn usage_error_shows_words_of_the_command_line_escaped() {
     let project = project();
@@ -76,7 +77,7 @@ fn all_three(project: &Project, file: &OsStr) -> [Said; 3] {
     ]
 }
 
-/// Asserts that all three refuse the file with the sentence and the status.
+/// Asserts that all three commands refuse the file with the sentence and the status.
 #[track_caller]
 fn refused(project: &Project, file: impl AsRef<OsStr>, sentence: &str, code: i32) {
     for said in all_three(project, file.as_ref()) {
@@ -311,7 +312,7 @@ fn file_deleted_and_recreated_is_found_or_reported_missing() {
     deleting.join().expect("the deleting thread");
 }
 
-/// Ends the thread that deletes, also when the test fails.
+/// Ends the deleting thread, also if the test fails.
 struct StopOnDrop<'a>(&'a Stop);
 
 struct Stop(AtomicBool);

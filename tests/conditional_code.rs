@@ -1,10 +1,11 @@
-//! Code of other configurations: a server that compiles one does not list what uses a symbol there, and its answer says so.
+//! Code of other configurations: a server does not list uses in code that it does not compile, and
+//! its answer says so.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
 
-/// The answer to a question about a place, 0-based.
+/// The answer to a question about a 0-based position.
 async fn ask(
     workspace: &TestWorkspace,
     tool: &str,
@@ -19,7 +20,7 @@ async fn ask(
     workspace.ok(tool, arguments).await
 }
 
-/// Uses, callers and a rename of what stands at a place are `partial` and name `left_out`; those of `other` are `complete`.
+/// Uses, callers and renames are `partial` and name `left_out`; those of `other` are `complete`.
 pub async fn must_name(
     workspace: &TestWorkspace,
     (path, at): (&str, (u32, u32)),
@@ -43,8 +44,8 @@ pub async fn must_name(
     }
 }
 
-/// What a server says nothing of, since it leaves it out, is not said to be nothing: a hover at `left_out` is not `complete`, nor is a
-/// definition that is not found; those at `known` are.
+/// A hover at `left_out` is not `complete`, nor is a definition that is not found, since the server
+/// skips that code; those at `known` are.
 pub async fn must_doubt_silence(
     workspace: &TestWorkspace,
     left_out: (&str, (u32, u32)),
@@ -63,7 +64,7 @@ pub async fn must_doubt_silence(
     }
 }
 
-/// How far an answer can be relied on; of an edit, how far what it says of its consequences.
+/// The verdict of an answer; for an edit, the verdict of its diagnostics.
 fn verdict(answer: &Value) -> &Value {
     if answer["verdict"].is_null() { &answer["diagnostics"]["verdict"] } else { &answer["verdict"] }
 }

@@ -1,5 +1,5 @@
-//! The commands for files and edits as a process: what they print, what they change, and what they exit with. Nothing here
-//! needs a language server to run.
+//! The commands for files and edits as a process: output, changes and exit status. No test here
+//! needs a language server.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -38,7 +38,7 @@ fn err(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// The JSON on stdout, and nothing else in the whole output.
+/// The JSON on stdout; the whole output has nothing else.
 fn answer(output: &Output) -> Value {
     assert_eq!(err(output), "");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -67,7 +67,8 @@ fn read_command_prints_file_or_requested_lines() {
     expect(&run(&project, &["read", "--outline", "src/app.py"]), 0, "3-4 function greet\n");
 }
 
-/// A file that needs several pages comes out whole, in a few calls; a page of the tool's own size would need a thousand.
+/// A file of several pages is printed whole in a few calls; pages of the tool's own size would need
+/// a thousand.
 #[test]
 fn read_command_prints_a_long_file_whole() {
     let long: String = (1..=250_001).map(|number| format!("line {number}\n")).collect();

@@ -41,7 +41,7 @@ fn installed_by_name(project: &Project) -> BTreeMap<String, Vec<String>> {
     servers.chain(languages).collect()
 }
 
-/// A file name of each language of the catalogue.
+/// A file name for each language of the catalogue.
 fn sample_names() -> Vec<(String, String)> {
     let catalogue: toml::Table = toml::from_str(include_str!("../servers.toml")).unwrap();
     let languages = catalogue["language"].as_table().unwrap();
@@ -91,7 +91,7 @@ fn every_printed_install_command_brings_the_server_that_is_missing() {
     assert!(commands > 40, "{commands}");
 }
 
-/// Returns true if the language of a file is one of data, or builds other code.
+/// Returns true if a language is data, or builds other code.
 fn is_of_data(name: &str) -> bool {
     let catalogue: toml::Table = toml::from_str(include_str!("../servers.toml")).unwrap();
     let key = Catalogue::built_in().language_of(name, None).expect("a language");
@@ -207,7 +207,7 @@ fn version_of_a_server_that_an_interpreter_runs_is_its_own() {
     assert_eq!(row["version"], "2.6.2", "{row}");
 }
 
-/// Runs `install` with the programs of `bin` alone.
+/// Runs `install` with only the programs in `bin` on PATH.
 fn install_with(bin: &Path, server: &str) -> String {
     let project = Project::new([]);
     let output =
@@ -305,8 +305,8 @@ fn doctor_takes_missing_outlines_of_a_server_for_no_fault() {
     assert_eq!(doctor["servers"][0]["probe"]["detail"], "it does not list symbols");
 }
 
-/// A project whose scripted server is installed by a stand-in of npm, as a script that `env node`
-/// runs, and the folder of npm and node.
+/// A project whose scripted server is installed by a stand-in for npm, as a script for `env node`,
+/// and the folder with npm and node.
 fn project_with_script_of_node() -> (Project, PathBuf) {
     let project = Project::scripted(&json!({"diagnostics": {"mode": "pull"}}), "", [("a.scr", "one\n")]);
     let [program, scenario] = project.server_command();

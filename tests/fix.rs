@@ -1,4 +1,5 @@
-//! `fix` on real servers: one kind of action in several files, as one edit that is tried, made and taken back.
+//! `fix` on real servers: one kind of action in several files, as one edit that is previewed, made
+//! and undone.
 
 use crate::support::{Project, TestWorkspace};
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ const A: &str = "import sys\nimport os\n\nprint(os.name, sys.path)\n";
 const A_SORTED: &str = "import os\nimport sys\n\nprint(os.name, sys.path)\n";
 const B: &str = "import json\nimport os\n\nprint(os.name)\n";
 
-/// A workspace of these files with a server, at a shell.
+/// A workspace of these files with a server, as from a shell.
 fn stage(server: &str, files: &[(&str, &str)]) -> TestWorkspace {
     Project::new(files.iter().copied()).opening().servers(&[server]).at_shell().open()
 }

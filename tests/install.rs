@@ -1,4 +1,4 @@
-//! Servers installed for real, from the registries, into a temporary data folder.
+//! Real installations of servers, from the registries, into a temporary data folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ fn spawner() -> Spawner {
     Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()))
 }
 
-/// A workspace that no installation has anything to do with.
+/// A workspace that is unrelated to the installations.
 fn workspace() -> Workspace {
     Workspace::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/python")).unwrap()
 }
@@ -51,7 +51,7 @@ fn located(data: &Path, key: &str, program: PathBuf) -> LocatedProgram {
     }
 }
 
-/// The folders of installations, whole or not.
+/// The folders of installations, complete or not.
 fn installations(data: &Path, key: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(data.join("servers").join(key)).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().unwrap().is_dir()).map(|entry| entry.path()).collect()
@@ -113,7 +113,7 @@ async fn concurrent_installs_of_one_server_install_once() {
     assert!(install(data.path(), "ruff", &ruff).await.unwrap().already);
 }
 
-/// As where a home or its folder of data lies on another disk.
+/// The case of a home or data folder on another disk.
 #[tokio::test(flavor = "multi_thread")]
 async fn locked_packages_of_npm_install_below_a_symbolic_link() {
     let real = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ async fn locked_packages_of_npm_install_below_a_symbolic_link() {
     assert!(installed.program.starts_with(&link), "{:?}", installed.program);
 }
 
-/// Not a test: what the next one kills.
+/// Not a test: the process that the next test kills.
 #[test]
 #[ignore = "runs in a process of its own, which a test starts and kills"]
 fn installs_until_killed() {
@@ -297,7 +297,7 @@ async fn probe_process_past_deadline_is_killed() {
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-/// Every recipe of the catalogue, from the registries: gigabytes and minutes, so only when asked for.
+/// Every recipe of the catalogue, from the registries: gigabytes and minutes, so only on request.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "downloads every server of the catalogue"]
 async fn every_catalogue_recipe_installs_a_working_server() {
@@ -323,7 +323,8 @@ async fn every_catalogue_recipe_installs_a_working_server() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Whether the installed program speaks: a version alone does not show that its packages are whole.
+/// Returns true if the installed program responds: a version alone does not show that its packages
+/// are complete.
 async fn answers_initialize(server: &ServerSpec, located: &LocatedProgram) -> bool {
     let folders = located.path_folders.iter().cloned();
     let own = std::env::var_os("PATH").unwrap();

@@ -1,4 +1,5 @@
-//! A server that is missing: what the start names, and what its questions answer where the text has nothing either.
+//! A missing server: the hints at start, and answers to questions that the text cannot answer
+//! either.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -11,7 +12,7 @@ use super::first_contact::{json, said};
 use crate::support::Project;
 use crate::support::mcp::PATIENCE;
 
-/// Neither the workspace nor its servers know the names that are asked about.
+/// Neither the workspace nor its servers know the requested names.
 #[test]
 fn missing_server_and_unknown_name_answers_name_command_and_advice() {
     let project = Project::new([("a.py", "import os\n\nprint(unheard_of(os))\n")]);
@@ -89,7 +90,7 @@ fn missing_server_is_named_at_start_of_tool_calls_and_copilot_commands() {
     }
 }
 
-/// The look at a large workspace takes longer than the first answer, which does not wait for it.
+/// The scan of a large workspace takes longer than the first answer, which does not wait for it.
 #[test]
 fn mcp_start_answers_before_the_workspace_is_searched_and_names_each_server_once() {
     let project = Project::new([("a.py", "def greet():\n    pass\n")]);

@@ -1,4 +1,5 @@
-//! Several projects in one workspace: what is used across them is found where a server can know it, and is said where none does.
+//! Several projects in one workspace: uses across them are found if a server can know them, and
+//! reported otherwise.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +21,7 @@ async fn references(runtime: &Runtime, path: &str, name: &str) -> Answer<Locatio
     runtime.references(named(path, name), 100).await.expect("an answer")
 }
 
-/// The files of an answer with how many places each has.
+/// The files of an answer with the number of positions in each.
 fn files(answer: &Answer<LocationsOutput>) -> Vec<(&str, usize)> {
     let mut found: Vec<(&str, usize)> = Vec::new();
     for place in &answer.output.locations {
@@ -179,7 +180,7 @@ async fn references_and_implementations_across_typescript_packages_are_found_in_
     }
 }
 
-/// A project that has pyright list what is in `src`.
+/// A project that makes pyright list the files in `src`.
 const CONFIGURED: &str = "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n";
 
 const NESTED_PYTHON: [(&str, &str); 5] = [
@@ -190,7 +191,7 @@ const NESTED_PYTHON: [(&str, &str); 5] = [
     ("examples/one/one.py", "number: int = \"\"\n"),
 ];
 
-/// How many errors a file has.
+/// The number of errors in a file.
 async fn errors(runtime: &Runtime, path: &str) -> (Verdict, usize) {
     let found = runtime.diagnose(vec![path.into()], Some(Severity::Error), 10).await.expect("an answer");
     (found.verdict, found.output.count)
@@ -271,7 +272,7 @@ async fn references_in_files_that_configuration_leaves_out_are_found() {
     }
 }
 
-/// The servers that were asked about a file, and what the answer is worth.
+/// The servers that were asked about a file, and the verdict.
 async fn asked_servers(runtime: &Runtime, path: &str) -> (BTreeSet<String>, Verdict) {
     let answer = runtime.diagnose(vec![path.into()], None, 100).await.expect("a check");
     let found: Vec<&str> = answer.output.diagnostics.iter().map(|found| found.message.as_str()).collect();

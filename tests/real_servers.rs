@@ -1,4 +1,5 @@
-//! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
+//! The main path on real servers: each is asked on a copy of a fixture, before and after edits by
+//! other programs.
 
 use crate::support::{Project, real_servers};
 use lsp_tools::internals::lsp::Severity;
@@ -215,7 +216,7 @@ async fn clangd_diagnostics_follow_header_changes() {
     runtime.shutdown().await;
 }
 
-/// One check of everything, and the merged logs of its parts, find the same.
+/// A check of all files and the merged logs of its shards find the same.
 #[test]
 fn check_parts_merged_equal_one_whole_check() {
     let project = Project::of_fixture("python");

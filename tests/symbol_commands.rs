@@ -1,5 +1,5 @@
-//! The commands `explore`, `edit ADDRESS` and `fix` as processes: text, JSON, input, exit statuses, and the way back. Most of them go by the
-//! syntax tree alone; where a server's word counts, pyright or ruff answers.
+//! The commands `explore`, `edit ADDRESS` and `fix` as processes: text, JSON, input, exit statuses
+//! and undo. Most use the syntax tree only; pyright or ruff answers where a server is needed.
 
 use std::io::Write;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn has_status(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}{}", out(output), err(output));
 }
 
-/// What was said of a refused call, which has nothing to print.
+/// The message of a refused call, which prints no answer.
 #[track_caller]
 fn refused(output: &Output, status: i32, sentence: &str) {
     has_status(output, status);

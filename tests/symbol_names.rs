@@ -4,7 +4,7 @@ use lsp_tools::{Runtime, Target, Verdict};
 
 use crate::support::Project;
 
-/// The paths of the symbols called exactly `name`, the verdict, and all notes.
+/// The paths of the symbols with exactly the name `name`, the verdict, and all notes.
 async fn named(runtime: &Runtime, name: &str) -> (Vec<String>, Verdict, String) {
     let found = runtime.symbols(Target::Name(name.to_owned()), 100).await.expect("an answer");
     let symbols = found.output.symbols.into_iter().filter(|symbol| symbol.name == name);

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::daemon::house::{House, said};
 use crate::support::Project;
 
-/// Runs a command on a terminal of so many columns, and prints what it printed there, without colours and links.
+/// Runs a command on a terminal of this width, and returns its output without colours and links.
 const ON_A_TERMINAL: &str = r#"
 import fcntl, os, pty, re, struct, sys, termios
 size = struct.pack('HHHH', 40, int(sys.argv[1]), 0, 0)

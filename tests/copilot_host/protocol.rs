@@ -1,4 +1,4 @@
-//! The protocol, on a command line that does as it is told.
+//! The protocol, on a scripted command line.
 
 use std::process::Stdio;
 

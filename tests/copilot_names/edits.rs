@@ -1,4 +1,4 @@
-//! Names that change files.
+//! Names of tools that change files.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! `get_errors`: fresh, and with how far it can be relied on.
+//! `get_errors`: fresh diagnostics with their verdict.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! Names that read and find.
+//! Names of tools that read and search.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! The way of every call holds for the names too: rules, questions, hooks, the record; arguments are checked.
+//! The path of every call applies to the names too: rules, approval, hooks, the audit record,
+//! checked arguments.
 
 use std::fs;
 

@@ -1,12 +1,12 @@
-//! What editors ask for beside hovers and definitions: diagnostics that are pulled, hierarchies, lenses, formatting; and answers in
-//! the form that an editor of few abilities takes.
+//! Editor requests besides hovers and definitions: pulled diagnostics, hierarchies, lenses,
+//! formatting; and answers for an editor with few capabilities.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::Project;
 
-/// `foo` stands behind a character that has four bytes and two units of UTF-16.
+/// `foo` follows a character of four UTF-8 bytes and two UTF-16 units.
 const TEXT: &str = "🦀 def foo\n🦀 foo WRONG\n";
 
 fn range(start: [u32; 2], end: [u32; 2]) -> Value {
@@ -14,7 +14,7 @@ fn range(start: [u32; 2], end: [u32; 2]) -> Value {
     json!({"start": at(start), "end": at(end)})
 }
 
-/// In bytes, as the server says it, and in units of UTF-16, as the editor does.
+/// In bytes for the server, and in UTF-16 units for the editor.
 fn bytes() -> Value {
     range([1, 5], [1, 8])
 }

@@ -1,4 +1,4 @@
-//! Two servers of one file, and one editor that sees one server.
+//! Two servers for one file, and one editor that sees one server.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::client::{Client, able, open};
 use crate::support::{Project, SCRIPTED};
 
-/// A project whose `.scr` files two servers serve: the scripted one, and one called `second` that plays `second`.
+/// A project whose `.scr` files have two servers: the scripted one, and one called `second` that
+/// plays `second`.
 fn with_two(first: &Value, second: &Value, text: &str) -> Project {
     let project = Project::scripted(first, "", [("a.scr", text)]);
     let scenario = project.beside("logs").join("second.json");

@@ -1,11 +1,11 @@
-//! What is passed through: positions in the words of each side, and requests that nobody here knows.
+//! Relayed requests: positions in the encoding of each side, and unknown requests.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::Project;
 
-/// `foo` is defined behind a character that has four bytes and two units of UTF-16.
+/// `foo` is defined after a character of four UTF-8 bytes and two UTF-16 units.
 const TEXT: &str = "🦀 def foo\n🦀 foo WRONG\n";
 
 fn place(value: &Value) -> (u64, u64, u64) {

@@ -1,4 +1,5 @@
-//! The hooks of hosts: what `lsp-tools hook` answers, and that it never holds a host up; and the loops of real hosts (`just hosts`).
+//! The hooks of hosts: the answers of `lsp-tools hook`, its time limits, and the loops of real
+//! hosts (`just hosts`).
 
 mod model;
 mod real;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::daemon::house::{House, SOON, Said, said};
 use crate::support::{Project, real_servers, wait_until};
 
-/// A hook has ended long before this, also on a slow machine.
+/// The time limit of a hook, also on a slow machine.
 const ENDED: Duration = Duration::from_secs(20);
 
 fn hook(house: &House, words: &[&str], told: &Value) -> Said {
@@ -21,7 +22,7 @@ fn hook(house: &House, words: &[&str], told: &Value) -> Said {
     said(command, &told.to_string(), &words.join(" "))
 }
 
-/// Pyright, installed for a daemon that does not run yet.
+/// Pyright, installed for a daemon that is not running yet.
 fn cold_pyright() -> House {
     let mut house = House::of(Project::of_fixture("python"));
     house.prefix = Some(real_servers(&["pyright"]));
@@ -33,7 +34,7 @@ fn cold_pyright() -> House {
     house
 }
 
-/// Pyright in a daemon of its own, which has loaded the project.
+/// Pyright in a separate daemon, which has loaded the project.
 fn pyright() -> House {
     let house = cold_pyright();
     let warm = house.run(&["check", "greet", "--timeout", "60"]);
@@ -47,7 +48,7 @@ fn context(said: &Said) -> String {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The edit of a host, made and told.
+/// An edit by a host, made and reported.
 fn edited(house: &House, path: &str, old: &str, new: &str) -> Value {
     let before = house.project.read(path);
     house.project.write(path, before.replacen(old, new, 1));
@@ -121,7 +122,7 @@ fn search_hook_tells_definition_and_references_of_a_symbol() {
     }
 }
 
-/// What rules hide from every tool, a hook does not tell either.
+/// A hook does not show anything that rules hide from tools.
 #[test]
 #[ignore = "slow: just slow"]
 fn hook_tells_nothing_of_what_rules_hide() {
@@ -136,7 +137,7 @@ fn hook_tells_nothing_of_what_rules_hide() {
     assert!(words.starts_with("lsp-tools: not checked: ") && !words.contains("Argument"), "{words}");
 }
 
-/// The words that a host's model reads.
+/// The text for a host's model.
 fn words_for(host: &str, said: &Said) -> String {
     let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| json!(said.out));
     let told = match host {

@@ -1,4 +1,5 @@
-//! The clock on the wall jumps, ahead and back, while everything runs: answers stay right, waits stay bounded, what was kept is found again.
+//! The system clock jumps ahead and back during operation: answers stay right, waits stay bounded,
+//! stored data is found again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use crate::support::{Project, skipped};
 
 const YEAR: i64 = 365 * 24 * 3_600;
 
-/// A library that moves the clock for the programs that load it.
+/// A library that shifts the clock for the programs that load it.
 fn clock_library(project: &Project) -> Option<PathBuf> {
     let (source, library) =
         (concat!(env!("CARGO_MANIFEST_DIR"), "/tests/limits/clock.c"), project.beside("clock.so"));

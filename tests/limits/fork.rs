@@ -1,5 +1,5 @@
-//! A server of ours that may start no more processes and threads: what runs goes on answering, what needs another one says so, and all is well
-//! once there may be more.
+//! A server of ours that may start no more processes and threads: running parts go on answering,
+//! others report the limit, and all works again after the limit is raised.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,8 +26,8 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
     client.call(name, arguments)["structuredContent"].clone()
 }
 
-/// Gives the project programs of its own, ours and the scripted server: what was built where files are for their owner alone, another user
-/// cannot run.
+/// Gives the project its own copies of our binary and of the scripted server: another user cannot
+/// run files that only their owner may read.
 fn lend_programs(project: &Project) -> PathBuf {
     let folder = project.beside("bin");
     let lend = |program: &Path| {

@@ -1,4 +1,4 @@
-//! Edits of files over which their caller has unsaved text.
+//! Edits of files for which the caller has unsaved text.
 
 use lsp_tools::internals::runtime::Overlays;
 use serde_json::json;

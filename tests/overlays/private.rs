@@ -1,4 +1,5 @@
-//! Two who go on typing into the same file: one of them gets a server of its own, and nobody notices but the clock.
+//! Two clients that keep typing in the same file: one of them gets its own server, with no effect
+//! on answers except time.
 
 use std::path::Path;
 use std::sync::Arc;

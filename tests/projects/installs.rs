@@ -1,4 +1,5 @@
-//! What package managers install while servers run counts from the next answer on: the tools themselves, from their registries.
+//! Packages installed while servers run count from the next answer on: with the real tools, from
+//! their registries.
 
 use std::fs;
 use std::process::Command;
@@ -57,7 +58,7 @@ async fn npm_install_in_workspace_while_server_runs_resolves_imports() {
     runtime.shutdown().await;
 }
 
-/// With trust the environment's own interpreter is asked.
+/// With trust, the environment's own interpreter is asked.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn trusted_python_environment_is_run_and_followed() {

@@ -1,4 +1,5 @@
-//! Layouts as the tools make them (`fixtures/projects`), each with the answer of the language's own command line.
+//! Layouts as the tools make them (`fixtures/projects`), each compared with the language's own
+//! command line.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,7 @@ fn places(answer: &Answer<LocationsOutput>) -> Vec<String> {
     places.map(|place| format!("{}:{}", place.path, place.range.start.line + 1)).collect()
 }
 
-/// What `check` finds wrong in the files with this ending, all of it.
+/// All findings of `check` in the files with this extension.
 async fn errors(runtime: &Runtime, ending: &str) -> Vec<Finding> {
     let found = runtime.diagnose(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
     let items = found.output.diagnostics.iter().filter(|item| item.path.ends_with(ending));
@@ -44,7 +45,7 @@ fn inside(project: &Project, path: &str) -> String {
     Path::new(path).strip_prefix(&root).map_or(path.to_owned(), |path| path.display().to_string())
 }
 
-/// What pyright's command line finds wrong, with the interpreter of an environment.
+/// The findings of pyright's command line, with the interpreter of an environment.
 fn pyright(project: &Project, interpreter: &Path) -> Vec<Finding> {
     let program = server_program(&real_servers(&["pyright"]), "pyright").expect("pyright");
     let mut command = Command::new("node");

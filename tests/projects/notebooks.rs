@@ -1,4 +1,4 @@
-//! Notebooks in a check: the findings in their cells, and those that nobody can look at.
+//! Notebooks in a check: the findings in their cells, and notebooks that cannot be checked.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,8 @@ use crate::support::Project;
 
 const MODULE: &str = "def half(x: int) -> float:\n    return x / 2\n";
 
-/// Four cells of which two have code that the kernel reads; the strings have escapes before the names that are wrong.
+/// Four cells, two of them with code for the kernel; the strings have escapes before the wrong
+/// names.
 const NOTEBOOK: &str = r##"{
  "cells": [
   {"cell_type": "markdown", "source": ["# Title\n", "undefined_in_prose"]},
@@ -29,7 +30,7 @@ const NOTEBOOK: &str = r##"{
 }
 "##;
 
-/// The verdict on each file that was not checked whole, with the reason.
+/// The verdict on each file that was not checked completely, with the reason.
 fn incomplete(answer: &Value) -> Vec<[&str; 3]> {
     let files = answer["incomplete"].as_array().into_iter().flatten();
     files

@@ -1,5 +1,5 @@
-//! The versions of compilers, checkers and linters that projects pin: the answer is that of the pinned version, or partial with
-//! both versions named.
+//! Pinned versions of compilers, checkers and linters: the pinned version answers, or the answer is
+//! partial and names both versions.
 
 use std::os::unix::fs::symlink;
 
@@ -8,12 +8,12 @@ use lsp_tools::Verdict;
 use super::{codes, json, open};
 use crate::support::{Project, write_executable};
 
-/// An error of every version, and two that TypeScript reports by itself since version 6.
+/// An error in every version, and two that TypeScript reports by default since version 6.
 const SOURCE: &str = "export interface O { a?: string; b: number }\nfunction f(x) { return x.y }\n\
                       export function g(o: O): string { return o.a.length + f(o) }\nexport const n: number = 'x';\n";
 const OLD: &str = "typescript-language-server@5.4.5";
 
-/// A project whose own TypeScript, of `version`, leaves a mark where it is run.
+/// A project whose own TypeScript, of `version`, leaves a mark if it runs.
 fn project(version: &str) -> Project {
     let project = Project::new([("package.json", "{\"name\": \"p\"}\n"), ("src/c.ts", SOURCE)]);
     install(&project, "", version);
@@ -132,7 +132,7 @@ async fn required_version_of_a_linter_that_does_not_run_is_the_reason_of_a_parti
     assert!(!check.to_string().contains("the project uses"), "{check}");
 }
 
-/// Configurations that the command lines of these servers refuse.
+/// Configurations that the command lines of these servers reject.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn configuration_that_the_command_line_refuses_is_the_reason_of_a_partial_answer() {

@@ -1,4 +1,5 @@
-//! What every language server has to give through the tools that go by the names of symbols: seventeen points, in eight languages.
+//! The contract for every language server through tools that take symbol names: seventeen points,
+//! in eight languages.
 
 mod edits;
 pub mod languages;
@@ -10,7 +11,7 @@ use languages::{C, CPP, JAVASCRIPT, Language, PYTHON, SHELL, TYPESCRIPT};
 use points::keeps_contract;
 use serde_json::{Value, json};
 
-/// The shop in `language` with its server, at a shell.
+/// The shop in `language` with its server, as from a shell.
 pub fn open(language: &Language) -> TestWorkspace {
     let project = Project::new(language.files.iter().copied());
     if let Some(server) = language.server {

@@ -1,4 +1,4 @@
-//! `move_symbol`: with imports where the server moves them, and as text with the uses told where none does.
+//! `move_symbol`: with imports if the server moves them, else as text with the uses reported.
 
 use super::languages::{Language, PYTHON, TYPESCRIPT};
 use super::open;
