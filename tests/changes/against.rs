@@ -1,4 +1,5 @@
-//! The difference between a commit and a later tree: what is new, what changed, what could not be judged.
+//! The difference between a commit and a later tree: new findings, changed interfaces, unjudged
+//! files.
 
 use super::{Repository, findings, git, interfaces, state_of};
 use crate::support::Project;

@@ -1,4 +1,4 @@
-//! Calls of tools: every one is answered with the tuple, whatever is in it and whatever comes of it.
+//! Calls of tools: each is answered with the tuple, for any arguments and any result.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What our tools change is told to the server before the answer; what rules keep from being read is not.
+//! The server hears of files that our tools change before the answer, except files that rules hide.
 
 use serde_json::{Value, json};
 

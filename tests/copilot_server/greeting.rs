@@ -1,4 +1,4 @@
-//! The handshake, and what the server asks beside tools.
+//! The handshake, and the server's requests besides tools.
 
 use std::sync::Arc;
 

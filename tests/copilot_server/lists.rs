@@ -1,4 +1,4 @@
-//! The list of tools, and a server that does not deal honestly with it.
+//! The list of tools, and a server that misreports it.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn every_profile_registers_its_tools() {
     }
 }
 
-/// Definition, name, code and registration of a tool that is one file.
+/// The definition, name, code and registration of a tool in one file.
 #[test]
 fn tool_added_as_one_file_is_registered_and_called_by_its_name() {
     let steps = json!([{"invoke": {"name": "own_tool", "input": {"text": "hello"}}}]);

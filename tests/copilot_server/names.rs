@@ -1,4 +1,5 @@
-//! The names of the server's own tools: which are offered, and that their calls go the way of all calls.
+//! The names of the server's own tools: the offered ones, and the same path for their calls as for
+//! all calls.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! The real language server, with nobody signed in. Where the package cannot be had, each test says so and ends.
+//! The real language server, not signed in. If the package is not available, each test reports that
+//! and ends.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, server_program};
 
-/// The prefix with the real server, installed by the product once; `None`, said why, where it cannot be had.
+/// The prefix with the real server, installed by the product once; `None`, with a message, if it is
+/// not available.
 fn prefix() -> Option<PathBuf> {
     static PREFIX: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = PREFIX.get_or_init(|| {
@@ -27,7 +29,7 @@ fn prefix() -> Option<PathBuf> {
     found.clone()
 }
 
-/// `lsp-tools copilot …` with the real server, and a home of its own.
+/// `lsp-tools copilot …` with the real server, and its own home.
 fn copilot(project: &Project, prefix: &std::path::Path, words: &[&str]) -> (i32, String, String) {
     let home = project.beside("cache");
     let mut command = project.command(Some(prefix));
@@ -75,7 +77,8 @@ fn real_copilot_server_accepts_every_profile_whole() {
     }
 }
 
-/// A conversation with the real server, past our client: what it does with what our client never sends.
+/// A conversation with the real server without our client, for messages that our client never
+/// sends.
 struct Raw {
     child: std::process::Child,
     input: std::process::ChildStdin,
@@ -112,7 +115,7 @@ impl Raw {
         self.input.flush().expect("a message");
     }
 
-    /// Asks; what the server asks meanwhile is answered with nothing.
+    /// Sends a request; requests of the server meanwhile get an empty result.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         let id = self.next;
         self.next += 1;

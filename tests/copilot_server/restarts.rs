@@ -1,4 +1,4 @@
-//! A server that ends: it is started again, it is said, and no turn is begun twice that had begun to do something.
+//! A server that ends: it is restarted and reported, and no turn with side effects is repeated.
 
 use lsp_tools::internals::bridges::{CopilotError, CopilotEvent};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Turns: what is heard of one, how it fails, and how it is stopped.
+//! Turns: their events, failures and cancellation.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn turn_failure_is_reported_with_its_cause() {
     assert_eq!(empty.status, 2, "{}", empty.err);
 }
 
-/// Runs a turn, stops it once a call of it runs, and returns what it came to.
+/// Runs a turn, stops it once one of its calls is running, and returns the outcome.
 async fn stopped(client: &mut Client, limit: Option<Duration>) -> Result<Value, CopilotError> {
     let stop = CancellationToken::new();
     let mut request = TurnRequest::new("go");

@@ -1,4 +1,5 @@
-//! Both Copilot doors over the daemon: its servers, which are warm, carry out their calls; everything else stays at the door.
+//! Both Copilot doors over the daemon: its warm servers execute their calls; all other state stays
+//! at the door.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,12 +28,12 @@ fn house(steps: &Value, settings: &str) -> House {
     house
 }
 
-/// What the scripted Copilot server noted.
+/// The log of the scripted Copilot server.
 fn copilot_log(house: &House) -> ServerLog {
     ServerLog::new(house.project.beside("logs").join("copilot.jsonl"))
 }
 
-/// The answers to the calls of tools, in order: status and text.
+/// The status and text of the answers to tool calls, in order.
 fn results(house: &House) -> Vec<(String, String)> {
     let answered = copilot_log(house).events("answered");
     let calls = answered.iter().filter(|event| event["method"] == "conversation/invokeClientTool");
@@ -195,12 +196,12 @@ fn host(house: &House, steps: &[Value]) -> Command {
     command
 }
 
-/// What the command line was told.
+/// The messages that the command line received.
 fn told(house: &House) -> PathBuf {
     house.project.beside("logs").join("told.jsonl")
 }
 
-/// What it was answered to `request`.
+/// The response that it received to `request`.
 fn result(house: &House, request: &str) -> Value {
     let told = fs::read_to_string(told(house)).expect("what it was told");
     let messages = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

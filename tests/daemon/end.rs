@@ -1,4 +1,4 @@
-//! How the daemon goes, and what it leaves behind: nothing.
+//! The end of the daemon, which leaves nothing behind.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::house::{House, SOON, ended};
 use crate::support::{Marker, wait_until};
 
-/// How long anything may live on after the daemon was killed.
+/// The time limit for processes after the daemon was killed.
 const AFTERLIFE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -139,7 +139,7 @@ fn client_signalled_request_is_cancelled_at_the_server() {
     assert_eq!(house.project.log().starts(), 1, "the server stays");
 }
 
-/// Whoever stops the daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
+/// A stopped daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
 #[test]
 #[ignore = "slow: just slow"]
 fn daemon_sigstopped_commands_still_end_in_time() {

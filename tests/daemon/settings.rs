@@ -82,7 +82,7 @@ fn trust_granted_by_other_process_applies_at_once() {
     assert_ne!(trusted.code, Some(0), "{trusted:?}");
 }
 
-/// Who saves settings without changing them does not pay for a second start.
+/// Saving settings without a change does not cause a second start.
 #[test]
 fn settings_rewritten_unchanged_keep_servers_running() {
     let house = House::new();

@@ -1,4 +1,4 @@
-//! Hosts, editors and the shell on one workspace: one server, and each its own session.
+//! Hosts, editors and the shell on one workspace: one server, and one session per client.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How the daemon comes to be, and when it must not.
+//! The start of the daemon, and the cases without one.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -102,7 +102,7 @@ fn daemon_socket_refuses_other_users() {
     assert!(house.status().is_none(), "a folder that others can enter is used no more");
 }
 
-/// The command works by itself and says why.
+/// The command runs without the daemon and reports the reason.
 #[track_caller]
 fn alone(house: &House, why: &str) {
     let answer = house.run(&["hover", "a.scr:1:5"]);
@@ -186,7 +186,7 @@ fn daemon_is_keyed_by_environment_but_not_by_terminal() {
     assert_eq!(house.daemons().len(), 2);
 }
 
-/// `bash` runs its commands in a sandbox; what they ask of lsp-tools is done there as well.
+/// `bash` runs its commands in a sandbox; lsp-tools commands among them run there as well.
 #[test]
 #[ignore = "slow: just slow"]
 fn sandboxed_command_cannot_control_the_daemon() {

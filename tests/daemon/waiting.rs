@@ -1,4 +1,4 @@
-//! Commands that come before their server is ready.
+//! Commands that are sent before their server is ready.
 
 use serde_json::{Value, json};
 

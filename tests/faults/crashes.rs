@@ -9,7 +9,7 @@ use serde_json::json;
 use super::play::{Play, SOON, TEXT, failure, in_time, timed};
 use crate::support::{count_processes, fingerprint, wait_until};
 
-/// Points at which a first question meets the crash.
+/// The points at which a first question meets the crash.
 const POINTS: [&str; 6] =
     ["initialize", "initialized", "did_open", "first_request", "mid_reply", "did_change"];
 
@@ -89,7 +89,7 @@ async fn killed_server_is_restarted_and_documents_are_reopened() {
     play.end().await;
 }
 
-/// Kills the server and waits until it is gone; nobody asks it anything meanwhile.
+/// Kills the server and waits until it is gone, without asking it.
 fn kill_unnoticed(play: &Play) {
     let pid = play.log().events("start").last().expect("a start")["pid"].as_i64().expect("a pid");
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid");
@@ -97,7 +97,7 @@ fn kill_unnoticed(play: &Play) {
     wait_until("the supervisor is gone too", SOON, || count_processes(&play.project.marker()) == 0);
 }
 
-/// The first answer of a server: the second crash costs a pause, in which the text answers.
+/// The first answer of a server: the second crash causes a pause, during which the text answers.
 async fn served(play: &Play) -> Answer<HoverOutput> {
     loop {
         let answer = play.hover("a.scr").await.expect("a hover");

@@ -1,4 +1,4 @@
-//! Servers that do not want to end, and what they leave behind.
+//! Servers that do not end on request, and the processes they leave behind.
 
 use std::time::Duration;
 

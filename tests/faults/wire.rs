@@ -1,4 +1,4 @@
-//! What stands on the wire is wrong: frames, ids, sizes, types.
+//! Wrong bytes on the wire: frames, ids, sizes, types.
 
 use std::time::Duration;
 

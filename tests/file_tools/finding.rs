@@ -138,7 +138,7 @@ async fn grep_invalid_arguments_are_refused_with_reason() {
     }
 }
 
-/// Row 17: what looks like an option of another program is a pattern.
+/// Row 17: an argument that looks like an option of another program is a pattern.
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_pattern_is_never_parsed_as_option() {
     let bench =
@@ -150,7 +150,7 @@ async fn grep_pattern_is_never_parsed_as_option() {
     assert!(!bench.project.path("PWNED").exists());
 }
 
-/// Row 33: patterns that blow up are refused or answered in linear time.
+/// Row 33: patterns with exponential cost are refused or answered in linear time.
 #[tokio::test(flavor = "multi_thread")]
 async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     let text = "a".repeat(100_000);
@@ -165,7 +165,8 @@ async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-/// Row 34: loops of links, deep directories and odd names. What is deeper than paths may be is told, not walked.
+/// Row 34: loops of links, deep directories and odd names. Directories deeper than the limit are
+/// reported, not walked.
 #[tokio::test(flavor = "multi_thread")]
 async fn symlink_loops_and_deep_trees_are_walked_once() {
     let bench = open_files([("d/a.rs", "x\n")]);

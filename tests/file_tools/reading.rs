@@ -101,7 +101,7 @@ async fn read_outlines_code_and_identifies_non_text_files() {
     assert_eq!((&pdf["code"], &pdf["hint"]), (&json!("not_text"), &json!("it is a PDF document")));
 }
 
-/// Row 38: text that a reader does not see is told, and kept.
+/// Row 38: invisible text is reported, and kept.
 #[tokio::test(flavor = "multi_thread")]
 async fn read_flags_invisible_unicode() {
     let text = "ok\na\u{e0041}b\u{202e}c\n";

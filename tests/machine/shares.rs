@@ -1,4 +1,5 @@
-//! What workspaces of one user share: the memory budget and the queue of starts; what a killed daemon gives back.
+//! Shared limits of workspaces of one user: the memory budget and the queue of starts; the shares
+//! that a killed daemon returns.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ fn project(scenario: &Value) -> Project {
     Project::scripted(scenario, "", [("a.scr", TEXT)])
 }
 
-/// Asks until a server has answered; how often it was asked.
+/// Asks until a server has answered; returns the number of questions.
 fn ask_until_answered(agent: &mut Program, first: u64) -> u64 {
     let begun = Instant::now();
     for id in first.. {

@@ -89,7 +89,8 @@ async fn pre_hook_past_timeout_is_killed_with_children() {
     wait_until("nothing of the hook is left", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
-/// Whatever way a hook finds not to end, the call is denied in its time, and nothing of the hook is left.
+/// In any way that a hook fails to end, the call is denied in time, and no process of the hook
+/// remains.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn pre_hook_resisting_termination_is_killed() {

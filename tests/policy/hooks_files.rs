@@ -1,4 +1,5 @@
-//! Hooks files of a repository (`.github/hooks/*.json`): they run once their owner has trusted them, and only then.
+//! Hooks files of a repository (`.github/hooks/*.json`): they run only after their owner has
+//! trusted them.
 
 use std::fs;
 
@@ -46,7 +47,8 @@ async fn hooks_file_untrusted_does_not_run() {
     assert!(stage.project.path("ran").exists());
 }
 
-/// What `init copilot-cli --hooks` writes has the command line ask us; it is nothing to trust, and nothing that we run ourselves.
+/// The entry of `init copilot-cli --hooks` makes the command line call lsp-tools; it needs no
+/// trust, and lsp-tools does not run it itself.
 #[tokio::test]
 async fn hooks_file_by_which_host_asks_us_is_passed_over() {
     let stage = Stage::new("");
@@ -169,7 +171,7 @@ async fn hooks_file_may_change_arguments_ask_and_add_context() {
     assert_eq!(result.value["said"], "y");
 }
 
-/// A command may change the modes of what belongs to its user: the sandbox knows no rule for that.
+/// A command may change the modes of its user's files: the sandbox has no rule for that.
 #[tokio::test]
 async fn trust_store_writable_by_others_denies_calls_without_hooks_file() {
     use std::os::unix::fs::PermissionsExt;

@@ -50,7 +50,7 @@ async fn pipeline_runs_hooks_approval_and_tool_in_order() {
     );
 }
 
-/// Writes down in one file when somebody was asked and when the tool ran.
+/// Records in one file the times of questions and of the tool's run.
 struct Witness(PathBuf);
 
 impl Witness {
@@ -81,7 +81,8 @@ impl Tool for Witness {
     }
 }
 
-/// The steps of the SDK's document: permission, hook before, tool, result made a full one, hook after, end of the call.
+/// The steps of the SDK's document: permission, pre-hook, tool, completed result, post-hook, end of
+/// the call.
 #[tokio::test]
 async fn pipeline_steps_follow_one_another_as_documented() {
     let mut stage = Stage::new("");
