@@ -1,11 +1,12 @@
-//! What one file's change, whoever made it, does to the answers about another file.
+//! The effect of a change in one file on the answers about another file.
 //!
-//! A project has a library and a user of it. One step after the other changes files as editors, shells and version control do
-//! ([`steps`]), and each answer that follows is compared with what is so: whether the user has errors, and where what it calls is
-//! defined. An answer may be cautious (`partial`, no data); one that says `complete` must be right.
+//! A project has a library and a user of it. Steps change files as editors, shells and version
+//! control do ([`steps`]), and each following answer is compared with the truth: the errors of the
+//! user, and the definition that it calls. An answer may be cautious (`partial`, no data); a
+//! `complete` one must be right.
 //!
-//! The five servers of `cargo test` are one test each. `just across-files` takes every server of [`languages`];
-//! `just across-files NAME` one.
+//! The five servers of `cargo test` are one test each. `just across-files` takes every server of
+//! [`languages`]; `just across-files NAME` one.
 
 mod languages;
 mod report;
@@ -15,7 +16,7 @@ use crate::support::{Project, real_servers};
 use languages::{Language, all, named};
 use report::Report;
 
-/// Takes all steps in a project of `language`.
+/// Runs all steps in a project of `language`.
 async fn walk(language: &Language) -> Report<'_> {
     let project = Project::new(language.files());
     let keys = language.keys.iter().map(|key| format!("{key} = [\"{}\"]\n", language.server));

@@ -1,5 +1,5 @@
-//! Language servers that say too much, or say it too slowly: size, memory and time of the answer stay within bounds, and what is left
-//! out is told.
+//! Language servers that answer with too much, or too slowly: size, memory and time of the answer
+//! stay within bounds, and omissions are reported.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::support::{Project, ServerLog};
 
 const TEXT: &str = "def foo\nfoo bar\n";
-/// The room of a text is 24,000 bytes by default, that of a list of a hundred four times as much; some more for what every answer says.
+/// The size of a text is 24,000 bytes by default, that of a list of a hundred four times as much;
+/// plus the fixed parts of an answer.
 const TEXT_ROOM: usize = 26_000;
 const LIST_ROOM: usize = 100_000;
 
@@ -26,7 +27,7 @@ fn range(line: u64) -> Value {
     json!({"start": {"line": line, "character": 4}, "end": {"line": line, "character": 7}})
 }
 
-/// What the product said, and the most memory that it had, in MiB.
+/// The product's output, and its maximum memory in MiB.
 struct Said {
     code: Option<i32>,
     out: Vec<u8>,
@@ -225,8 +226,8 @@ async fn row_30_server_error_of_any_length_is_truncated() {
     workspace.shutdown().await;
 }
 
-/// A command whose server does not answer in time: it ends the server without waiting for it once more. The server is stopped
-/// like a job of a shell when it has been asked, if `stopped`.
+/// A command whose server does not answer in time: it ends the server without another wait. If
+/// `stopped`, the server is stopped like a shell's job after the request.
 fn ends_in_haste(project: &Project, stopped: bool) {
     let mut command = project.command(None);
     command.args(["--timeout", "3", "-vvv", "hover", "a.scr:1:5"]);

@@ -1,4 +1,4 @@
-//! Files of the project that a trusted command names: they are shown, and what was shown is what runs.
+//! Files of the project that a trusted command names: they are shown, and exactly these run.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn marking(mark: &Path) -> String {
     )
 }
 
-/// The names of what `lsp-tools trust` shows.
+/// The names in the output of `lsp-tools trust`.
 async fn shown(project: &Project) -> Vec<String> {
     let list = project.open().trust(TrustRequest::Show).await.expect("a list");
     list.items.into_iter().map(|item| item.name).collect()

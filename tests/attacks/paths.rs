@@ -8,7 +8,7 @@ use serde_json::json;
 use super::everything;
 use crate::support::{Project, write_executable};
 
-/// Ways to spell a file that is not in the workspace.
+/// Spellings of a file outside the workspace.
 const OUTSIDE: [&str; 16] = [
     "../outside/secret",
     "a/../../outside/secret",

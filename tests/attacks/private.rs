@@ -1,4 +1,4 @@
-//! Other users of the machine: nothing that is written down for later can be read by them.
+//! Other users of the machine: they cannot read any stored data.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -11,7 +11,7 @@ use crate::support::Project;
 
 const TEXT: &str = "def foo\nfoo bar\n";
 
-/// The product in a new home, with a umask that keeps nothing from others.
+/// The product in a new home, with a umask that leaves everything readable.
 fn run(project: &Project, words: &[&str], input: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 022; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lsp-tools")]).args(words);
@@ -39,7 +39,7 @@ fn project() -> Project {
     project
 }
 
-/// What lies at and below `folder`.
+/// The files at and below `folder`.
 fn all(folder: PathBuf) -> Vec<PathBuf> {
     let (mut found, mut waiting) = (Vec::new(), vec![folder]);
     while let Some(path) = waiting.pop() {

@@ -1,4 +1,4 @@
-//! The stores themselves: every form of them, files that are broken or foreign, sessions of other folders.
+//! The stores themselves: all formats, broken or foreign files, sessions of other folders.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,4 +1,5 @@
-//! Edits with real servers: what breaks elsewhere is told, renames reach every file, undo restores every byte.
+//! Edits with real servers: errors elsewhere are reported, renames reach every file, undo restores
+//! every byte.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ fn added<'a>(answer: &'a Value, path: &str) -> Vec<&'a str> {
     of_file.filter_map(|item| item["message"].as_str()).collect()
 }
 
-/// An edit of `path` that breaks `caller`: tried, made, mended, each time with what it changes in the diagnostics.
+/// An edit of `path` that breaks `caller`: previewed, made, fixed, each time with the changed
+/// diagnostics.
 async fn breaks_a_caller(
     project: &Project,
     server: &str,
@@ -127,7 +129,7 @@ async fn clangd_edit_breaking_a_caller_is_reported() {
     breaks_a_caller(&project, "clangd", "include/queue.h", edit, "src/main.c", "Too few arguments").await;
 }
 
-/// Renames what `address` names, checks the places, and takes it back.
+/// Renames the symbol at `address`, checks the positions, and undoes it.
 async fn renames(project: &Project, server: &str, address: Value, name: &str, files: &[(&str, &str)]) {
     let workspace = project.opening().servers(&[server]).open();
     let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
@@ -185,7 +187,8 @@ async fn typescript_renames_across_files() {
     .await;
 }
 
-/// What the text still has of the old name, and the importers that a server passes over, are notes of the answer.
+/// Remaining occurrences of the old name in the text, and importers that a server ignores, are
+/// notes of the answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn ty_rename_and_move_name_the_text_that_they_leave() {
     let project = Project::new([

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
 
-/// Edits by every tool that changes files of any language, in an order in which each finds its file.
+/// Edits by every tool that changes files of any language, in an order in which each has its file.
 fn edits(path: &str, other: &str) -> Vec<(&'static str, Value)> {
     let patch = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-three\n+four\n*** End Patch\n");
     vec![

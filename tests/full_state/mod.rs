@@ -1,4 +1,5 @@
-//! A full disk below the folders of our own: what was kept stays as it was, what is asked is answered, and what cannot be kept says so.
+//! A full disk below our own folders: stored data stays unchanged, questions are answered, and
+//! failed writes are reported.
 
 mod sweep;
 
@@ -8,8 +9,9 @@ use serde_json::{Value, json};
 
 use crate::support::Project;
 
-/// Mounts a small file system over each of the folders, seen by the command alone, copies in what was there, and fills the rest. Runs
-/// `$@`, makes room, and puts what is there then in place of what was there before.
+/// Mounts a small file system over each of the folders, visible to the command only, copies the
+/// contents in, and fills the rest. Runs `$@`, frees space, and replaces the old contents by the
+/// current ones.
 const FULL: &str = r#"
 set -eu
 for folder in $FOLDERS; do
@@ -61,7 +63,7 @@ fn answer(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
-/// Asserts that it failed, and says that there is no space.
+/// Asserts that it failed with a message about disk space.
 fn no_space(output: &Output, what: &str) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("fault in lsp-tools"), "{what}: {said}");

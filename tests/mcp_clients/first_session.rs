@@ -1,4 +1,5 @@
-//! The first session of an agent on a fresh daemon: every answer of an edit has a verdict, and tells what the edit broke.
+//! The first session of an agent on a fresh daemon: every answer of an edit has a verdict, and
+//! reports the edit's errors.
 
 use std::process::Command;
 

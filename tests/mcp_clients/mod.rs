@@ -1,5 +1,6 @@
-//! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the tools, ask a real server, break
-//! code and hear of it, are asked for leave, and give up a call. And a second lsp-tools mounts the first.
+//! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the
+//! tools, ask a real server, break code and see the errors, are asked for approval, and cancel a
+//! call. A second lsp-tools also mounts the first.
 
 mod first_session;
 mod ourselves;
@@ -24,14 +25,14 @@ fn project() -> Project {
     project
 }
 
-/// How a host reaches the server.
+/// The transport between host and server.
 #[derive(Clone, Copy)]
 enum Way {
     Streams,
     Http,
 }
 
-/// The server on a port of its own; ends with this.
+/// The server on its own port; ends with this.
 struct Listening(Child, String);
 
 impl Listening {
@@ -61,7 +62,7 @@ impl Drop for Listening {
     }
 }
 
-/// What a host says that does all that hosts do; `host` is its program and first words.
+/// The output of a host that does all steps; `host` is its program and first arguments.
 fn driven(host: &[&str], way: Way) -> Value {
     let (project, marker) = (project(), Marker::new());
     let servers = real_servers(&["pyright"]);

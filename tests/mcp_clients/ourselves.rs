@@ -1,4 +1,5 @@
-//! A second lsp-tools mounts the first: its tools are called through, and nobody mounts himself without end.
+//! A second lsp-tools mounts the first: its tools can be called through it, and no endless
+//! self-mount occurs.
 
 use std::fs;
 use std::time::Duration;

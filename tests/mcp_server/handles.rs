@@ -1,4 +1,4 @@
-//! What outlives a call is named by clients of both eras: groups of edits, and unsaved texts.
+//! State that outlives a call is named by clients of both eras: groups of edits, and unsaved texts.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn both(project: &Project) -> [Mcp; 2] {
     [Mcp::legacy(project, None, json!({})), Mcp::modern(project, None, json!({}))]
 }
 
-/// Calls a tool, with this beside its arguments.
+/// Calls a tool, with these fields beside its arguments.
 fn call_with(client: &mut Mcp, meta: Value, name: &str, arguments: Value) -> Value {
     client.result("tools/call", json!({"name": name, "arguments": arguments, "_meta": meta}))
 }
@@ -164,7 +164,7 @@ fn traceparent_of_call_is_recorded_in_audit_log() {
     assert!(lines[1].get("trace").is_none(), "{}", lines[1]);
 }
 
-/// Two hosts, one after the other and at once, each with a process of its own.
+/// Two hosts, one after the other and at once, each with its own process.
 #[test]
 fn todo_lists_are_per_host_and_resumable_by_session_id() {
     let project = Project::new([]);

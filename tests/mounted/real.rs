@@ -1,5 +1,5 @@
-//! Real servers over stdin and stdout: two of the TypeScript SDK's first line, one of the Python SDK that speaks the newest
-//! revision.
+//! Real servers over stdin and stdout: two of the TypeScript SDK's first line, one of the Python
+//! SDK with the newest revision.
 
 use super::house::{json_of, node_server, run, with_settings};
 use crate::support::Project;

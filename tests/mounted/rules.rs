@@ -1,4 +1,5 @@
-//! Mounted tools under the rules, hooks and limits of all tools; whose mounts count; progress and the end of calls.
+//! Mounted tools under the rules, hooks and limits of all tools; the owners of mounts; progress and
+//! the end of calls.
 
 use std::fs;
 use std::time::Duration;
@@ -44,7 +45,8 @@ async fn mounted_program_runs_in_its_folder_with_its_arguments() {
     workspace.shutdown().await;
 }
 
-/// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.
+/// A server that ignores unknown messages has time for its own handshake, which is used first at
+/// the next start.
 #[test]
 #[ignore = "slow: just slow"]
 fn server_ignoring_newest_revision_is_spoken_to_in_older_one() {
@@ -188,7 +190,7 @@ fn mcp_show_and_doctor_list_tools_once() {
     assert_eq!(lists(), 2);
 }
 
-/// The script of a test as a file of the project, which notes its starts beside it.
+/// A test's script as a file of the project, which records its starts beside it.
 fn own_script() -> String {
     let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mounted/server.py")).unwrap();
     script.replace("STARTS = HEARD + \".starts\"", "STARTS = __file__ + \".starts\"")

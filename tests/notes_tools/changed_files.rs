@@ -1,4 +1,4 @@
-//! `changed_files`, on repositories as people have them; on hostile ones: `evil_repository`.
+//! `changed_files` on ordinary repositories; for hostile ones see `evil_repository`.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::house::{assert_fails, open_files, within};
 use crate::support::TestWorkspace;
 
-/// Runs git as its user would, with settings that do not depend on this machine.
+/// Runs git with settings that do not depend on this machine.
 pub fn git(folder: &Path, args: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])

@@ -1,8 +1,8 @@
-//! Repositories that name programs wherever git would run one, and such as point at another's data: what `changed_files` asks
-//! of them runs nothing and shows nothing of others.
+//! Repositories that name programs in every place where git would run one, and repositories that
+//! point at others' data: `changed_files` runs nothing there and shows no data of others.
 //!
-//! Each program leaves a mark. That git itself would run them is tried as well, so that a test cannot pass because its
-//! repository is harmless.
+//! Each program leaves a mark. The tests also check that git itself would run them, so that a test
+//! cannot pass with a harmless repository.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use super::changed_files::{commit, git, repository};
 use super::house::{assert_fails, open_files};
 use crate::support::{TestWorkspace, copy_folder, write_executable};
 
-/// Where programs leave their marks: beside the project.
+/// The folder of the marks, beside the project.
 fn marks(house: &TestWorkspace) -> PathBuf {
     let folder = house.project.beside("marks");
     fs::create_dir_all(&folder).expect("a folder");
@@ -30,7 +30,8 @@ fn left(house: &TestWorkspace) -> Vec<String> {
     names
 }
 
-/// Puts a program everywhere in the configuration and the hooks of the repository at `git_dir`; marks begin with `prefix`.
+/// Adds a program to every setting and hook of the repository at `git_dir`; marks begin with
+/// `prefix`.
 fn arm(house: &TestWorkspace, git_dir: &Path, prefix: &str) {
     let marks = marks(house);
     let mark = |name: &str| format!("touch {}/{prefix}{name}", marks.display());
@@ -78,8 +79,8 @@ fn arm(house: &TestWorkspace, git_dir: &Path, prefix: &str) {
     }
 }
 
-/// A repository with a submodule, an untracked repository and a bare one in it, all of them armed. Every file looks
-/// changed, so that git has to read it.
+/// A repository that contains a submodule, an untracked repository and a bare one, all of them
+/// armed. Every file looks changed, so that git has to read it.
 fn evil() -> TestWorkspace {
     let inner = repository([("s", "1\n")]);
     let house = repository([
@@ -137,7 +138,7 @@ async fn row_18_changed_files_runs_no_program_of_repository_config() {
     }
 }
 
-/// Asked for an object that is not there, git would fetch it, by a program that the repository names.
+/// For a missing object git would run a program that the repository names.
 #[tokio::test]
 async fn row_18_changed_files_with_missing_object_fetches_nothing() {
     let house = repository([("d/a", "1\n"), ("d/b", "1\n")]);
@@ -157,7 +158,7 @@ async fn row_18_changed_files_with_missing_object_fetches_nothing() {
     assert!(left(&house).contains(&"uploadpack".to_owned()), "{:?}, {fetched:?}", left(&house));
 }
 
-/// A repository of the user beside the workspace, with a file whose name is nobody's business.
+/// A repository of the user beside the workspace, with a private file name.
 fn others(house: &TestWorkspace) -> PathBuf {
     let other = house.project.beside("other");
     fs::create_dir_all(&other).expect("a folder");
@@ -252,7 +253,7 @@ async fn row_19_git_references_as_paths_or_options_are_refused() {
     shows_nothing(&house, "endless chain").await;
 }
 
-/// What a copied repository says of its work tree does not move it.
+/// The work tree in a copied repository's configuration has no effect.
 #[tokio::test]
 async fn row_19_core_worktree_elsewhere_is_ignored() {
     let house = repository([("a", "1\n")]);

@@ -1,4 +1,4 @@
-//! `skill`: which skills there are, what is loaded, and what hostile ones get.
+//! `skill`: the list of skills, loading, and hostile skills.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -225,7 +225,7 @@ async fn row_5_symlinked_workspace_skills_are_left_out() {
     assert!(left_out.contains("leads out of the workspace"), "{left_out}");
 }
 
-/// Whoever loads a skill without its model's asking needs nobody's leave.
+/// A skill that is loaded without a request of a model needs no approval.
 #[tokio::test]
 async fn skill_loaded_by_host_needs_no_approval() {
     let house = open_files([]);

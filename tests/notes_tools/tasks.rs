@@ -1,4 +1,4 @@
-//! `task`: another agent's program gets its order, is heard, and is ended.
+//! `task`: another agent's program gets its order, its output is read, and it ends.
 
 use std::fs;
 use std::path::Path;
@@ -155,7 +155,7 @@ async fn row_41_task_ends_at_timeout_and_on_cancellation() {
     until("the cancelled one is gone", || marker.living() == 0).await;
 }
 
-/// Waits, not without end, until something holds.
+/// Waits for a condition, up to a limit.
 async fn until(what: &str, condition: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !condition() {

@@ -96,7 +96,7 @@ async fn todo_file_damaged_is_reported_and_can_be_overwritten() {
     assert!(house.call("todoread", json!({})).await.ok());
 }
 
-/// Two processes, each with a runtime of its own: at every moment the list is one of those that were written.
+/// Two processes, each with its own runtime: at any time the list is one of the written ones.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn concurrent_todo_writes_leave_one_whole_list() {
     let house = Arc::new(open_files([]));

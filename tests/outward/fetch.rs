@@ -21,7 +21,7 @@ fn site(path: &str, here: std::net::SocketAddr) -> Said {
     }
 }
 
-/// A web server, and a project whose user has excepted it by address and port.
+/// A web server, and a project whose user allows it by address and port.
 fn stage() -> (Web, Project) {
     let web = Web::new(site);
     let project = Project::new([("a.txt", "a")]);

@@ -1,5 +1,5 @@
-//! Several Go modules in one workspace: types of one implement interfaces of another without naming them, so an answer is whole only
-//! where a `go.work` joins the modules.
+//! Several Go modules in one workspace: types of one implement interfaces of another without naming
+//! them, so an answer is complete only if a `go.work` joins the modules.
 
 use lsp_tools::answer::LocationsOutput;
 use lsp_tools::internals::tools::TypeDirection;

@@ -1,4 +1,4 @@
-//! rust-analyzer and gopls themselves, installed as anyone installs them.
+//! rust-analyzer and gopls themselves, installed in the documented ways.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use serde_json::json;
 
 use crate::support::{Project, TestWorkspace, copy_executable, wait_until, write_executable};
 
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
+/// speed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn open(project: &Project, server: &str) -> TestWorkspace {
@@ -30,7 +31,7 @@ fn complete<T>(answer: Answer<T>) -> T {
     answer.output
 }
 
-/// An answer that says what was left undone for want of trust.
+/// Asserts that an answer reports its gaps for lack of trust.
 fn lacking<T>(answer: Answer<T>) -> T {
     let detail = answer.server_status.detail.unwrap_or_default();
     assert!(answer.verdict == Verdict::Partial && detail.contains("lsp-tools trust"), "{detail}");
@@ -111,7 +112,7 @@ async fn rust_module_is_renamed_with_its_file_and_its_folder() {
     }
 }
 
-/// A function whose last line uses a value that was moved, which `cargo check` alone finds.
+/// A function whose last line uses a moved value, which only `cargo check` finds.
 const MOVED: &str = "pub fn moved(text: String) -> String {\n    let _taken = text;\n    text\n}\n";
 const KEPT: &str = "pub fn moved(text: String) -> String {\n    text\n}\n";
 
@@ -157,8 +158,8 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
     runtime.shutdown().await;
 }
 
-/// A project that names a program of its own wherever cargo, rustc and rust-analyzer can be told what to run, as far as an
-/// untrusted start is not refused for it. Each of them writes a file.
+/// A project that names its own program in every setting of cargo, rustc and rust-analyzer that
+/// does not refuse an untrusted start. Each program writes a file.
 fn hostile() -> Project {
     let project = Project::new([
         (
@@ -259,7 +260,7 @@ async fn gopls_answers_are_complete_and_follow_edits() {
     runtime.shutdown().await;
 }
 
-/// No toolchain is fetched, or run, because a `go.mod` names it.
+/// No toolchain is fetched or run because a `go.mod` names it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
 async fn gopls_untrusted_ignores_toolchain_of_go_mod() {

