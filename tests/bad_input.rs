@@ -199,7 +199,7 @@ fn unreadable_file_error_names_permission() {
     fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0o000)).expect("a mode");
     let root = rustix::process::geteuid().is_root();
     if root {
-        // To the superuser no file is closed, so the program runs as somebody else.
+        // Every file is readable for the superuser, so the program runs as another user.
         for folder in [project.beside(""), project.root(), project.beside("config")] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("a mode");
         }

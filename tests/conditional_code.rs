@@ -38,7 +38,7 @@ pub async fn must_name(
         let named = left_out.iter().all(|place| notes.contains(place));
         assert!(named || tool == "lsp_calls", "{tool}: {answer}");
         let answer = ask(workspace, tool, path, other, more).await;
-        // Of a rename the verdict is about what it breaks, too.
+        // For a rename the verdict also covers the diagnostics.
         let is_sure = verdict(&answer) == "complete" || tool == "lsp_rename";
         assert!(is_sure && !answer["notes"].to_string().contains("skips"), "{tool}: {answer}");
     }

@@ -63,7 +63,7 @@ fn every_printed_install_command_brings_the_server_that_is_missing() {
         names.get(name).is_some_and(|servers| servers.iter().any(|installed| installed == server))
     };
     let mut commands = 0;
-    // Beside code, languages of data are not asked about.
+    // Beside code, data languages are not checked.
     for is_data in [true, false] {
         let project = Project::new([]);
         for (language, name) in sample_names().into_iter().filter(|(_, name)| is_of_data(name) == is_data) {
@@ -281,7 +281,7 @@ fn files_of_secondary_languages_lower_no_verdict_and_need_no_server() {
     );
     let (code, doctor, _) = run(project.command(None), &["doctor"]);
     assert_eq!((code, &doctor["well"]), (Some(0), &true.into()), "{doctor}");
-    // Whoever names such a file asks about it.
+    // A caller that names such a file asks about it.
     let (_, named, error) = run(project.command(None), &["check", "a.scr", "x.json"]);
     assert_eq!(named["verdict"], "partial", "{named}");
     assert!(error.contains("[LSP] json: "), "{error}");
@@ -347,7 +347,7 @@ fn server_starts_with_the_interpreter_of_its_installation_where_path_lacks_it() 
     let (code, checked, error) = run(with_path(&bare), &["check", "a.scr"]);
     assert_eq!((code, &checked["verdict"]), (Some(0), &"complete".into()), "{checked}\n{error}");
 
-    // What was recorded is gone, as after an update of nvm.
+    // The recorded program is gone, as after an update of nvm.
     let elsewhere = project.beside("elsewhere");
     fs::rename(&bin, &elsewhere).unwrap();
     let (_, checked, _) = run(with_path(&bare), &["check", "a.scr"]);

@@ -100,7 +100,8 @@ async fn concurrent_installs_of_one_server_install_once() {
         .unwrap();
     assert_eq!(version, ruff.install.pip[0].replace("==", " "));
 
-    // An interpreter that went away with a system's upgrade: made anew, beside the one that may still be running.
+    // An interpreter that a system upgrade removed: created again, beside the one that may still be
+    // running.
     fs::remove_file(data.path().join("servers/ruff/current/venv/bin/python")).unwrap();
     assert!(!install(data.path(), "ruff", &ruff).await.unwrap().already);
     assert_eq!(installations(data.path(), "ruff").len(), 2);
@@ -261,7 +262,7 @@ async fn installed_server_missing_dependencies_is_reported_by_health() {
         [[hollow]]\nsucceeds = ['--version']\nmessage = 'no version'\ninstall = 'get it'
         [[hollow]]\nsucceeds = ['no-such-command']\nmessage = 'no command'\ninstall = 'get it'";
     let server: ServerSpec = toml::from_str(text).unwrap();
-    // A program that fails what it is known to do well is not installed at all.
+    // A program that fails a check that it is known to pass is not installed.
     let refused = install(data.path(), "s", &server).await.unwrap_err();
     assert!(refused.to_string().starts_with("ruff does not work: no command (error:"), "{refused}");
     let without = text.split("[[hollow]]").next().unwrap();

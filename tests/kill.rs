@@ -147,7 +147,7 @@ fn sigterm_and_sigint_end_servers_before_program_exits() {
                 assert_eq!(code, Some(0), "{told}");
                 wait_until(&format!("{told}: nothing is left"), AFTERLIFE, || run.living() == 0);
             } else {
-                // Servers are gone before the program is: whoever waits for it finds nothing running.
+                // Servers end before the program: after it has ended nothing is running.
                 assert_eq!((code, run.living()), (Some(130), 0), "{told}");
             }
         }

@@ -51,7 +51,7 @@ impl Impostor {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let answers = Answers { folder: folder.path().to_owned(), address: address.clone(), ruff, pyright };
         let seen = Arc::clone(&asked);
-        // It ends with the test's process: it waits for connections, and nobody makes any.
+        // It ends with the test's process: it waits for connections, and none come.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let path = answers.answer(stream);
@@ -177,7 +177,8 @@ fn npm_package_with_wrong_hash_is_refused() {
     let version = version("pyright");
     let expected = format!("pyright@{version} from npm does not match the lock of pyright");
     assert!(said.contains(&expected) && said.contains("it has sha512-"), "{said}");
-    // The lock's addresses are those of the public registry; the user's own one is asked in its place.
+    // The lock's addresses are those of the public registry; the user's own registry is asked
+    // instead.
     let tarball = format!("/pyright/-/pyright-{version}.tgz");
     assert!(impostor.asked().contains(&tarball), "{:?}", impostor.asked());
 }

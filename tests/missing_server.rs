@@ -54,7 +54,7 @@ fn missing_server_and_unknown_name_answers_name_command_and_advice() {
         let (lines, code) = said(&project, command);
         assert!(advised(&lines.join("\n")) && code == Some(3), "{command:?}: {lines:?}");
     }
-    // What the text does have is the answer, with the same advice.
+    // The occurrences in the text are the answer, with the same advice.
     let found = json(project.command(None), &["references", "a.py:3:unheard_of"]);
     assert_eq!(found["ok"], true);
     assert!(advised(&format!(
@@ -115,7 +115,7 @@ fn mcp_start_answers_before_the_workspace_is_searched_and_names_each_server_once
     let (sender, told) = channel();
     std::thread::spawn(move || {
         let lines = BufReader::new(stderr).lines().map_while(Result::ok);
-        // Nobody listens once the test has failed.
+        // No process reads it after the test has failed.
         lines
             .filter(|line| line.starts_with("[LSP] "))
             .for_each(|line| drop(sender.send((Instant::now(), line))));

@@ -96,7 +96,7 @@ async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
         assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
         let note = format!("`send` also occurs in 1 file that {server} did not list: two.py:2:11");
         assert_eq!(found.notes, [note]);
-        // What is known in one function only stands nowhere else, whatever the text has.
+        // A name that is known in one function only is used nowhere else, regardless of the text.
         let local = references(&runtime, "two.py", "thing").await;
         assert_eq!((local.verdict, local.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
         runtime.shutdown().await;
@@ -166,7 +166,8 @@ async fn references_and_implementations_across_typescript_packages_are_found_in_
         let expected = [("packages/app/src/main.ts", 2), ("packages/ui/src/index.ts", 1)];
         assert_eq!(files(&found), expected, "{layout}: {:?}", found.notes);
         assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{layout}");
-        // These it answers from one project alone, so it is asked in the other one, at a use that has the same definition.
+        // It answers these from one project only, so it is asked in the other one, at a use with
+        // the same definition.
         let made =
             runtime.implementation(named("packages/ui/src/index.ts", "Shape")).await.expect("an answer");
         assert_eq!(files_of(&made), ["packages/app/src/main.ts"], "{layout}: {made:?}");

@@ -203,7 +203,7 @@ fn place_printed_by_a_tool_means_the_same_symbol_as_at() {
     places.extend(printed_places(&format!("shop/cart.py\n{outline}"), &files));
     assert!(places.len() > 8, "{places:?}");
     for (place, word) in &places {
-        // The whole of a definition begins before its name, with a keyword.
+        // A whole definition begins before its name, with a keyword.
         if matches!(word.as_str(), "def" | "class" | "from" | "return" | "") {
             continue;
         }

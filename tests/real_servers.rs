@@ -197,7 +197,7 @@ async fn javascript_files_without_tsconfig_share_references() {
 async fn clangd_diagnostics_follow_header_changes() {
     let project = Project::of_fixture("c");
     let runtime = project.opening().servers(&["clangd"]).open();
-    // It puts the comments of headers into its index a moment after it has read them, and gives no sign of that.
+    // It indexes the comments of headers shortly after reading them, without a sign of that.
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         let hover = complete(runtime.hover(on_line("src/main.c", 9, "queue_pop")).await.expect("an answer"));

@@ -55,7 +55,8 @@ fn tables_fit_terminals_of_80_and_50_columns() {
             }
             command.stdin(Stdio::null());
             let shown = said(python, "", &format!("{words:?} on {columns} columns")).out;
-            // Beside tables stand sentences, and commands and paths to be copied, which the terminal wraps by itself.
+            // Besides tables there are sentences, commands and paths to copy, which the terminal
+            // wraps itself.
             let prose = ["note:", "daemon ", "workspace ", "socket ", "hint:", "npm ", "pip ", "rustup "];
             for line in
                 shown.lines().filter(|line| !prose.iter().any(|begin| line.trim_start().starts_with(begin)))

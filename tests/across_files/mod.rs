@@ -30,7 +30,8 @@ async fn walk(language: &Language) -> Report<'_> {
         report.judge(&workspace, &step).await;
     }
     workspace.shutdown().await;
-    // A file that changes while the server starts: the question that comes after the change is about the change.
+    // A file that changes while the server starts: a question after the change is about the new
+    // text.
     let workspace = project.opening().servers(&[language.server]).open();
     let early = workspace.ok("lsp_diagnostics", serde_json::json!({ "path": language.user }));
     let change = async { steps::break_user(&project, language) };
@@ -44,7 +45,7 @@ async fn must_hold(server: &str) {
     let report = walk(named(server)).await;
     println!("{report}");
     assert!(report.wrong.is_empty(), "{report}");
-    // Answers that hide behind caution help nobody.
+    // Answers that are only cautious are useless.
     assert!(report.cautious.len() * 20 <= report.answers, "{report}");
 }
 

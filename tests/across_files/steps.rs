@@ -74,7 +74,7 @@ pub fn all(language: &Language) -> Vec<Step> {
     let at = |path: &str, line| Some((path.to_owned(), line));
     let clean = So { errors: false, definition: at(language.library, language.line), name: "helper" };
     let broken = So { errors: true, definition: None, name: "" };
-    // A server that does not look at imports has nothing to say of what other files lack.
+    // A server that ignores imports reports no errors about missing files.
     let missed = So { errors: language.sees_other_files, ..broken.clone() };
     let quiet = So { errors: false, definition: None, name: "" };
     let mut steps = vec![

@@ -129,7 +129,8 @@ async fn row_30_references_in_many_missing_files_take_linear_time() {
     let workspace = project.open();
     let begun = Instant::now();
     let answer = workspace.ok("lsp_references", place()).await;
-    // Seconds in a debug build, and at the most the deadline; each place compared with each other takes minutes, deadline or not.
+    // Seconds in a debug build, and at most the deadline; comparing all places with each other
+    // takes minutes, regardless of the deadline.
     assert!(begun.elapsed() < Duration::from_secs(150), "{:?}", begun.elapsed());
     let listed = answer["locations"].as_array().expect("places").len();
     let count = answer["count"].as_u64().expect("a number");
@@ -142,7 +143,7 @@ async fn row_30_references_in_many_missing_files_take_linear_time() {
 async fn row_30_references_beyond_value_limit_answer_is_partial() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let uri = format!("file://{}/a.scr", project.root().display());
-    // What is no place counts as well: a value is a value.
+    // Values other than places count as well.
     let mut places = vec![json!(0); 1_100_000];
     places[0] = json!({"uri": uri, "range": range(0)});
     project.set_scenario(&json!({"answers": {"textDocument/references": {"result": places}}}));

@@ -101,7 +101,7 @@ async fn row_23_grep_skips_path_with_ask_rule_unless_named() {
     let found = workspace.ok("grep", grep(".")).await;
     let paths: Vec<_> = found["matches"].as_array().unwrap().iter().map(|hit| &hit["path"]).collect();
     assert_eq!(paths, ["keys/a.txt", "keys/deep/b.txt", "open.txt"]);
-    // Whoever is asked says yes.
+    // The approver agrees.
     let found = workspace.ok("grep", grep(".env")).await;
     assert_eq!(found["count"], 1, "{found}");
     assert_eq!(workspace.ok("read", json!({"path": ".env"})).await["content"], KEY);
@@ -302,7 +302,7 @@ async fn row_23_server_answer_shows_no_source_of_denied_file_under_any_name() {
                 workspace.ok("lsp_hover", json!({"path": "app.py", "line": line, "symbol": symbol})).await;
             assert!(hover["notes"].to_string().contains("a rule hides"), "{hover}");
         }
-        // What is defined elsewhere is told as without the rule.
+        // Definitions elsewhere are shown as without the rule.
         let place = json!({"path": "app.py", "line": 11, "symbol": "open_function"});
         let hover = workspace.ok("lsp_hover", place).await;
         assert!(hover["contents"].to_string().contains("Is for all to see"), "{hover}");

@@ -49,7 +49,7 @@ async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
     project.trust(None);
     hover();
     assert!(good.exists(), "{command}: {:?}", hover());
-    // Also what is gone for a moment: what is there at the next one is not known.
+    // Also for a file that is missing for a moment: its next content is unknown.
     for is_there in [true, false] {
         match is_there {
             true => project.write(file, marking(&evil)),

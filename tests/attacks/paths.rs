@@ -87,7 +87,7 @@ async fn row_04_and_07_path_outside_workspace_in_any_spelling_fails() {
             ("lsp_format", json!({"path": path})),
             ("patch", json!({"patch": format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-root: secret\n+x\n")})),
         ] {
-            // What is spelled like an address or a home is a name like any other to us.
+            // A path spelled like an address or a home is an ordinary name.
             let is_plain_name = path.starts_with("file:") || path.starts_with('~');
             if is_plain_name && tool == "write" {
                 continue;

@@ -229,7 +229,7 @@ fn parent_repository_with_special_files_grep_still_answers() {
         let done = run(&project, &["grep", "one"]);
         assert!(String::from_utf8_lossy(&done.stdout).contains("a.scr:1"), "{kind:?}");
     }
-    // A working tree whose repository is elsewhere, which a file says.
+    // A working tree whose repository is elsewhere, named by a file.
     let project = project(Kind::Fifo, &[]);
     let own = project.beside("logs").join("own");
     project.write(".git", format!("gitdir: {}\n", own.display()));
@@ -247,7 +247,7 @@ fn command_waiting_on_anything_is_ended_by_signal() {
         for words in [
             // A server that does not answer, in a command that has time.
             &["hover", "a.scr:1:one", "--timeout", "600"][..],
-            // A file that whoever types the command may well name; nobody writes into it.
+            // A file that a typed command may name; no process writes to it.
             &["check", "--merge", "pipe"],
             &["patch", "pipe"],
         ] {

@@ -181,7 +181,7 @@ fn user_caches_cannot_be_written_by_sandboxed_command() {
         lines.push(format!("test -e $(dirname {path}) && echo evil > {path}"));
         lines.push(format!("ln {path} here && echo evil > here"));
     }
-    // All in one command, each in a shell of its own: what succeeds is told.
+    // All in one command, each in its own shell: the successful ones are reported.
     let all = lines.iter().map(|line| format!("({line}) 2>/dev/null && echo '{line}'\n"));
     let answer = home.bash(&format!("{}true", all.collect::<String>()));
     assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(0), &json!("")), "{answer}");
@@ -206,7 +206,7 @@ fn user_caches_are_visible_and_command_writes_go_to_its_own() {
     let modes = [base.parent().unwrap(), &base, &base.join("own")]
         .map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o700; 3]);
-    // What is known of them, and those of another workspace, no command can write.
+    // No command can write the records of them, nor those of another workspace.
     let known = base.display();
     assert_ne!(home.bash(&format!("echo > {known}/shown.json"))["exit_code"], 0);
     assert_ne!(home.bash(&format!("mkdir {known}/../0123"))["exit_code"], 0);
@@ -271,7 +271,7 @@ fn bash_cache_settings_share_one_cache_or_all() {
     fs::write(home.path(".cargo/git"), "").unwrap();
     assert_eq!(home.stdout(line), "none");
 
-    // What nothing keeps from the user's caches is not led to others.
+    // Tools that may write the user's caches are not redirected.
     home.settings("[bash]\nsandbox = \"off\"\n");
     assert_eq!(home.stdout("echo ${XDG_CACHE_HOME-none} ${CARGO_HOME-none}"), "none none");
 }
@@ -381,7 +381,7 @@ fn cargo_git_dependencies_are_fetched_beside_user_caches() {
     git(&["commit", "--quiet", "-a", "-m", "two"]);
     let before = home.all();
     assert_eq!(home.stdout("cargo update --quiet && cargo run --quiet"), "2");
-    // Of the user's objects and of its own.
+    // From the user's objects and from its own.
     let again = "rm -r $CARGO_HOME/git/checkouts && cargo run --offline --quiet";
     assert_eq!(home.stdout(again), "2");
     assert_eq!(home.all(), before);

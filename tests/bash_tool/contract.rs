@@ -202,7 +202,7 @@ async fn bash_answer_lists_files_changed_by_command() {
     let answer = scene.bash("mv src/b.txt src/d.txt").await;
     let wanted = [("deleted", "src/b.txt"), ("created", "src/d.txt")];
     assert_eq!(changed(&answer), wanted.map(|(a, b)| (a.to_owned(), b.to_owned())), "{answer}");
-    // What others changed before is not this command's.
+    // Earlier changes by others do not belong to this command.
     scene.project.write("before.txt", "x");
     assert_eq!(changed(&scene.bash("true").await), []);
 }

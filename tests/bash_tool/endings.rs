@@ -64,7 +64,7 @@ async fn fork_bomb_of_short_processes_is_ended_in_time() {
             let command = format!("exec python3 comets.py {}", scene.marker.as_str());
             let begun = std::time::Instant::now();
             if ground == "front" {
-                // Python takes its time to start while the processes that it has begun take all there is.
+                // Python starts slowly while its processes use the whole machine.
                 let (answer, took) = scene.bash_for(8_000, &command).await;
                 assert_eq!(
                     (&answer["code"], &answer["stdout"]),

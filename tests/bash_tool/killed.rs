@@ -82,7 +82,7 @@ fn row_22_secret_environment_variables_are_hidden_from_commands() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("PATH="), "{said}");
     assert!(!said.contains("s3cr"), "{said}");
-    // What the settings list is told.
+    // Variables listed in the settings are passed.
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[bash]\nenv = [\"GITHUB_*\"]\n")
         .expect("settings");
     let output = embedder.output().expect("the embedder");

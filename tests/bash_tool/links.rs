@@ -45,7 +45,7 @@ fn temporary_folder_swapped_for_symlink_grants_no_write() {
 fn caches_folder_swapped_for_symlink_grants_no_write() {
     let project = Project::new([("a.txt", "a\n")]);
     let (victim, temporary) = (outside(), project.beside("tmp"));
-    // Outside the folders that commands write: only such a cargo home, and one that is there, is replaced by our own.
+    // Outside the writable folders: only such a cargo home, if it exists, is replaced by our own.
     let users = outside();
     let variables = [("CARGO_HOME", users.path())];
     let first = bash(&project, &variables, "echo $CARGO_HOME");

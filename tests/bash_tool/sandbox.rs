@@ -128,7 +128,7 @@ async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     assert_eq!(first, ["1", "lsp-tools"], "{answer}");
     let numbers = scene.stdout("ls -d /proc/[0-9]* | wc -l").await;
     assert!(numbers.trim().parse::<u32>().unwrap() < 10, "{numbers}");
-    // As far as the numbers of this test go there is nobody.
+    // No other process has the numbers of this test.
     if other > 100 {
         for attack in [format!("prlimit --pid {other} --nofile"), format!("renice -n 0 -p {other}")] {
             let answer = scene.bash(&attack).await;
@@ -173,7 +173,7 @@ async fn sandboxed_root_keeps_only_capabilities_that_builds_need() {
     for set in held.others.into_iter().chain([held.effective]) {
         assert_eq!(set & !kept, 0, "{set:x}");
     }
-    // Making the bounding set smaller is a power too (setpcap); who has none has no use for that set either.
+    // Reducing the bounding set needs a capability too (setpcap); without it the set is useless.
     if own.effective & (1 << 8) != 0 {
         assert_eq!(held.bounding & !kept, 0, "{:x}", held.bounding);
     }
@@ -252,7 +252,7 @@ async fn row_1_untrusted_project_cannot_relax_its_sandbox() {
     assert_ne!(answer["exit_code"], 0, "{answer}");
     assert_eq!(answer["sandbox"], "landlock");
     assert!(!outside.path().join("new").exists());
-    // What a command writes there is told, and changes nothing for the next.
+    // Files that a command writes there are reported, and change nothing for the next.
     let answer = scene.bash("echo '[bash]' > .lsp-tools/lsp-tools.toml").await;
     assert_eq!(answer["changed"], json!([{"path": ".lsp-tools/lsp-tools.toml", "operation": "modified"}]));
 }

@@ -63,7 +63,7 @@ async fn copilot_cli_sessions_are_read() {
     ];
     stores.cli("cli-1", "events.jsonl", &lines.join("\n"));
     stores.cli_about("cli-1", "Parser");
-    // Without what stands beside it, its first line says where it was held.
+    // Without the files beside it, its first line names the folder.
     stores.cli("cli-2", "events.jsonl", &lines[..2].join("\n").replace("cli-1", "cli-2"));
     let workspace = stores.open();
     let (text, _) = tell(&workspace, GET, json!({"index": 2, "sessionId": "cli-1"})).await;
@@ -114,7 +114,7 @@ async fn chat_sessions_of_other_folders_are_not_found() {
     let start = json!({"type": "session.start", "data": {"context": {"cwd": "/somewhere/else"}}});
     stores.cli("foreign-cli", "events.jsonl", &format!("{start}\n"));
     stores.cli("foreign-cli", "workspace.yaml", "cwd: /somewhere/else\n");
-    // A folder whose name begins as ours does is another one.
+    // A folder whose name starts with ours is a different one.
     let beside = format!("file://{}-2", stores.project.root().display());
     stores.vscode_of("beside", &json!({"folder": beside}), "beside.json", &session("beside"));
     let workspace = stores.open();

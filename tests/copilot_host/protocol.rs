@@ -251,7 +251,7 @@ fn protocol_failures_are_reported_with_status_4() {
             "ended in the middle of a session; its last words: no such luck",
         ),
         (json!({"after": [{"raw": "Content-Length: 99999999999\r\n\r\n{"}]}), 4, "wrote an invalid message"),
-        // What is no message is passed over.
+        // An invalid message is ignored.
         (
             json!({"after": [{"raw": "Content-Length: 2\r\n\r\n{]Content-Length: 2\r\n\r\n{}"}, {"event": {"type": "session.error", "data": {"errorType": "query", "message": "heard"}}}]}),
             4,

@@ -174,7 +174,7 @@ fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
         Says::Calls(vec![("lsp-tools-lsp_diagnostics", json!({"path": "app.py"}))]),
         Says::Calls(vec![("lsp-tools-edit", edit(RIGHT, WRONG))]),
         Says::Calls(vec![("lsp-tools-edit", edit(WRONG, RIGHT))]),
-        // What the server says while it starts is not what it says at last.
+        // The server's findings during its start are not its final ones.
         hover(),
         hover(),
         hover(),
@@ -332,7 +332,7 @@ fn signed_out_error_names_copilot_login() {
     for name in ["GH_TOKEN", "GITHUB_TOKEN"] {
         command.env_remove(name);
     }
-    // No network is needed to find that nobody is signed in.
+    // Detecting that no user is signed in needs no network.
     command.env("https_proxy", "http://127.0.0.1:9").env("HTTPS_PROXY", "http://127.0.0.1:9");
     let ran = run(command);
     assert!(ran.status == 4 && ran.err.contains("copilot login"), "{ran:?}");

@@ -41,7 +41,7 @@ fn file_changes_are_sent_in_order_and_turn_undo_reverts_all() {
     assert_eq!(changed[0]["textDocument"]["version"], 2);
     assert_eq!(changed[0]["contentChanges"], json!([{"text": "a = 2\n"}]));
     assert_eq!(names(&log.params("textDocument/didClose")), ["new.py"]);
-    // The first answer came after the server was told.
+    // The first answer came after the notification to the server.
     let messages = log.messages();
     let told = messages.iter().position(|message| message["method"] == "textDocument/didOpen").unwrap();
     let answered = messages.iter().position(|message| message["result"][0]["status"] == "success").unwrap();

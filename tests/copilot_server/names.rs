@@ -84,7 +84,7 @@ fn names_option_selects_registered_aliases() {
     let wrong = copilot(&project, &["tools", "--names", "read_fil"]);
     assert_eq!(wrong.status, 2);
     assert!(wrong.err.contains("`read_fil` is not the name"), "{}", wrong.err);
-    // All that was registered is taken back, also what the server hides.
+    // All registered names are unregistered, including those that the server hides.
     let ids = project.log().params("conversation/unregisterTools");
     assert!(ids[0]["toolIds"].to_string().contains("copilot-editor.insert_edit_into_file"), "{}", ids[0]);
 }

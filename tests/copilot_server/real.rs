@@ -52,7 +52,7 @@ fn real_copilot_server_signed_out_status_says_so() {
     let report: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(report["signed_in"], false);
     assert_eq!(report["status"]["auth"], "NotSignedIn");
-    // Told by notification, not asked for.
+    // Reported by notification, not requested.
     assert_eq!(report["status"]["kind"], "Error");
     assert_eq!(report["server"]["name"], "GitHub Copilot Language Server");
     let (status, _, err) = copilot(&project, &prefix, &["agent", "hello"]);
@@ -159,7 +159,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // The end of its input is the end of it; what does not hear of that is killed.
+        // It ends with its input; a process that does not notice is killed.
         let _gone = self.child.kill();
         let _gone = self.child.wait();
     }

@@ -28,7 +28,7 @@ async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
     assert_eq!(again.count(), 2, "{told:?}");
     let log = project.log();
     assert_eq!(log.starts(), 3);
-    // Each server was told the tools, and what was open.
+    // Each server received the tools, and the open documents.
     assert_eq!(log.count("conversation/registerTools"), 6);
     assert_eq!(log.count("textDocument/didOpen"), 3);
     client.close().await;

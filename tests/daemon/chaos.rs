@@ -205,7 +205,7 @@ fn strike(house: &House, dice: &mut Dice, fought: &Fought) {
     let daemons = house.daemons();
     let is_daemon = dice.below(2) == 0;
     let victims = if is_daemon { daemons } else { processes(&house.project.marker()) };
-    // A command that someone typed has the word among its arguments too, and is killed by its worker.
+    // A typed command has the word among its arguments too, and its worker kills it.
     let told = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let of_ours = |text: &str, word: &str| text.split('\0').any(|part| part == word);
     let victims: Vec<(i32, String)> = victims
@@ -258,7 +258,7 @@ pub fn fight(seconds: u64) -> Fought {
         after = house.run(&["hover", "a.scr:1:5"]);
     }
     assert_eq!(after.code, Some(0), "all is well again: {after:?}");
-    // The first edit after a kill puts in order what was left.
+    // The first edit after a kill finishes or reverts interrupted ones.
     assert_eq!(house.run(&["tools", "call", "mkdir", "{\"path\": \"last\"}"]).code, Some(0));
     house.run(&["daemon", "stop"]);
     let end = Instant::now() + Duration::from_secs(60);

@@ -145,7 +145,7 @@ fn copilot_call_through_daemon_is_approved_at_the_doors_terminal_once_for_its_se
         assert_eq!(house.project.read("ran"), ran, "{seen}");
         assert_eq!(house.daemons().len(), 1, "{seen}");
     }
-    // What was agreed to is the door's session's, and nobody sits here.
+    // The approval belongs to the door's session, which has no person here.
     let house = house(&steps, "");
     let said = house.run(&["copilot", "agent", "go"]);
     assert_eq!(said.code, Some(0), "{said:?}");

@@ -87,7 +87,8 @@ fn daemon_idle_without_clients_ends() {
 fn daemon_binary_replaced_new_daemon_takes_over() {
     let mut house = House::new();
     let program = house.project.beside("lsp-tools-copy");
-    // By a process of its own: a program cannot be started while a child of this one, begun meanwhile, still has it open to write.
+    // By a separate process: a program cannot be started while a concurrent child of this one still
+    // has it open for writing.
     let copy = |to: &std::path::Path| {
         let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_lsp-tools")).arg(to).status();
         assert!(copied.expect("cp").success());
@@ -157,7 +158,7 @@ fn daemon_sigstopped_commands_still_end_in_time() {
         let said = house.run(words);
         let took = begun.elapsed();
         assert!(took < Duration::from_secs(25), "{words:?}: {took:?}: {said:?}");
-        // Answered by itself, or told that the daemon does not answer.
+        // Answered without the daemon, or with the message that the daemon does not answer.
         let answered = said.code == Some(0);
         assert!(answered || said.err.contains("daemon"), "{words:?}: {said:?}");
         if words[0] == "tools" {

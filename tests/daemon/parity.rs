@@ -19,7 +19,7 @@ fn house() -> House {
         (".git/HEAD", "ref: refs/heads/main\n"),
     ];
     let house = House::of(Project::scripted(&json!({"hover_version": false}), "", files));
-    // No server of the machine's own answers for Python: what is said then is told from the text.
+    // No installed server of the machine answers for Python: these answers come from the text.
     fs::write(house.project.beside("config").join("lsp-tools.toml"), "[limits]\nanswer-items = 50\n")
         .unwrap();
     house

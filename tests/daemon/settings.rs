@@ -43,7 +43,7 @@ fn settings_broken_no_daemon_starts_and_error_is_the_same() {
     assert_eq!(house.run(&["hover", "a.scr:1:5"]), house.run_alone(&["hover", "a.scr:1:5"]));
     let start = house.run(&["daemon", "start"]);
     assert!(start.code == Some(2) && start.err.contains("no-such-word"), "{start:?}");
-    // It has told that it does not start before its process ends.
+    // It reports the failed start before its process ends.
     wait_until("what did not start is gone", SOON, || house.daemons().is_empty());
 }
 

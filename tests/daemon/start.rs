@@ -81,7 +81,7 @@ fn daemon_socket_refuses_other_users() {
         eprintln!("not run as root: another user cannot be tried");
         return;
     }
-    // Past the folder, which keeps others out already: the daemon itself looks who comes.
+    // Bypasses the folder, which already keeps others out: the daemon itself checks its clients.
     for folder in [house.project.beside(""), house.runtime(), house.sockets()] {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -192,7 +192,7 @@ fn daemon_is_keyed_by_environment_but_not_by_terminal() {
 fn sandboxed_command_cannot_control_the_daemon() {
     let house = House::new();
     house.run(&["daemon", "start"]);
-    // Where it is refused before it has spoken, the words of the refusal are there to read all the same.
+    // Even if it is refused before it has sent anything, the refusal is readable.
     let script = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\ntry:\n\
                   \x20   s.sendall(b'{\"lsp-tools\":1,\"door\":\"stop\"}\\n')\nexcept BrokenPipeError:\n\
                   \x20   pass\nprint(s.recv(1000))";

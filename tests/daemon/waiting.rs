@@ -35,7 +35,8 @@ fn socket_files_of_dead_daemons_are_removed_by_next_daemon() {
     house.kill(house.pid(), rustix::process::Signal::KILL);
     house.wait_until_empty(super::house::SOON);
     assert_eq!(house.files("").len(), 3, "a socket and two locks: {:?}", house.files(""));
-    // Another program, and so another daemon, comes to the same folder. Of one that was killed the lock goes a moment after its process.
+    // Another program, and so another daemon, uses the same folder. The lock of a killed daemon
+    // disappears shortly after its process.
     crate::support::wait_until("the folder is empty", super::house::SOON, || {
         for words in [["hover", "a.scr:1:5"], ["daemon", "stop"]] {
             let mut other = house.command(&words);

@@ -140,7 +140,7 @@ async fn write_racing_an_edit_of_same_file_is_a_conflict() {
     let (later, is_asked, leave) = waiting(&mut approver);
     let whole = json!({"path": "a.txt", "content": "one\nmine\n"});
     let write = workspace.call_as(&caller, later, "write", whole.clone());
-    // The edit begins and ends while the write waits for leave, and waits for nobody.
+    // The edit begins and ends while the write waits for approval, and does not wait itself.
     let edit = async {
         is_asked.await.expect("a question");
         let edits = json!([{"old": "one", "new": "1"}]);

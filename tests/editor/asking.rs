@@ -149,7 +149,7 @@ async fn code_lens_and_formatting_ranges_use_editor_columns() {
     let params = json!({"command": command["command"], "arguments": command["arguments"]});
     assert_eq!(client.ask("workspace/executeCommand", params).await, "ran");
     let ran = &project.log().params("workspace/executeCommand")[0];
-    // What is the server's own stays as it is.
+    // The server's own data stays unchanged.
     assert_eq!((&ran["command"], &ran["arguments"][0]["character"]), (&json!("uses"), &json!(5)));
 
     let mut params = document.clone();

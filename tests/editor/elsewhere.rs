@@ -76,7 +76,7 @@ async fn library_text_of_two_editors_does_not_mix() {
         assert!(first.ends_with(&fingerprint(&text("one"))), "{first}");
         assert!(second.ends_with(&fingerprint(&text("other"))), "{second}");
     }
-    // Who goes away closes what it had.
+    // A client that disconnects closes its documents.
     other.tell("exit", Value::Null).await;
     one.close().await;
     assert_eq!(project.log().violations(), Vec::<String>::new());

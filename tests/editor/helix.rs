@@ -29,7 +29,7 @@ impl<'a> Helix<'a> {
              [[language]]\nname = \"python\"\nlanguage-servers = [\"lsp-tools\"]\n"
         );
         fs::write(settings.join("languages.toml"), languages).expect("its settings");
-        // Keys that come while Helix opens its own list of completions may be put in the wrong order.
+        // Keys during the opening of Helix's own completion list may be reordered.
         fs::write(settings.join("config.toml"), "[editor]\nauto-completion = false\n").expect("its settings");
         let helix = Self { project };
         let mut command = helix.tmux(&["new-session", "-d", "-x", "150", "-y", "40", "hx", file]);
@@ -98,7 +98,7 @@ impl<'a> Helix<'a> {
 
 impl Drop for Helix<'_> {
     fn drop(&mut self) {
-        // Whatever a failed test has left of it.
+        // Remains of a failed test.
         let _gone = self.output(&["kill-server"]);
     }
 }

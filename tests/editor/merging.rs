@@ -60,7 +60,7 @@ async fn two_servers_answers_are_merged_and_routed_back() {
     let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 5, "def foo WRONG WRONG\n").await;
 
-    // Each server finds the same two mistakes, and says who it is.
+    // Each server finds the same two mistakes, and names itself.
     let found = client.diagnostics("a.scr", 5).await;
     let mut sources: Vec<&str> = found.iter().filter_map(|one| one["source"].as_str()).collect();
     sources.sort_unstable();

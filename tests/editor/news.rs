@@ -112,7 +112,7 @@ async fn editor_notification_skips_server_private_to_other_editor() {
         (log.count("initialized") == 2).then_some(())
     });
     other.tell("scripted/note", json!({"from": "other"})).await;
-    // What stands behind it has been heard by the server that both share.
+    // The server that both share has received the preceding message.
     other.ask("workspace/symbol", json!({"query": "disk"})).await;
     assert_eq!(project.log().params("scripted/note"), [json!({"from": "other"})]);
     right.vanish_alone().await;

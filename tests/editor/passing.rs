@@ -21,7 +21,7 @@ async fn column_encodings_of_server_and_editor_are_converted() {
         let at = |[line, character]: [u32; 2]| json!({"line": line, "character": character});
         json!({"start": at(start), "end": at(end)})
     };
-    // What the server says, it says in bytes: `foo` in line 1 is at 5..8.
+    // The server counts bytes: `foo` in line 1 is at 5..8.
     let scenario = json!({
         "encoding": "utf-8",
         "answers": {

@@ -70,7 +70,7 @@ async fn missing_server_text_search_answers_and_says_so() {
         "{symbols}"
     );
 
-    // What only a server knows is not made up.
+    // Information that only a server has is not invented.
     assert_eq!(client.ask("textDocument/completion", client.at("app.py", 4, 16)).await, Value::Null);
     let mut rename = client.at("app.py", 4, 16);
     rename["newName"] = "hail".into();

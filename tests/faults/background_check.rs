@@ -65,7 +65,7 @@ async fn background_check_of_present_text_is_awaited_and_run_once_per_change() {
         assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 2), "round {round}");
         assert_eq!(runs(&play), 1 + round);
     }
-    // A file that nobody has open concerns the others.
+    // A file that no client has open concerns the others.
     play.project.write("c.scr", "def new\n");
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 2));
     assert_eq!(runs(&play), 5);
@@ -169,7 +169,7 @@ async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over()
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_keeps_no_other_question_waiting() {
     let play = Play::open(&project(None, true), None);
-    // Whoever shows a text of their own has the server to themselves while they ask.
+    // A client with unsaved text has the server exclusively during its question.
     let unsaved = stage::client(&play, &[("b.scr", "def unsaved\n")]);
     let checks = async {
         let begun = Instant::now();

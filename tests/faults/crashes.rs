@@ -56,8 +56,9 @@ async fn server_crashing_always_is_reported_with_status_and_stderr() {
             assert!(detail.contains("out of cheese | redo from start"), "{at} {question}: {detail}");
             assert!(took < Duration::from_secs(40), "{at} {question}: {took:?}");
         }
-        // Asked again at once, it is not started again at once. Where the machine is so busy that the pause was over by
-        // then, the next one is twice as long, and the fifth is three minutes.
+        // An immediate second question does not restart it immediately. If the machine is so busy
+        // that the pause is over by then, the next one is twice as long, and the fifth is three
+        // minutes.
         for asked in 1.. {
             let (_, detail) = failure(in_time(play.hover("a.scr")).await);
             if detail.contains("next attempt in") {
@@ -136,7 +137,8 @@ async fn idle_server_crash_is_noted_by_diagnostics() {
     let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
     in_time(play.check("a.scr")).await.expect("a check");
     kill_unnoticed(&play);
-    // Until the end of its output is read, what it found in this very text is known, and nothing has to be asked.
+    // Until the end of its output is read, its findings in this very text are known, and no request
+    // is needed.
     let answer = in_time(async {
         loop {
             let answer = play.check("a.scr").await.expect("a check");
@@ -221,7 +223,7 @@ async fn in_flight_requests_are_answered_when_server_dies() {
         tokio::join!(hovers, crash)
     };
     let (hovers, definition) = in_time(both).await;
-    // The definition kills each server it is asked of, and the hovers never have an answer.
+    // The definition kills each server that is asked, and the hovers never have an answer.
     assert_eq!(failure(definition).0, ServerState::Crashed);
     for hover in hovers {
         let (_, detail) = failure(hover);

@@ -108,7 +108,7 @@ async fn silent_server_verdict_is_no_data_and_never_clean() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn diagnostics_of_unsent_version_are_not_believed() {
-    // Older than the text: never for it. Newer: for a text that nobody has.
+    // Older than the text: never for it. Newer: for a text that no client has.
     for offset in [-1, 5] {
         let scenario = json!({"diagnostics": {"version_offset": offset}});
         let play = Play::open(
@@ -181,7 +181,7 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
         (0, State("parsing")),
         (0, Push(1)),
         (0, State("idle")),
-        // What was begun comes before any answer.
+        // The begin notification comes before any answer.
         (250, Push(2)),
         (260, State("idle")),
     ];
@@ -221,7 +221,7 @@ async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked
     assert_eq!(messages, ["wrong"]);
     play.end().await;
 
-    // One that fails whatever it is given.
+    // A checker that fails for any text.
     let scenario = json!({"diagnostics": {"items": [failure, finding]}});
     let play = Play::with(&scenario, table, [("a.scr", "def foo\n")]);
     let answer = in_time(play.check("a.scr")).await.expect("a check");

@@ -88,7 +88,7 @@ async fn empty_answer_while_indexing_is_retried_when_idle() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn answer_at_start_is_whole_or_not_called_complete_however_a_server_lies() {
-    // Half of the places leave out whole files, as an index does that is not done.
+    // Half of the places omit whole files, like an incomplete index.
     let files =
         [("a.scr", TEXT), ("b.scr", "foo\n"), ("c.scr", "foo\n"), ("d.scr", "foo\n"), ("e.scr", "foo\n")];
     let nothing = json!({"textDocument/references": {"while_indexing": []}});

@@ -31,7 +31,7 @@ async fn concurrent_requests_are_sent_in_parallel() {
     for answer in in_time(all).await {
         assert_eq!(answer.expect("a hover").verdict, Verdict::Complete);
     }
-    // One after the other they would have taken longer than the bound above; that they overlap is in the log.
+    // In sequence they would have exceeded the bound above; the log shows that they overlap.
     let lines = play.log().lines();
     let got = lines.iter().rposition(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
     let first = lines.iter().find(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");

@@ -86,9 +86,9 @@ async fn malformed_replies_end_in_answer_or_timeout() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oversized_message_ends_session_but_not_runtime() {
-    // Announced and begun, or sent whole.
+    // Announced and begun, or sent completely.
     for action in [json!({"frame": "length_huge"}), json!({"huge": {"bytes": 65 << 20}})] {
-        // So much takes its time to be sent and read, twice, on a machine that does other things as well.
+        // This size takes time to send and read, twice, on a busy machine.
         let play = Play::limited(&before_hover(action.clone()), SOON * 4);
         let answer = tokio::time::timeout(SOON * 4, play.hover("a.scr")).await.expect("an end");
         let (state, detail) = failure(answer);

@@ -161,7 +161,7 @@ async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     assert!(sentence.contains("too large"), "{sentence}");
     assert_eq!(bench.ok("grep", json!({"pattern": "(a*)*b"})).await["count"], 0);
     bench.ok("glob", json!({"pattern": "**/**/**/**/**/*"})).await;
-    // An unoptimised build on a busy machine; what is not linear would take years.
+    // An unoptimised build on a busy machine; a non-linear search would take years.
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 

@@ -111,7 +111,7 @@ fn state_disk_full_kept_data_survives_and_writes_report_no_space() {
     project.write(".lsp-tools/lsp-tools.toml", "");
     assert!(alone(&project, &["trust", "--revoke"]).status.success());
 
-    // What only reads needs no room; that the record of calls is not whole is for the log.
+    // Commands that only read need no space; the log mentions the incomplete audit record.
     let read = on_a_full_disk(&project, &["tools", "call", "read", r#"{"path": "a.py"}"#]);
     assert_eq!(answer(&read)["content"], "def one(): pass\n", "{read:?}");
     let hover = on_a_full_disk(&project, &["hover", "a.py:one", "--format", "json"]);

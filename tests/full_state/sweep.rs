@@ -64,7 +64,8 @@ const STORES: [Store; 4] = [
             let store: Value = serde_json::from_slice(&text).expect("a store that is whole");
             let projects = store["projects"].as_object().expect("projects");
             assert_eq!(projects.len(), 1, "{store}");
-            // What was trusted is known by its hash; with the settings of before, the old one holds.
+            // Trusted programs are known by their hash; with the earlier settings, the old one
+            // applies.
             let trusted = answer(&run(project, &["policy", "check", "read", "{}", "--format", "json"]));
             assert!(trusted.is_object(), "{trusted}");
             String::from_utf8(text).expect("UTF-8")
@@ -75,7 +76,7 @@ const STORES: [Store; 4] = [
         old: |project| {
             let settings = "[audit]\nmax-bytes = 10000\n[permissions]\nallow = [\"*\"]\n";
             fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-            // So many that the next line moves the log aside.
+            // So many that the next line rotates the log.
             let line = json!({"tool": "old", "session": "x".repeat(400)}).to_string() + "\n";
             fs::write(project.beside("state").join("audit.jsonl"), line.repeat(24)).expect("a log");
         },
@@ -148,7 +149,7 @@ fn store_write_with_syscall_fault_leaves_old_or_new_content() {
                     );
                 }
                 *(if held == old { &mut told_old } else { &mut told_new }) += 1;
-                // What is left behind is in nobody's way.
+                // The remaining files have no effect.
                 done(&run(&project, store.change));
                 if store.name != "audit" {
                     assert_eq!((store.held)(&project), new, "{context}");

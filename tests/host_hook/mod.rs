@@ -67,7 +67,7 @@ fn edit_hook_tells_errors_that_an_edit_brought_in_other_files() {
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
     assert!(words.contains("greet/app.py:9:13: error: Argument missing"), "{words}");
     assert!(words.contains("1 new error") && !words.contains("broken.py"), "{words}");
-    // What was there before is not this edit's.
+    // Earlier findings do not belong to this edit.
     let back = edited(&house, "greet/messages.py", "person: Person, greeting: str, *,", "person: Person, *,");
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &back));
     assert!(words.contains("no new problems") && !words.contains("error:"), "{words}");

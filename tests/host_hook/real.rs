@@ -37,7 +37,7 @@ const CODEX: Host = Host {
     name: "codex",
     package: "@openai/codex@0.169.0",
     program: "codex",
-    // A person agrees to the hooks once, in `/hooks`; here nobody can.
+    // A person approves the hooks once, in `/hooks`; here no person can.
     arguments: &["exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"],
 };
 const OPENCODE: Host =
@@ -128,7 +128,7 @@ fn run(
     let set_up = prepared(house.command(&ours)).output().expect("lsp-tools");
     assert!(set_up.status.success(), "{set_up:?}");
     be_patient(house, host);
-    // In the environment that the host gives its hooks: it has a daemon of its own.
+    // In the environment that the host gives its hooks, which has its own daemon.
     let warm = prepared(house.command(&["check", "greet", "--timeout", "60"])).output().expect("lsp-tools");
     assert!(!warm.stdout.is_empty(), "{warm:?}");
 
@@ -212,7 +212,7 @@ fn keep(host: &Host, model: &Model) {
         {
             text.push_str(&format!("\nwhat its model read beside {done}:\n"));
             for told in model.told(mark) {
-                // What the host puts behind it is not ours.
+                // The text that the host appends is not ours.
                 let told = told.split("</").next().unwrap_or_default();
                 let own = told.lines().take_while(|line| !line.is_empty());
                 text.extend(own.map(|line| format!("    {line}\n")));

@@ -66,7 +66,7 @@ fn system_clock_jumping_changes_no_answer() {
         assert_eq!(noted["ok"], true, "{years_ahead}: {noted}");
         years.push((years_ahead, name));
     }
-    // Backwards through all that was done, whatever the times say that are written beside it.
+    // Undoes all edits in reverse order, regardless of their recorded times.
     for (years_ahead, name) in years.iter().rev() {
         assert!(project.read("a.scr").starts_with(&format!("def {name}\n")), "{years_ahead}: {name}");
         let undone = tool(&mut client, "undo", json!({}));

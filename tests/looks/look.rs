@@ -138,7 +138,8 @@ fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
-    // As users have them who work on one project. With trust they count, and Python does not survive what it finds there.
+    // Like the variables of a user who works on one project. With trust they count, and Python
+    // fails with their values.
     if !way.trusted {
         command.env("PYTHONPATH", format!(".:{}", project.root().display()));
         command.env("NODE_PATH", project.path("node_modules"));

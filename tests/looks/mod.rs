@@ -25,8 +25,9 @@ use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};
 use samples::Samples;
 
-// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
-// code if they were started as they are. They are written out, since `tests/slow.sh` reads no macros.
+// Each of these has its own test, so that they run in parallel: the common servers, and those that
+// would run code if they were started unchanged. They are written out, since `tests/slow.sh` does
+// not expand macros.
 
 #[test]
 #[ignore = "slow: just slow"]
@@ -167,7 +168,7 @@ fn left_out(server: &ServerSpec) -> Vec<Vec<String>> {
         true => [".venv", "venv", "__pypackages__", ".pdm-python"].map(str::to_owned).to_vec(),
         false => Vec::new(),
     };
-    // Go takes the folder for modules of its own, and loads nothing where they are none.
+    // Go treats the folder as its modules, and loads nothing if they are none.
     let vendored: Vec<String> = match server.languages.iter().any(|language| language == "go") {
         true => vec!["vendor".to_owned()],
         false => Vec::new(),

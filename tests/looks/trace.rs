@@ -50,7 +50,8 @@ impl Traced {
         let below =
             |path: &str| Path::new(path).strip_prefix(root).ok().map(|path| path.display().to_string());
         for line in text.lines() {
-            // What failed ran nothing and read nothing; an unfinished call to `execve` shows its path all the same.
+            // Failed calls ran and read nothing; an unfinished call to `execve` shows its path all
+            // the same.
             if line.contains(" = -1 ") {
                 continue;
             }

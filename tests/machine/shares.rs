@@ -51,7 +51,7 @@ fn servers_of_several_workspaces_share_one_budget_and_all_are_answered() {
             scope.spawn(move || {
                 for round in 0..4 {
                     ask_until_answered(agent, 1_000 * (round + 1));
-                    // An agent reads what it was told.
+                    // An agent reads the message.
                     thread::sleep(Duration::from_millis(800));
                 }
             });

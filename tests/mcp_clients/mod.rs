@@ -48,7 +48,7 @@ impl Listening {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines();
         let line = lines.next().expect("a line").expect("UTF-8");
-        // What nobody reads would hold it up.
+        // Unread output would block it.
         std::thread::spawn(move || lines.for_each(drop));
         let url = line.split(' ').find(|word| word.starts_with("http://")).expect("an address").to_owned();
         Self(child, url)
@@ -91,7 +91,8 @@ fn driven(host: &[&str], way: Way) -> Value {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}\n{told}");
-    // What the host gave up is gone while the server still runs; over standard streams both have ended.
+    // The cancelled call is gone while the server still runs; over standard streams both have
+    // ended.
     wait_until("the command that was given up is gone", Duration::from_secs(60), || marker.living() == 0);
     drop(listening);
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}\n{told}"))

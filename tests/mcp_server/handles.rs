@@ -26,7 +26,7 @@ fn undo_of_edit_group_leaves_other_edits() {
         let grouped = json!({"lsp-tools/group": group});
         let edit =
             |path: &str, old: &str, new: &str| json!({"path": path, "edits": [{"old": old, "new": new}]});
-        // One by what a host says, one by what a model says, and one of nobody's.
+        // One group from the host, one from the model, and one from neither.
         call_with(&mut client, grouped.clone(), "edit", edit("a.txt", "a", "A"));
         let mut arguments = edit("b.txt", "b", "B");
         arguments["group"] = json!(group);
@@ -176,7 +176,7 @@ fn todo_lists_are_per_host_and_resumable_by_session_id() {
     other.call("todowrite", json!({"todos": item("other")}));
     assert_eq!(list(&one.call("todoread", json!({}))), item("one"));
     drop(one);
-    // The host has restarted. What it was about can be seen, and named by the model or by the host.
+    // The host has restarted. Its groups are visible, and the model or the host can name them.
     let mut again = Mcp::modern(&project, None, json!({}));
     let found = again.call("todoread", json!({}));
     let name = &kept["structuredContent"]["session_id"];

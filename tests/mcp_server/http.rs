@@ -335,7 +335,8 @@ fn sandboxed_command_with_the_token_is_refused() {
         ("moving", "127.0.0.1", 10, strict.port),
     ] {
         let attack = format!("python3 attack.py {way} {host} {port} {file} {tries}");
-        // The same from a process that no tool has started; a socket that is never at rest is nobody's for sure.
+        // The same from a process that no tool has started; the owner of a constantly changing
+        // socket is unknown.
         if way != "moving" {
             let outside =
                 Command::new("sh").args(["-c", &attack]).current_dir(project.root()).output().expect("a run");

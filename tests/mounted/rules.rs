@@ -27,7 +27,7 @@ async fn server_wide_permission_rule_allows_and_denies_its_tools() {
         "{record}"
     );
     let denied = mounting("good", "[permissions]\ndeny = [\"m/*\"]");
-    // Also whoever types it.
+    // Also for a typed command.
     assert_eq!(json_of(&denied, &["mcp", "call", "m/say"]).0["code"], "denied");
     assert!(!heard(&denied).iter().any(|said| said["method"] == "tools/call"));
 }

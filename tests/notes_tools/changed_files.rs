@@ -79,7 +79,7 @@ async fn changed_files_reports_every_file_state() {
         assert_eq!(&only[state], list);
         assert_eq!(only.as_object().expect("an object").len(), 5, "{only}");
     }
-    // What we asked left nothing behind, in the repository or elsewhere.
+    // Our requests left no files behind, in the repository or elsewhere.
     assert_eq!(fs::read_dir(project.beside("cache")).expect("a folder").count(), 0);
     assert!(!project.path(".git/index.lock").exists());
 }

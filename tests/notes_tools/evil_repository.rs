@@ -96,7 +96,7 @@ fn evil() -> TestWorkspace {
     house.project.write("nested/n", "1\n");
     commit(&root.join("nested"));
     git(&root, &["init", "-q", "--bare", "bare"]);
-    // Nobody is there yet who could run anything of it.
+    // Without a call of git no program runs yet.
     for (git_dir, prefix) in
         [(".git", ""), (".git/modules/sub", "sub-"), ("nested/.git", "nested-"), ("bare", "bare-")]
     {
@@ -126,7 +126,8 @@ async fn row_18_changed_files_runs_no_program_of_repository_config() {
     let paths: Vec<&str> =
         seen["unstaged"].as_array().into_iter().flatten().filter_map(|file| file["path"].as_str()).collect();
     assert_eq!(paths, ["a", "b.inc"]);
-    // Git itself, asked the same by its user, runs a good part of it: the first time until the filter fails it.
+    // Git itself, called by its user in the same way, runs many of them: the first time until the
+    // filter fails it.
     let root = house.project.root();
     let status = || Command::new("git").arg("status").current_dir(&root).output().expect("git");
     assert!(!status().status.success());
@@ -153,7 +154,7 @@ async fn row_18_changed_files_with_missing_object_fetches_nothing() {
     assert_fails(&seen, "internal", "git failed");
     assert!(!seen.value.to_string().contains(&*root.to_string_lossy()), "{:?}", seen.value);
     assert_eq!(left(&house), Vec::<String>::new());
-    // Git itself, asked by its user for the object, tries to fetch it.
+    // Git itself, called by its user for the object, tries to fetch it.
     let fetched = Command::new("git").args(["cat-file", "-p", "HEAD^{tree}"]).current_dir(&root).output();
     assert!(left(&house).contains(&"uploadpack".to_owned()), "{:?}, {fetched:?}", left(&house));
 }

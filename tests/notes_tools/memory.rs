@@ -87,7 +87,7 @@ async fn memory_path_outside_its_folder_is_stripped_or_refused() {
     {
         assert_fails(&house.call("memory", save(path)).await, "invalid_args", "`path` is");
     }
-    // A link that somebody put there is not followed.
+    // A link in place of the file is not followed.
     let memories = house.project.beside("state").join("memories");
     std::os::unix::fs::symlink(house.project.path("secret"), memories.join("link")).expect("a link");
     assert_fails(

@@ -301,13 +301,13 @@ async fn skill_tool_with_command_is_callable_as_tool() {
     put_lint(&of_home, "first");
     let arguments = json!({"path": "a.py"});
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "first\nall of them");
-    // What it does to the world is decided as of every program.
+    // Its effect is decided as for every program.
     assert_fails(&house.call_unasked("lint", arguments.clone()).await, "denied", "lint runs a program");
     assert_fails(&house.call("lint", json!({})).await, "invalid_args", "`path`");
     assert_eq!(house.call("shown", json!({})).await.value["code"], "unknown_tool", "it says nothing to run");
     let loaded = load(&house, "first").await;
     assert_eq!(loaded["tools"].as_array().map(Vec::len), Some(2), "{loaded}");
-    // A later folder's tool of the same name takes its place, whatever the skills are called.
+    // A later folder's tool of the same name replaces it, regardless of the skills' names.
     put_lint(&user_skills(&house).join("a-second"), "second");
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "second\nall of them");
     fs::remove_dir_all(user_skills(&house).join("a-second")).expect("a folder");

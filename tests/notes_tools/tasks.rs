@@ -102,7 +102,7 @@ async fn task_with_invalid_agent_or_arguments_is_refused() {
     let hint = house.call("task", task("nobody")).await.value["hint"].to_string();
     assert!(hint.contains("researcher (looks things up)"), "{hint}");
     assert!(!house.project.path("ran").exists());
-    // Nobody is there to say yes.
+    // There is no approver.
     assert_fails(&house.call_unasked("task", task("own")).await, "denied", "");
 }
 
@@ -195,7 +195,7 @@ async fn row_46_subtask_tools_and_depth_are_limited_by_parent() {
 #[tokio::test]
 async fn row_46_concurrent_tasks_over_limit_are_denied() {
     let project = Project::new([]);
-    // Not in the project: what a command names there would need trust.
+    // Not in the project: a program there would need trust.
     let go = project.beside("logs").join("go");
     let script =
         format!("touch started.$$; while [ ! -e '{}' ]; do sleep 0.05; done; echo done", go.display());

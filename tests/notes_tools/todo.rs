@@ -142,7 +142,7 @@ async fn todo_unfinished_lists_are_offered_to_later_session() {
     let rest = json!({"session_id": "first", "todos": [item("3", "completed")]});
     assert_eq!(call(&second, "todowrite", rest).await["session_id"], "first");
     assert_eq!(call(&first, "todoread", json!({})).await["items"], json!([item("3", "completed")]));
-    // One's own list is all that one is told of while there is one.
+    // Other lists are not mentioned while the own one has items.
     call(&second, "todowrite", json!({"todos": [item("a", "pending")]})).await;
     assert!(call(&second, "todoread", json!({})).await.get("others").is_none());
     assert_eq!(call(&first, "todoread", json!({})).await["items"][0]["id"], "3");

@@ -61,7 +61,8 @@ async fn overlay_switch_sends_only_the_difference() {
         fingerprint_seen(&seeing(&workspace, both.clone()), "a.scr").await;
         fingerprint_seen(&seeing(&workspace, both.clone()), "b.scr").await;
     }
-    // The text over `b.scr` is the one on disk, and asking again with the same view changes nothing.
+    // The text over `b.scr` is the one on disk, and asking again with the same view changes
+    // nothing.
     assert_eq!(changes().len(), 0, "{:?}", changes());
     fingerprint_seen(&workspace, "a.scr").await;
     let sent = changes();

@@ -55,7 +55,7 @@ async fn rival_overlays_get_private_server_that_ends_when_idle() {
         reader
     );
     wait_until("idle servers end", Duration::from_secs(60), || count_processes(&project.marker()) == 0);
-    // Who comes back is served as ever.
+    // A client that returns is served as before.
     type_on(&workspace, "left", 3, goes_on).await;
     in_time(workspace.shutdown()).await;
     assert_eq!(project.log().violations(), Vec::<String>::new());

@@ -260,7 +260,7 @@ fn command_post_hook_may_replace_answer_and_failure_is_noted() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "another", "{}", told(&output));
     let input: Value = serde_json::from_slice(&fs::read(&seen).expect("what it saw")).expect("JSON");
     assert!(input["result"]["contents"].as_str().is_some_and(|text| text.contains("foo")), "{input}");
-    // What is no answer of the tool is told, and not shown as one.
+    // An invalid answer of the tool is reported, and not shown as an answer.
     shell.hook("post", "echo '{\"result\": {\"contents\": 7}}'");
     let output = shell.run(&["hover", "a.scr:1:5"]);
     assert_eq!(output.status.code(), Some(4), "{}", told(&output));

@@ -79,7 +79,7 @@ async fn trusted_project_hooks_removed_by_edit_still_deny() {
         trust(&stage.runtime()).await;
         fs::remove_file(stage.project.path(SETTINGS)).expect("a file");
         assert_eq!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
-        // Trust in what is left, which is nothing, ends it as well.
+        // Trusting the remaining settings, which are empty, ends it as well.
         let shown = stage.runtime().trust(without_hooks.clone()).await.expect("an answer");
         if without_hooks == TrustRequest::Show {
             assert!(!shown.trusted, "{shown:?}");

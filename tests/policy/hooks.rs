@@ -221,7 +221,7 @@ async fn pre_hook_with_large_call_does_not_deadlock() {
     let stage = with("pre", "cat");
     let text = "x".repeat(1 << 20);
     let runtime = stage.runtime();
-    // `cat` answers with what it was told, which is no answer; but nothing gets stuck on the way.
+    // `cat` answers with its input, which is invalid; but nothing blocks.
     let result = stage.call(&runtime, "test_read", json!({"text": text})).await;
     assert!(error(&result).contains("unknown field `event`"), "{}", error(&result));
 }

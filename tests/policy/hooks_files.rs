@@ -91,7 +91,7 @@ async fn hooks_file_command_gets_input_in_its_own_dialect() {
     assert!(before["timestamp"].as_u64().is_some_and(|milliseconds| milliseconds > 1_500_000_000_000));
     let after = told.iter().find(|told| told["toolResult"].is_object()).expect("the result");
     assert_eq!(after["toolResult"]["resultType"], "success");
-    // The matcher is one of names as a whole.
+    // The matcher is matched against whole names.
     fs::remove_file(stage.project.path("told")).unwrap();
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
     assert!(!stage.project.read("told").contains("hook_event_name"));

@@ -159,7 +159,7 @@ async fn move_or_delete_of_folder_with_denied_file_is_denied() {
             ("delete", json!({"path": "a", "recursive": true, "dry_run": true})),
         ];
         for (tool, arguments) in calls {
-            // A rule about another folder holds for what goes there alone.
+            // A rule about another folder applies only to targets there.
             if rule.contains("(w/") && tool == "delete" {
                 continue;
             }

@@ -83,7 +83,7 @@ async fn trusted_python_environment_is_run_and_followed() {
     let target = Target::NameOnLine { path: "a.py".into(), line0: 2, name: "answer".to_owned() };
     let found = runtime.definition(target).await.expect("an answer").output.locations;
     assert_eq!(found.first().map(|place| place.path.as_str()), Some("hidden/acmelib.py"));
-    // What is installed there afterwards counts as well.
+    // Later installations there count as well.
     fs::write(project.path("a.py"), "import later\n\nx: str = later.answer()\n").expect("a file");
     assert_eq!(codes(&runtime, "a.py").await.0, ["reportMissingImports"]);
     fs::write(site.join("later.py"), module).expect("a file");

@@ -69,7 +69,7 @@ async fn uv_workspace_with_environment_answers_as_one_project() {
     assert_eq!((places(&lost), lost.verdict), (Vec::new(), Verdict::Partial), "{lost:?}");
     let detail = lost.server_status.detail.unwrap_or_default();
     assert!(detail.contains("`feed` comes from an import of `bird_feeder`"), "{detail}");
-    // What `uv sync` leaves of a member.
+    // The files that `uv sync` creates for a member.
     let member = project.path("packages/bird-feeder/src");
     fs::write(make_environment(&project).join("bird_feeder.pth"), member.display().to_string())
         .expect("a file");
@@ -94,7 +94,7 @@ async fn poetry_packages_are_resolved_by_environment_of_importer() {
     let uses = runtime.references(named(library, "total"), 100).await.expect("an answer");
     assert_eq!((places(&uses), uses.verdict), (vec![format!("{library}:1")], Verdict::Partial), "{uses:?}");
     runtime.shutdown().await;
-    // What `poetry install` leaves where it keeps environments in projects.
+    // The files that `poetry install` creates if it keeps environments in projects.
     let environment = project.path("service/.venv");
     run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&environment));
     let libraries = fs::read_dir(environment.join("lib")).unwrap().next().unwrap().unwrap().path();
@@ -152,7 +152,7 @@ async fn cmake_targets_with_compile_commands_answer_as_one_project() {
         let text = format!("cc {include} -o x.o -c {}", root.join(source).display());
         serde_json::json!({"directory": root.join("build"), "command": text, "file": root.join(source)})
     };
-    // What `cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON` leaves.
+    // The file that `cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON` creates.
     let include = format!("-I{}", root.join("lib/include").display());
     let commands = serde_json::json!([command("lib/song.c", &include), command("app/main.c", &include)]);
     project.write("build/compile_commands.json", commands.to_string());

@@ -162,7 +162,7 @@ async fn configuration_that_the_command_line_refuses_is_the_reason_of_a_partial_
         ("tsc", script, "tsconfig.json", "{\"compilerOptions\": {\"strct\": true}}", "strct"),
     ] {
         let project = Project::new([source]);
-        // A linter alone answers no question of its language whole.
+        // A linter alone answers no question of its language completely.
         let servers = if server == "ruff" { &["ruff", "ty"][..] } else { &[server] };
         let workspace = open(&project, servers);
         let settled = |text: &str| project.write(file, text);

@@ -110,7 +110,8 @@ async fn trusted(repository: Repository) -> Repository {
 #[ignore = "installs rust-analyzer: just rust-go"]
 async fn breaking_pairs_in_rust_are_found_and_sound_ones_pass() {
     let repository = repository(RUST.server, RUST.files);
-    // What a name that is not there breaks only `cargo check` tells, which may not run for other branches unless somebody says so.
+    // Only `cargo check` reports uses of a missing name, and it may not run for other branches
+    // without permission.
     check_in(trusted(repository).await, &RUST).await;
 }
 

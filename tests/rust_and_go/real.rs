@@ -78,7 +78,7 @@ async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     runtime.grant_trust().await;
     runtime.shutdown().await;
 
-    // What the compiler alone sees: a value that was moved.
+    // An error that only the compiler sees: a moved value.
     project.write("src/main.rs", "fn main() {\n    let a = String::new();\n    drop(a);\n    drop(a);\n}\n");
     let runtime = open(&project, "rust-analyzer");
     let found = complete(errors(&runtime, "src/main.rs").await);
@@ -134,7 +134,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
         let found = complete(errors(&runtime, "src/other.rs").await);
         assert_eq!(found.len(), expected, "round {round}: {found:?}");
     }
-    // A file that nobody asks about decides whether the value is moved or copied.
+    // Another file decides whether the value is moved or copied.
     project.write("src/lib.rs", "pub mod last;\npub mod other;\n");
     project.write("src/last.rs", "pub type Text = &'static str;\n");
     project.write("src/other.rs", format!("use crate::last::Text;\n{}", MOVED.replace("String", "Text")));
@@ -142,7 +142,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
     project.write("src/last.rs", "pub type Text = String;\n");
     let found = complete(errors(&runtime, "src/other.rs").await);
     assert!(found.len() == 1 && found[0].contains("moved"), "{found:?}");
-    // What an edit breaks is named in its answer.
+    // The answer names the errors of an edit.
     let kept = json!({"path": "src/last.rs", "edits": [{"old": "String", "new": "&'static str"}], "diagnostics": true});
     let edited = runtime.ok("edit", kept).await;
     assert_eq!(edited["diagnostics"]["verdict"], "complete", "{edited}");
@@ -191,7 +191,7 @@ fn hostile() -> Project {
          [alias]\nmetadata = [\"run\"]\nrustc = [\"run\"]\nconfig = [\"run\"]\ncheck = [\"run\"]\n[net]\ngit-fetch-with-cli = true\n"
     );
     project.write(".cargo/config.toml", config);
-    // Of no account to the root, but to what is run in this folder.
+    // Irrelevant for the root, but not for programs in this folder.
     let tools = project.path("mac/src/tools");
     project.write(
         "mac/src/rust-toolchain.toml",
@@ -221,7 +221,8 @@ async fn rust_analyzer_untrusted_runs_no_project_code() {
     runtime.shutdown().await;
     assert!(!project.path("RAN").exists(), "{}", project.read("RAN"));
 
-    // The same project would run its code: what is tested above is the rule, not a project that cannot.
+    // The same project would run its code if trusted: the rule is tested above, not a harmless
+    // project.
     fs::remove_file(project.path(".cargo/config.toml")).expect("a file");
     runtime.grant_trust().await;
     let runtime = open(&project, "rust-analyzer");

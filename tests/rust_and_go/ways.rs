@@ -167,7 +167,7 @@ async fn go_missing_or_old_is_installed_with_pip() {
 async fn go_proxy_unreachable_debian_package_is_unpacked() {
     let fails =
         go("1.27.3").replace("mkdir -p $GOBIN", "echo 'go: dial tcp: no such host' >&2; exit 1; true");
-    // What it downloads is a folder, which the other packs out.
+    // Its download is a folder, which the other unpacks.
     let apt =
         "for word; do last=$word; done; echo \"$@\" >> $0.log; [ $last = p/sid ] && echo x > p.deb; exit 0";
     let dpkg = "mkdir -p $3/usr/bin; printf '#!/bin/sh\\necho 1.0' > $3/usr/bin/the-server; chmod +x $3/usr/bin/the-server";

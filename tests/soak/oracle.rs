@@ -145,7 +145,7 @@ pub fn diagnostics_of(
     }
     let mut seen = client.publishes.len();
     loop {
-        // Silence: nothing is published, of whatever document, for as long as the subject says.
+        // Silence: no publish for any document, for as long as the subject says.
         let more = client.until(Instant::now() + subject.settles, |client| {
             (client.publishes.len() > seen).then_some(client.publishes.len())
         })?;

@@ -138,7 +138,7 @@ impl Subject {
         let arguments = self.command[1..].iter().map(|argument| (*argument).to_owned());
         let command = [program.to_string_lossy().into_owned()].into_iter().chain(arguments);
         let mut start = Start::new(command, project.root());
-        // What was installed beside the server is found by it, as the product has it.
+        // The server finds components installed beside it, as for the product.
         let beside = self.prefix().join("servers").join(self.key).join("current/venv/bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(beside).chain(std::env::split_paths(&path));

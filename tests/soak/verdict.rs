@@ -101,7 +101,7 @@ impl Report {
 
     fn wrong(&mut self, round: &Round, truth: &Truth, oracle: &mut Oracle) {
         let Edit { path, text, before, spot, .. } = &round.edit;
-        // The text before the edit, on the disk too, as long as this is asked.
+        // The text before the edit, on disk too, during this question.
         oracle.follow(path, before);
         let old = oracle.patient_server(path, before, *spot);
         oracle.follow(path, text);

@@ -56,7 +56,7 @@ fn read_request(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
 }
 
 fn reply(mut stream: &TcpStream, answer: Option<JsonReply>) {
-    // Who asked may have been stopped.
+    // The client may have been stopped.
     let _gone = match answer {
         Some((kind, body)) => write!(
             stream,

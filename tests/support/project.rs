@@ -34,7 +34,7 @@ impl Project {
         let project = Self { folder: Arc::new(ProjectFolder(temporary_folder())) };
         fs::create_dir_all(project.root()).expect("a folder");
         for name in ["config", "data", "state", "cache", "logs"] {
-            // As the product makes them, whatever the umask is.
+            // Like the product, independent of the umask.
             DirBuilder::new().mode(0o700).create(project.beside(name)).expect("a folder");
         }
         for (path, content) in files {

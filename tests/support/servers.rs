@@ -29,7 +29,8 @@ pub fn scripted_copilot() -> &'static Path {
 
 fn build_example(example: &str) -> PathBuf {
     let mut command = Command::new(env!("CARGO"));
-    // What cargo tells a test of its package is no setting, but build scripts that look at it would run again.
+    // Cargo's variables about a test's package are not settings, but build scripts that read them
+    // would run again.
     for (name, _) in std::env::vars_os() {
         let told = [
             "CARGO_PKG_",
@@ -43,7 +44,8 @@ fn build_example(example: &str) -> PathBuf {
             command.env_remove(name);
         }
     }
-    // Whoever wants the times of tests sets it for their program (`just times`); for cargo it would change every crate.
+    // Set for the program under test only, by callers that measure tests (`just times`); for cargo
+    // it would change every crate.
     command.env_remove("RUSTC_BOOTSTRAP");
     command.args(["build", "--example", example, "--message-format=json-render-diagnostics"]);
     command.arg("--target-dir").arg(target_dir()).current_dir(env!("CARGO_MANIFEST_DIR"));

@@ -8,6 +8,6 @@ use std::io::Write as _;
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    // Where standard error is closed there is nobody to read it.
+    // If standard error is closed there is no reader.
     let _ = writeln!(std::io::stderr().lock(), "\nSKIPPED {test}: {why}");
 }

@@ -155,7 +155,8 @@ impl Project {
             workspace: Some(self.root()),
             cwd: self.root(),
             supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            // Machines that run many tests at once are slow; what is not right is not right at any speed.
+            // Slow machines that run many tests at once need long deadlines; a wrong result is
+            // wrong at any speed.
             timeout: Some(Duration::from_secs(90)),
             ..RuntimeOptions::default()
         };

@@ -62,7 +62,8 @@ async fn shell_symbols_keep_the_contract_with_bash_language_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn symbols_keep_the_contract_by_the_syntax_tree_without_server() {
-    // The syntax tree sees that the broken body of the shell is no syntax; those of the others only name what is not there.
+    // The syntax tree detects the syntax error in the shell's broken body; the other bodies only
+    // use an unknown name.
     let no_types: &[&str] = &["referenced", "renamed", "breaks"];
     for (language, lacks) in [(PYTHON, no_types), (TYPESCRIPT, no_types), (SHELL, &no_types[..2])] {
         keeps_contract(&Language { server: None, lacks, ..language }).await;

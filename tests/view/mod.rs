@@ -300,7 +300,7 @@ fn what_rules_hide_is_not_on_the_page() {
     let house = House::of(project);
     let page = Page::open(&house);
     let _awake = page.state();
-    // Whoever types a command has agreed to it, so servers know the file; the page is for nobody in particular.
+    // A typed command approves the call, so servers know the file; the page has no such approval.
     let told = house.run(&["check"]);
     assert!(told.out.contains("secret.scr") && told.out.contains("open.scr"), "{told:?}");
     for name in ["secret.scr", "open.scr"] {

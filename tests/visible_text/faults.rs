@@ -108,11 +108,11 @@ fn record_silence(name: &str, more: &Value) {
     }
     scenario["diagnostics"] = json!({"mode": "none"});
     let project = shop_with(&scenario);
-    // What is asked while it reads the project is asked when half of the time is over.
+    // Questions while it reads the project are sent after half of the time.
     let short = [("hover", 300), ("signature", 300), ("references", 1_000), ("diagnostics", 300)];
     settings(&project, &short, "");
     let mut client = model(&project);
-    // It was asked before, so that its start takes nothing of the time.
+    // It was started before, so that its start takes nothing of the time.
     let calls = [
         ("lsp_symbols", json!({"path": "shop.scr"})),
         ("lsp_hover", used()),
