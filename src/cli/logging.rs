@@ -101,7 +101,7 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
         reload::Layer::new(EnvFilter::try_new(if levels.is_empty() { USUAL } else { &levels })?);
     let to_file =
         tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(file)).with_filter(filter);
-    let told = EnvFilter::try_new(match verbosity {
+    let level_filter = EnvFilter::try_new(match verbosity {
         0 => "off",
         1 => "warn,lsp_tools=info",
         2 => "info,lsp_tools=debug",
@@ -112,7 +112,7 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
         .with_target(verbosity > 1)
         .without_time()
         .with_writer(io::stderr)
-        .with_filter(told);
+        .with_filter(level_filter);
     tracing_subscriber::registry().with(to_file).with(to_stderr).try_init()?;
     Ok(TracingLog { folder, filter: levels.is_empty().then_some(handle) })
 }

@@ -185,26 +185,26 @@ impl MountConfig {
             let line = layer.line_of(&[MCP.key]).unwrap_or(1);
             ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, message)])
         };
-        let said: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
+        let parsed: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
         let counts = layer.origin != (LayerOrigin::Project { trusted: false });
         let of_user = matches!(layer.origin, LayerOrigin::User | LayerOrigin::Flags | LayerOrigin::BuiltIn);
-        let files = said.files.into_iter().map(|path| ListedFile { path, counts, of_user });
+        let files = parsed.files.into_iter().map(|path| ListedFile { path, counts, of_user });
         self.files.extend(files);
         if !counts {
             let words = [
                 ("files", layer.line_of(&[MCP.key, "files"])),
                 ("servers", layer.line_of(&[MCP.key, "servers"])),
             ];
-            let said = words.iter().filter(|(_, line)| line.is_some());
-            let said: Vec<String> = said
+            let ignored = words.iter().filter(|(_, line)| line.is_some());
+            let sentences: Vec<String> = ignored
                 .map(|(word, _)| untrusted_sentence(&format!("`mcp.{word}` of `{}`", layer.file)))
                 .collect();
-            self.left_out.extend(said.iter().cloned());
-            return Ok(said);
+            self.left_out.extend(sentences.iter().cloned());
+            return Ok(sentences);
         }
         let origin = if of_user { MountOrigin::User } else { MountOrigin::Project };
         let mut left_out = Vec::new();
-        for (name, words) in said.servers {
+        for (name, words) in parsed.servers {
             let mount = read(&name, words, origin, &layer.file).map_err(|reason| {
                 let line = layer.line_of(&[MCP.key, "servers", &name]).unwrap_or(1);
                 let message = format!("[mcp.servers.{name}] {reason}");

@@ -482,16 +482,16 @@ impl Context {
         started: Instant,
     ) -> ServerStatus {
         let server = session.server();
-        let told = || format!("{server}: {error}");
+        let message = || format!("{server}: {error}");
         let (state, detail) = match error {
-            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, told()),
+            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, message()),
             AskError::Request(RequestError::Closed { .. }) => {
                 (ServerState::Crashed, format!("{server} failed: {}", session.exit_report().await))
             }
-            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, told()),
-            AskError::Busy(_) => (ServerState::Indexing, told()),
-            AskError::Moving { .. } => (ServerState::Timeout, told()),
-            AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, told()),
+            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, message()),
+            AskError::Busy(_) => (ServerState::Indexing, message()),
+            AskError::Moving { .. } => (ServerState::Timeout, message()),
+            AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, message()),
         };
         let mut status = self.status(server, subject, state, started);
         status.detail = Some(detail);

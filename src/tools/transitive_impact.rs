@@ -124,8 +124,8 @@ impl<'a> Spread<'a> {
                 return Err(SpreadOutcome::Unknown(reason));
             }
             AppearanceComparison::Asked => {
-                let asked = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
-                asked.ok_or_else(late)?
+                let measured = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
+                measured.ok_or_else(late)?
             }
         };
         Ok(SpreadStep { doubtful, users, appearances })
@@ -143,8 +143,8 @@ impl<'a> Spread<'a> {
         let different: BTreeSet<String> = match self.comparison {
             AppearanceComparison::Assumed => doubtful.iter().map(|one| one.name.clone()).collect(),
             AppearanceComparison::Asked => {
-                let asked = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
-                let Some(before) = asked else { return late() };
+                let measured = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
+                let Some(before) = measured else { return late() };
                 let compared = doubtful.iter().zip(appearances.into_iter().zip(before));
                 compared
                     .filter(|(_, (after, before))| after != before)

@@ -17,15 +17,15 @@ pub(super) async fn run(arguments: &TrustCommandArgs, door: CliContext<'_>) -> R
             render_revoked(output, &door.console.out)
         });
     }
-    let asked = door.runtime.trust(TrustRequest::Show).await?;
-    if asked.trusted {
-        return trust_reply(door, &asked);
+    let proposal = door.runtime.trust(TrustRequest::Show).await?;
+    if proposal.trusted {
+        return trust_reply(door, &proposal);
     }
-    if !arguments.yes && !confirm(&asked, door).await? {
+    if !arguments.yes && !confirm(&proposal, door).await? {
         let error = "nothing was allowed: the project's settings still do not count";
         return Err(ToolError::new(ErrorCode::Denied, error));
     }
-    let granted = door.runtime.trust(TrustRequest::Grant { fingerprint: asked.fingerprint }).await?;
+    let granted = door.runtime.trust(TrustRequest::Grant { fingerprint: proposal.fingerprint }).await?;
     trust_reply(door, &granted)
 }
 

@@ -102,8 +102,8 @@ pub(crate) fn run_through_daemon(
     match result {
         Ok(went) => RemoteCommandOutcome::Went(went),
         Err(RemoteCommandError::NoDaemon(error)) => {
-            let told = format!("warning: without the daemon: {error}");
-            here(given(), (!error.is_expected()).then_some(told))
+            let message = format!("warning: without the daemon: {error}");
+            here(given(), (!error.is_expected()).then_some(message))
         }
         Err(lost) => RemoteCommandOutcome::Went(Err(lost.to_tool_error(is_repeatable(command)))),
     }

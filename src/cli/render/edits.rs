@@ -300,16 +300,16 @@ fn summary(delta: &DiagnosticsDelta, display: &DisplayCapabilities) -> String {
 
 /// Converts the paths of past edits by `change`.
 pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut String)) {
-    for told in history.edits.iter_mut().flat_map(|past| &mut past.files) {
+    for line in history.edits.iter_mut().flat_map(|past| &mut past.files) {
         // The forms are `modified src/a.py` and `renamed src/a.py to src/b.py`.
-        let Some((operation, paths)) = told.split_once(' ') else { continue };
+        let Some((operation, paths)) = line.split_once(' ') else { continue };
         let renamed = (operation == "renamed").then(|| paths.split_once(" to ")).flatten();
         let mut paths: Vec<String> = match renamed {
             Some((from, to)) => vec![from.to_owned(), to.to_owned()],
             None => vec![paths.to_owned()],
         };
         paths.iter_mut().for_each(&mut *change);
-        *told = format!("{operation} {}", paths.join(" to "));
+        *line = format!("{operation} {}", paths.join(" to "));
     }
 }
 

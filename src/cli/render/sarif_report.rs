@@ -24,13 +24,15 @@ pub(crate) fn read(log: &Value) -> CheckReport<'_> {
         .flat_map(|run| each(&run["artifacts"]))
         .filter_map(|artifact| path(&artifact["location"]))
         .collect();
-    let told: Vec<&Value> = runs()
+    let notifications: Vec<&Value> = runs()
         .flat_map(|run| each(&run["invocations"]))
         .flat_map(|invocation| each(&invocation["toolExecutionNotifications"]))
         .collect();
-    let incomplete: Vec<ReportedFile<'_>> = told.iter().filter_map(|told| unjudged_file(told)).collect();
-    let notes = told.iter().filter(|told| told["level"] == "note");
-    let mut notes: Vec<Cow<'_, str>> = notes.map(|told| text(&told["message"]).into()).collect();
+    let incomplete: Vec<ReportedFile<'_>> =
+        notifications.iter().filter_map(|notification| unjudged_file(notification)).collect();
+    let notes = notifications.iter().filter(|notification| notification["level"] == "note");
+    let mut notes: Vec<Cow<'_, str>> =
+        notes.map(|notification| text(&notification["message"]).into()).collect();
     notes.sort();
     notes.dedup();
     let mut report = CheckReport::new(findings, looked_at, incomplete, Verdict::Complete);

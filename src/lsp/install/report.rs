@@ -70,9 +70,9 @@ impl FetchReport {
     /// last lines, in which npm explains all its options.
     pub(super) fn with_causes(&self, error: InstallError) -> InstallError {
         let InstallError::Failed { command, exit, output } = error else { return error };
-        if let Some((known, said)) = &self.known {
+        if let Some((known, output_line)) = &self.known {
             let (cause, remedy) = (known.cause, known.remedy);
-            return InstallError::Known { command, cause, said: said.clone(), remedy };
+            return InstallError::Known { command, cause, said: output_line.clone(), remedy };
         }
         let output = without_traces(output);
         let mut lines = self.errors.clone();

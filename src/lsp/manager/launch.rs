@@ -67,9 +67,9 @@ pub(super) async fn launch(
     let given = python::launch_settings(setup, &spec, &launch_inputs.python).await.map_err(disabled)?;
     let mut spec = spec;
     given.apply_to(&mut spec);
-    if let (Some(rule), Some(told)) = (&spec.build_file, &launch_inputs.build.folder_for_server) {
-        let told = told.to_string_lossy().into_owned();
-        set_dotted(&mut spec.initialization_options, &rule.option.clone(), told.into());
+    if let (Some(rule), Some(build_folder)) = (&spec.build_file, &launch_inputs.build.folder_for_server) {
+        let build_folder = build_folder.to_string_lossy().into_owned();
+        set_dotted(&mut spec.initialization_options, &rule.option.clone(), build_folder.into());
     }
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };

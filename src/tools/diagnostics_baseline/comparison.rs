@@ -280,13 +280,14 @@ pub(super) fn unchecked_aspects(
     };
     let (mut servers, mut unchecked) = (BTreeSet::new(), BTreeSet::new());
     for report in after.values() {
-        let asked = specs(report);
-        let Some((_, first)) = asked.first() else { continue };
-        let by_none = |gap: &&UncheckedAspect| asked.iter().all(|(_, spec)| spec.unchecked.contains(gap));
+        let asked_servers = specs(report);
+        let Some((_, first)) = asked_servers.first() else { continue };
+        let by_none =
+            |gap: &&UncheckedAspect| asked_servers.iter().all(|(_, spec)| spec.unchecked.contains(gap));
         let gaps: Vec<UncheckedAspect> = first.unchecked.iter().filter(by_none).copied().collect();
         if !gaps.is_empty() {
             unchecked.extend(gaps);
-            servers.extend(asked.into_iter().map(|(key, _)| key));
+            servers.extend(asked_servers.into_iter().map(|(key, _)| key));
         }
     }
     if unchecked.is_empty() {

@@ -142,22 +142,22 @@ async fn run_call(
     context: &CopilotContext,
     offered: Option<&CopilotOfferEntry>,
     invocation: &Invocation,
-    asked: AliasCallOptions<'_>,
+    call_options: AliasCallOptions<'_>,
     effect: Effect,
 ) -> InvocationAnswer {
     let input = invocation.input.clone();
     if let Some(name) = offered.and_then(|offered| offered.name) {
-        let answer = aliases::call(&context.runtime(), name.name(), input, &asked).await;
+        let answer = aliases::call(&context.runtime(), name.name(), input, &call_options).await;
         let outcome = match answer.ok {
             true => InvocationOutcome::Success,
-            false if asked.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
+            false if call_options.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
             false => InvocationOutcome::Error,
         };
         // The server uses this text as the file's new content, so it must be complete.
         let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks_server_tools);
         return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
-    let AliasCallOptions { backend, caller, approver, group, cancelled } = asked;
+    let AliasCallOptions { backend, caller, approver, group, cancelled } = call_options;
     let offer = context.offer();
     let name = offer.internal_name(&invocation.name);
     let id = invocation.tool_call_id.as_str();

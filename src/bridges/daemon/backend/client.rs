@@ -261,14 +261,14 @@ impl ApproverHandler {
         nobody: A,
     ) -> PeerResponse {
         let invalid = |error: serde_json::Error| RequestRefusal::InvalidParams(error.to_string());
-        let asked: ApproverQuestion<Q> = match serde_json::from_value(params) {
-            Ok(asked) => asked,
+        let received: ApproverQuestion<Q> = match serde_json::from_value(params) {
+            Ok(received) => received,
             Err(error) => return Err(invalid(error)).into(),
         };
         let (sender, answered) = oneshot::channel();
-        if let Some(call) = self.0.lock().get(&asked.call) {
+        if let Some(call) = self.0.lock().get(&received.call) {
             // A call that has just ended is not waiting for questions.
-            let _ignored = call.send(question(asked.question, sender));
+            let _ignored = call.send(question(received.question, sender));
         }
         PeerResponse::Later(Box::pin(async move {
             serde_json::to_value(answered.await.unwrap_or(nobody)).map_err(invalid)

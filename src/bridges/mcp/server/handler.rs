@@ -50,19 +50,19 @@ impl McpConversation {
     fn forward_subscription(&self, name: &str, peer: Peer<RoleServer>, mut subscription: Subscription) {
         let task = tokio::spawn(async move {
             loop {
-                let told = match subscription.next().await {
+                let sent = match subscription.next().await {
                     SubscriptionChange::Tools => peer.notify_tool_list_changed().await,
                     SubscriptionChange::Resource(uri) => {
                         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                     }
                 };
-                if told.is_err() {
+                if sent.is_err() {
                     return;
                 }
             }
         });
-        let mut told = self.subscriptions.lock();
-        told.insert(name.to_owned(), AbortOnDropHandle::new(task));
+        let mut subscriptions = self.subscriptions.lock();
+        subscriptions.insert(name.to_owned(), AbortOnDropHandle::new(task));
     }
 }
 

@@ -137,10 +137,10 @@ impl CallRespondent {
         let Self::Returning(returning) = self else { return None };
         let open = returning.open.lock().take()?;
         let (mut agreed, mut filled) = (returning.agreed.clone(), returning.filled.clone());
-        if let Some((asked, answer)) = &returning.answered {
+        if let Some((question, answer)) = &returning.answered {
             match form::to_approval(answer) {
-                Approval::Once => agreed.push(asked.clone()),
-                _ => filled.push((asked.clone(), answer.clone())),
+                Approval::Once => agreed.push(question.clone()),
+                _ => filled.push((question.clone(), answer.clone())),
             }
         }
         let state = SealedCallState { agreed, filled, asked: open.digest() };
