@@ -84,7 +84,7 @@ impl Tool for BashOutputTool {
     type Output = RunReport;
 
     fn card(&self) -> Card {
-        let description = "State of a background command of `bash`, and its output since last asked.";
+        let description = "State of a background command of `bash`, and its output since the last call.";
         let mut card = Card::reading("bash_output", "Output of a background command", description);
         // Each part of the output is returned only once.
         card.idempotent = false;

@@ -38,7 +38,7 @@ impl Tool for DeleteTool {
     type Output = EditsOutput;
 
     fn card(&self) -> Card {
-        Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` brings it back.", Effect::Edit)
+        Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` restores it.", Effect::Edit)
             .beyond_core()
             .destructive()
             .undoable()

@@ -69,7 +69,7 @@ impl Tool for EditSymbol {
 }
 
 const DESCRIPTION: &str = "Replaces a whole function, method or class by its name (`body`), inserts code `before` or `after` it, or \
-     deletes it if nothing uses it: no old text to quote. For a few lines use `edit`. Answers a diff and what it broke. \
+     deletes it if nothing uses it: no old text to quote. For a few lines use `edit`. Answers a diff and new errors. \
      Example: {\"symbol\": \"Cart.total\", \"body\": \"def total(self):\\n    return 0\"}.";
 
 /// The edit that the arguments request.

@@ -83,8 +83,7 @@ impl Tool for FindTestFilesTool {
         Card::reading(
             "find_test_files",
             "Find tests",
-            "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of the language, the \
-             nearest first. `lsp_tests` finds the tests that reach a symbol, whatever their names. \
+            "The tests of a source file, or the source of a test, by the language's naming conventions, nearest first. For tests that reach a symbol use `lsp_tests`. \
              Example: {\"filePaths\": [\"src/cart.py\"]}.",
         )
         .beyond_core()

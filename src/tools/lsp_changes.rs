@@ -68,8 +68,7 @@ impl Tool for LspChanges {
         Card::reading(
             "lsp_changes",
             "What a change breaks",
-            "What the difference between a git commit and the work tree, or a merge of branches, breaks anywhere: new errors, \
-             changed declarations with their users. For a whole change before commit or merge; single edits report by themselves.",
+            "New errors anywhere, and changed declarations with their users, from the difference between a git commit and the work tree or a merge of branches. For a whole change before commit or merge; single edits report by themselves.",
         )
         .long().beyond_core().in_lsp_profile()
     }

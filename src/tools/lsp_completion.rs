@@ -40,7 +40,7 @@ impl Tool for LspCompletion {
         Card::reading(
             "lsp_completion",
             "Completion",
-            "What could be typed at a position: members, names in scope, likeliest first. To find a symbol use `lsp_symbols`. \
+            "Completions at a position: members, names in scope, likeliest first. To find a symbol use `lsp_symbols`. \
              Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"character\": 16}.",
         )
         .with_rank(25)

@@ -60,7 +60,7 @@ impl Tool for LspDefinition {
     }
 }
 
-const DESCRIPTION: &str = "Where a symbol is defined, with its source line; better than grep. For callers and tests too use `explore`.";
+const DESCRIPTION: &str = "The definition of a symbol, with its source line; better than grep. For callers and tests too use `explore`.";
 
 fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
     let uri = match context.workspace.path(place.path.as_ref()) {

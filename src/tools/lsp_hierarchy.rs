@@ -88,11 +88,12 @@ impl Tool for LspCalls {
         Card::reading(
             "lsp_calls",
             "Call hierarchy",
-            "Tree of the callers of a function, or of what it calls. For uses that are no calls use `lsp_references`. \
+            "Tree of the callers or callees of a function. For uses that are not calls use `lsp_references`. \
              Example: {\"symbol\": \"Cart.add\", \"direction\": \"incoming\", \"depth\": 2}.",
         )
         .with_rank(22)
-        .overlaid().beyond_core()
+        .overlaid()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<CallSubjects, ToolError> {

@@ -49,9 +49,7 @@ impl Tool for LspOverlay {
         Card::reading(
             "lsp_overlay",
             "Unsaved text",
-            "Keeps an unsaved `text` of a file behind a handle: calls that give it as `overlay` see that text, nobody else does. \
-             With `path` but no `text` that file is as on disk again; without `path` all is dropped. Forgotten when unused for \
-             30 minutes. Not for files on disk, which are always read anew. Example: {\"path\": \"shop/cart.py\", \"text\": \"x = 1\\n\"}.",
+            "Stores an unsaved `text` of a file under a handle: only calls with it as `overlay` see that text. With `path` but no `text` the file is as on disk again; without `path` all is dropped. Expires after 30 unused minutes. Not for files on disk, which are always current. Example: {\"path\": \"shop/cart.py\", \"text\": \"x = 1\\n\"}.",
         ).beyond_core()
     }
 

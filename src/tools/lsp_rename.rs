@@ -57,7 +57,7 @@ impl Tool for LspRename {
         Card::new(
             "lsp_rename",
             "Rename a symbol",
-            "Renames a symbol in all files that use it, or in none. Answers diffs and what broke. Not for files (`move`).",
+            "Renames a symbol in all files that use it, or in none. Answers diffs and new errors. Not for files (`move`).",
             Effect::Edit,
         )
         .with_rank(16)

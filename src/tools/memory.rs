@@ -54,7 +54,7 @@ impl Tool for Memory {
 
     fn card(&self) -> Card {
         let description =
-            "Notes that outlast the session, shared by all workspaces. `save` replaces what has that name.";
+            "Notes that outlast the session, shared by all workspaces. `save` replaces a note of that name.";
         Card::new("memory", "Memory", description, Effect::Edit).destructive().beyond_core()
     }
 

@@ -41,7 +41,7 @@ impl Tool for Mkdir {
         Card::new(
             "mkdir",
             "Make a folder",
-            "Makes a folder. `write` makes missing folders by itself.",
+            "Creates a folder. `write` creates missing folders itself.",
             Effect::Edit,
         )
         .idempotent()

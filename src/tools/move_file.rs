@@ -68,7 +68,7 @@ impl Tool for MoveTool {
         Card::new(
             "move",
             "Move or rename a file",
-            "Moves a file or folder and lets language servers change the imports of it. For one function or class use \
+            "Moves a file or folder and lets language servers update its imports. For one function or class use \
              `move_symbol`. Example: {\"from\": \"shop/cart.py\", \"to\": \"shop/basket.py\"}.",
             Effect::Edit,
         )

@@ -69,7 +69,7 @@ impl Tool for MoveSymbol {
 }
 
 const DESCRIPTION: &str = "Moves a top-level function, class or constant to another file. Where the language's server can (TypeScript, \
-     JavaScript), imports follow; else the answer says who names it, and what broke. For a whole file use `move`. \
+     JavaScript), imports follow; else the answer lists its uses and new errors. For a whole file use `move`. \
      Example: {\"symbol\": \"total\", \"path\": \"src/cart.ts\", \"to\": \"src/sums.ts\"}.";
 
 /// The edit that moves `symbol` to `to`, and notes.

@@ -84,7 +84,7 @@ impl Tool for PatchTool {
         Card::new(
             "patch",
             "Apply a patch",
-            "Applies a patch to files, all or nothing. Answers each file and what broke; a misfit, the text there. For few changes \
+            "Applies a patch to files, all or nothing. Answers each file and new errors; a misfit, the text there. For few changes \
              use `edit`.",
             Effect::Edit,
         )

@@ -157,8 +157,7 @@ impl Tool for TaskTool {
     type Output = TaskOutput;
 
     fn card(&self) -> Card {
-        let description = "Hands work to another agent and answers its summary; an unknown name, the agents there are. Not for what a few calls \
-             answer.";
+        let description = "Delegates a task to another agent and answers its summary; for an unknown name, the known agents. Not for what a few calls answer.";
         Card::new("task", "Task for another agent", description, Effect::Execute).long()
     }
 

@@ -148,7 +148,7 @@ impl Tool for TodoRead {
         Card::reading(
             "todoread",
             "Read the todo list",
-            "This session's todo list: where a long task stands. Not for a new or simple one.",
+            "This session's todo list: the state of a long task. Not for a new or simple one.",
         )
     }
 

@@ -83,8 +83,7 @@ impl Tool for UndoTool {
         Card::new(
             "undo",
             "Undo an edit",
-            "Takes back an edit by `id`, a group, or the newest. A file changed since is a `conflict` and stays. Not for what \
-             `bash` did.",
+            "Reverts an edit by `id`, a group, or the newest. A file changed since is a `conflict` and stays. Not for changes by `bash`.",
             Effect::Edit,
         ).with_rank(17).in_lsp_profile()
     }

@@ -33,7 +33,7 @@ impl AliasAdapter for InsertEdit {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "insert_edit_into_file",
         title: "Edit a file",
-        description: "Puts the complete new text of a file in the place of the old one, keeping line ends and mode. Answers the \
+        description: "Replaces the complete text of a file, keeping line ends and mode. Answers the \
                       file's new text. The edit can be undone.",
         effect: Effect::Edit,
         class: AliasClass::Unlocks,
@@ -70,8 +70,7 @@ impl AliasAdapter for CreateFile {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "create_file",
         title: "Create a file",
-        description: "Makes a new file with this text. A file that is there already and has text is not touched. Answers the \
-                      file's text. It can be undone.",
+        description: "Creates a file with this text. An existing file with text is not changed. Answers the file's text. It can be undone.",
         effect: Effect::Edit,
         class: AliasClass::Unlocks,
         by_default: true,
@@ -137,7 +136,7 @@ impl AliasAdapter for ReplaceString {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "replace_string_in_file",
         title: "Replace text in a file",
-        description: "Replaces exact text that is in the file once. A miss answers the nearest text. Answers a diff, and the \
+        description: "Replaces exact text that is unique in the file. A miss answers the nearest text. Answers a diff, and the \
                       diagnostics that it added, in callers too.",
         effect: Effect::Edit,
         class: AliasClass::Replaces,
@@ -175,8 +174,7 @@ impl AliasAdapter for MultiReplaceString {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "multi_replace_string",
         title: "Replace texts in files",
-        description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be in its \
-                      file once. Answers a diff per file, and the diagnostics that were added.",
+        description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be unique in its file. Answers a diff per file, and the diagnostics that were added.",
         effect: Effect::Edit,
         class: AliasClass::New,
         by_default: true,
@@ -214,7 +212,7 @@ impl AliasAdapter for CreateDirectory {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "create_directory",
         title: "Make a folder",
-        description: "Makes a folder, and those above it. create_file makes missing folders by itself.",
+        description: "Creates a folder, and its parents. create_file creates missing folders itself.",
         effect: Effect::Edit,
         class: AliasClass::New,
         by_default: true,
@@ -256,8 +254,7 @@ impl AliasAdapter for ApplyPatch {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "apply_patch",
         title: "Apply a patch",
-        description: "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what is \
-                      there. Answers what became of each file, and the diagnostics that were added.",
+        description: "Applies a patch to one or many files: all of it or nothing. For hunks that do not fit, answers the text there. Answers the result for each file, and the diagnostics that were added.",
         effect: Effect::Edit,
         class: AliasClass::Replaces,
         by_default: false,
