@@ -353,8 +353,8 @@ pub(super) async fn run_in_runtime(runtime: &Runtime, invocation: CliInvocation<
         hints.unwrap_or_default()
     };
     let paths = PathSpelling::new(runtime.workspace().root(), cwd);
-    let door = CliContext { runtime, cwd, paths: &paths, format: global.format, console, input };
-    let (hints, mut reply) = tokio::join!(hints, commands::run(command, door));
+    let cli = CliContext { runtime, cwd, paths: &paths, format: global.format, console, input };
+    let (hints, mut reply) = tokio::join!(hints, commands::run(command, cli));
     let hints: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
     let says_it_again = |line: &String| {
         hints.iter().filter_map(|hint| hint.split_once("run: ")).any(|(_, run)| line.ends_with(run))

@@ -23,13 +23,13 @@ struct PolicyOutput {
 }
 
 /// Reports the decision on a call.
-pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: PolicyCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let PolicyCommand::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
     let caller = Caller { agent, ..Caller::default() };
     let decision = match (tool, command.as_slice()) {
-        (None, [_, ..]) => door.runtime.check_command(&caller, &join_words(&command)),
+        (None, [_, ..]) => cli.runtime.check_command(&caller, &join_words(&command)),
         (Some(tool), []) => {
-            door.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
+            cli.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
         }
         _ => {
             let error = "give a tool with its arguments, or a command after `--`";
@@ -42,8 +42,8 @@ pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Repl
         PolicyVerdict::Ask => CliExitStatus::Unpleasant,
         PolicyVerdict::Deny => CliExitStatus::Denied,
     };
-    let display = &door.console.out;
-    output_reply(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
+    let display = &cli.console.out;
+    output_reply(cli, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
         let style = match decision.verdict {
             PolicyVerdict::Allow => GOOD,
             PolicyVerdict::Ask => BOLD,

@@ -70,7 +70,7 @@ impl Workspace {
         query: &PageQuery,
     ) -> Result<(FilePage, FileStamp), ReadError> {
         for _ in 0..MAX_FILE_READ_ATTEMPTS {
-            // Asked before it is opened: opening a device can wake it.
+            // Checked before opening: opening a device can wake it.
             self.stamp(path)?;
             let (file, before) = self.open_regular(path.as_path())?;
             let mut pager = Pager::new(query, before.size <= MAX_COUNTED_FILE_BYTES);
