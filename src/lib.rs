@@ -1,15 +1,16 @@
 //! Real language servers on demand, for programs and agents that ask about code.
 //!
-//! A [`Runtime`] answers questions about one workspace. It starts the language server of a file when
-//! the first question needs it and keeps it in sync with the disk. An answer has plain types of this
-//! crate: the output, the servers that it comes from, and a verdict on its completeness.
+//! A [`Runtime`] answers questions about one workspace. It starts the language server of a file
+//! when the first question needs it and keeps it in sync with the disk. An answer has plain types
+//! of this crate: the output, the servers that it comes from, and a verdict on its completeness.
 //!
 //! ```no_run
 //! use lsp_tools::{Runtime, RuntimeOptions, Target, Verdict};
 //!
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let runtime = Runtime::open(RuntimeOptions { cwd: std::env::current_dir()?, ..Default::default() })?;
+//! let cwd = std::env::current_dir()?;
+//! let runtime = Runtime::open(RuntimeOptions { cwd, ..Default::default() })?;
 //! let greeter = Target::NameInFile { path: "src/app.py".into(), name: "Greeter.greet".into() };
 //! let answer = runtime.hover(greeter).await?;
 //! match answer.verdict {
@@ -35,21 +36,21 @@
 //!
 //! | floor | contents |
 //! |---|---|
-//! | [`text`] | ropes, positions in three encodings, the smallest change, names in a text, diffs, patches, replacements; pure |
-//! | [`workspace`] | the only code that touches the user's files: the root and its files, reading, walking, searching, detecting changes, and the one way of editing with its journal |
-//! | [`config`] | the catalogue of languages and servers, the settings in layers, access of callers, trust |
-//! | [`process`] | programs: started from one thread, supervised, confined, ended with all their children |
-//! | [`rpc`] | JSON-RPC with another process: frames, requests with deadlines, requests of the other side |
-//! | [`lsp`] | language servers: sessions, documents, unsaved views, diagnostics, edits that servers propose, and the manager over all of them |
-//! | [`hints`] | answers from the text alone: syntax trees, names followed through imports, ranked candidates, install advice |
+//! | [`text`] | ropes, positions in three encodings, diffs, patches, names in a text; pure |
+//! | [`workspace`] | the only code that touches the user's files: reading, searching, editing |
+//! | [`config`] | the catalogue of servers, the settings in layers, access of callers, trust |
+//! | [`process`] | programs: started from one thread, supervised, confined, ended with children |
+//! | [`rpc`] | JSON-RPC with another process: frames, and requests with deadlines |
+//! | [`lsp`] | language servers: sessions, documents, views, diagnostics, and their manager |
+//! | [`hints`] | answers from the text alone: syntax trees, imports, ranked candidates |
 //! | [`policy`] | rules on calls, approval, hooks, the audit log |
-//! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers and failures, lists for models' services |
+//! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers |
 //! | [`runtime`] | all of it as one object, which every door opens; the path of one call |
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
-//! | [`cli`] | the door for people and scripts: commands, and the rendering of answers on a terminal |
+//! | [`cli`] | the door for people and scripts: commands, and the rendering of answers |
 //!
-//! The features `mcp`, `editor`, `copilot`, `daemon` and `view` are the doors. The default, `cli`, is
-//! the program with all of them. An embedder takes the crate with `default-features = false`.
+//! The features `mcp`, `editor`, `copilot`, `daemon` and `view` are the doors. The default, `cli`,
+//! is the program with all of them. An embedder takes the crate with `default-features = false`.
 //!
 //! The floors are private. An embedder needs the names below and the outputs in [`answer`]: no type
 //! of an LSP crate appears in any of them.

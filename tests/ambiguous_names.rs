@@ -1,4 +1,5 @@
-//! A bare name that several symbols answer to: tools list the candidates, each by a name that means it alone, and guess none.
+//! A bare name that several symbols share: tools list the candidates with unambiguous names and
+//! guess none.
 
 use serde_json::{Value, json};
 
@@ -23,7 +24,7 @@ async fn ask(workspace: &TestWorkspace, tool: &str, symbol: &str) -> Value {
     workspace.answer(tool, json!({"symbol": symbol})).await
 }
 
-/// Asks every tool that shows one symbol, by a name of two and by one of one.
+/// Calls every tool that shows one symbol, with an ambiguous name and with a unique one.
 async fn check_tools(servers: &[&str]) {
     let workspace = project().opening().servers(servers).at_shell().open();
     for tool in ["explore", "lsp_hover", "lsp_references", "lsp_definition"] {
@@ -66,7 +67,7 @@ async fn name_at_the_top_level_is_meant_and_nested_ones_are_listed() {
     let workspace = project().opening().at_shell().open();
     let found = ask(&workspace, "lsp_definition", "rate").await;
     assert_eq!(found["locations"][0]["shop/bill.py"][0][0], "3:1", "{found}");
-    let note = "`rate` is taken for the one at shop/bill.py:3:1; the name also means shop/cart.py:6:5 (field Cart.rate)";
+    let note = "`rate` was resolved to shop/bill.py:3:1; other matches: shop/cart.py:6:5 (field Cart.rate)";
     assert_eq!(found["notes"][0], note, "{found}");
     workspace.shutdown().await;
 }
@@ -102,7 +103,10 @@ async fn many_candidates_are_counted_and_the_first_of_them_listed() {
     let workspace = project.opening().at_shell().open();
     let several = ask(&workspace, "explore", "set_up").await;
     let error = several["error"].as_str().unwrap_or_default();
-    assert!(error.starts_with("`set_up` means 12 symbols in this workspace: shop/part_10.py:1:5"), "{error}");
+    assert!(
+        error.starts_with("`set_up` matches 12 symbols in this workspace: shop/part_10.py:1:5"),
+        "{error}"
+    );
     assert!(error.ends_with("shop/part_19.py:1:5 (function set_up), and 2 more"), "{error}");
     workspace.shutdown().await;
 }

@@ -1,7 +1,7 @@
-//! Input that nobody should give, through the program as people call it: a clear sentence, the right exit status, and an end
-//! in bounded time.
+//! Invalid input on the command line: a clear sentence, the right exit status, and an end in
+//! bounded time.
 //!
-//! The server is the scripted one, for the made-up language of `.scr` files.
+//! The server is the scripted one, for the fictitious language of `.scr` files.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 const SOON: Duration = Duration::from_secs(60);
 const TEXT: &str = "def foo\nfoo WRONG\n";
 
-/// What the program said.
+/// The output of a run.
 #[derive(Debug)]
 struct Said {
     code: Option<i32>,
@@ -45,7 +45,8 @@ fn run<A: AsRef<OsStr>>(project: &Project, arguments: &[A]) -> Said {
     said
 }
 
-/// Words of the command line may come from anywhere: a CI system must not read a command of its own in an error.
+/// Words of the command line may come from anywhere; a CI system must not find its own commands in
+/// an error.
 #[test]
 fn usage_error_shows_words_of_the_command_line_escaped() {
     let project = project();
@@ -76,7 +77,7 @@ fn all_three(project: &Project, file: &OsStr) -> [Said; 3] {
     ]
 }
 
-/// Asserts that all three refuse the file with the sentence and the status.
+/// Asserts that all three commands refuse the file with the sentence and the status.
 #[track_caller]
 fn refused(project: &Project, file: impl AsRef<OsStr>, sentence: &str, code: i32) {
     for said in all_three(project, file.as_ref()) {
@@ -173,7 +174,7 @@ fn symlinks_dangling_or_out_of_workspace_are_refused() {
     refused(&project, "../outside.scr", "`../outside.scr` lies outside the workspace", 2);
     assert_eq!(project.log().starts(), 0, "no server is started for them");
     for (link, sentence, code) in [
-        ("loop.scr", "`loop.scr` cannot be followed: its symbolic links lead in a circle", 2),
+        ("loop.scr", "`loop.scr` cannot be followed: its symbolic links form a loop", 2),
         ("dangling.scr", "`dangling.scr` does not exist", 2),
     ] {
         for arguments in [["hover".to_owned(), format!("{link}:1:1")], ["check".to_owned(), link.to_owned()]]
@@ -198,7 +199,7 @@ fn unreadable_file_error_names_permission() {
     fs::set_permissions(project.path("a.scr"), fs::Permissions::from_mode(0o000)).expect("a mode");
     let root = rustix::process::geteuid().is_root();
     if root {
-        // To the superuser no file is closed, so the program runs as somebody else.
+        // Every file is readable for the superuser, so the program runs as another user.
         for folder in [project.beside(""), project.root(), project.beside("config")] {
             fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).expect("a mode");
         }
@@ -240,7 +241,7 @@ fn file_name_not_utf_8_is_shown_escaped() {
     let odd = OsStr::from_bytes(b"odd\xff.unknown");
     fs::write(project.root().join(odd), TEXT).expect("a file");
     for said in all_three(&project, odd) {
-        assert!(said.err.contains("the language of odd\\xff.unknown is not known"), "{said:?}");
+        assert!(said.err.contains("the language of odd\\xff.unknown is unknown"), "{said:?}");
         assert_eq!(said.code, Some(3), "{said:?}");
     }
 }
@@ -311,7 +312,7 @@ fn file_deleted_and_recreated_is_found_or_reported_missing() {
     deleting.join().expect("the deleting thread");
 }
 
-/// Ends the thread that deletes, also when the test fails.
+/// Ends the deleting thread, also if the test fails.
 struct StopOnDrop<'a>(&'a Stop);
 
 struct Stop(AtomicBool);

@@ -1,4 +1,4 @@
-//! A start that is given up leaves nothing, whenever it is given up.
+//! A cancelled start leaves nothing behind, at any time of the cancellation.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ async fn cancelled_spawn_at_any_moment_leaves_no_processes() {
     wait_until("nothing is left", Duration::from_secs(60), || marker.living() == 0);
 }
 
-/// Waits finer than a timer does, whose least wait of a millisecond a quick start does not take.
+/// Waits shorter than a timer's minimum of a millisecond, for starts that are quick.
 async fn microseconds(patience: u64) {
     let begun = Instant::now();
     while begun.elapsed() < Duration::from_micros(patience) {

@@ -1,4 +1,5 @@
-//! The command line as a process: usage, help, and what happens to its streams. Nothing here needs a language server.
+//! The command line as a process: usage, help and its streams. No test here needs a language
+//! server.
 
 use std::io::Read;
 use std::process::{Command, Output, Stdio};
@@ -79,7 +80,7 @@ fn help_names_addresses_statuses_and_examples() {
     }
 }
 
-/// The log's lines after a `servers` with these settings and variables.
+/// The lines of the log after a `servers` command with these settings and variables.
 fn logged(settings: &str, variables: &[(&str, &str)]) -> Vec<String> {
     let home = tempfile::tempdir().unwrap();
     let folder = |name: &str| home.path().join(name);

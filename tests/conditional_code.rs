@@ -1,10 +1,11 @@
-//! Code of other configurations: a server that compiles one does not list what uses a symbol there, and its answer says so.
+//! Code of other configurations: a server does not list uses in code that it does not compile, and
+//! its answer says so.
 
 use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
 
-/// The answer to a question about a place, 0-based.
+/// The answer to a question about a 0-based position.
 async fn ask(
     workspace: &TestWorkspace,
     tool: &str,
@@ -19,7 +20,7 @@ async fn ask(
     workspace.ok(tool, arguments).await
 }
 
-/// Uses, callers and a rename of what stands at a place are `partial` and name `left_out`; those of `other` are `complete`.
+/// Uses, callers and renames are `partial` and name `left_out`; those of `other` are `complete`.
 pub async fn must_name(
     workspace: &TestWorkspace,
     (path, at): (&str, (u32, u32)),
@@ -32,19 +33,19 @@ pub async fn must_name(
         let answer = ask(workspace, tool, path, at, more.clone()).await;
         assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
         let notes = answer["notes"].to_string();
-        assert!(notes.contains("leaves out in its configuration"), "{tool}: {answer}");
+        assert!(notes.contains("skips in its configuration"), "{tool}: {answer}");
         // Of a caller an answer names the function alone.
         let named = left_out.iter().all(|place| notes.contains(place));
         assert!(named || tool == "lsp_calls", "{tool}: {answer}");
         let answer = ask(workspace, tool, path, other, more).await;
-        // Of a rename the verdict is about what it breaks, too.
+        // For a rename the verdict also covers the diagnostics.
         let is_sure = verdict(&answer) == "complete" || tool == "lsp_rename";
-        assert!(is_sure && !answer["notes"].to_string().contains("leaves out"), "{tool}: {answer}");
+        assert!(is_sure && !answer["notes"].to_string().contains("skips"), "{tool}: {answer}");
     }
 }
 
-/// What a server says nothing of, since it leaves it out, is not said to be nothing: a hover at `left_out` is not `complete`, nor is a
-/// definition that is not found; those at `known` are.
+/// A hover at `left_out` is not `complete`, nor is a definition that is not found, since the server
+/// skips that code; those at `known` are.
 pub async fn must_doubt_silence(
     workspace: &TestWorkspace,
     left_out: (&str, (u32, u32)),
@@ -56,14 +57,14 @@ pub async fn must_doubt_silence(
         if tool == "lsp_hover" || answer["count"] == 0 {
             assert_eq!(verdict(&answer), "partial", "{tool}: {answer}");
             let reason = answer["server_status"]["detail"].to_string();
-            assert!(reason.contains("stands in conditional code"), "{tool}: {answer}");
+            assert!(reason.contains("is in conditional code"), "{tool}: {answer}");
         }
         let answer = ask(workspace, tool, known.0, known.1, json!({})).await;
         assert_eq!(verdict(&answer), "complete", "{tool}: {answer}");
     }
 }
 
-/// How far an answer can be relied on; of an edit, how far what it says of its consequences.
+/// The verdict of an answer; for an edit, the verdict of its diagnostics.
 fn verdict(answer: &Value) -> &Value {
     if answer["verdict"].is_null() { &answer["diagnostics"]["verdict"] } else { &answer["verdict"] }
 }

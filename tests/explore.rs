@@ -1,4 +1,5 @@
-//! `explore` on real servers: source, callers, tests, callees, implementations and errors in one answer; without a server, and in little room.
+//! `explore` on real servers: source, callers, tests, callees, implementations and errors in one
+//! answer; without a server, and with a small budget.
 
 use std::path::PathBuf;
 
@@ -49,7 +50,7 @@ async fn explore(runtime: &Runtime, path: &str, name: &str, budget: usize) -> An
     runtime.explore(target, Some(budget), None).await.expect("an answer")
 }
 
-/// Path, symbol and 1-based lines of each item.
+/// The path, symbol and 1-based lines of each item.
 fn places(items: &[ExploreItem]) -> Vec<(&str, &str, Vec<u32>)> {
     let lines = |item: &ExploreItem| item.at.iter().map(|at| at.line + 1).collect();
     items

@@ -1,5 +1,5 @@
-//! The commands for files and edits as a process: what they print, what they change, and what they exit with. Nothing here
-//! needs a language server to run.
+//! The commands for files and edits as a process: output, changes and exit status. No test here
+//! needs a language server.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -38,7 +38,7 @@ fn err(output: &Output) -> &str {
     std::str::from_utf8(&output.stderr).unwrap()
 }
 
-/// The JSON on stdout, and nothing else in the whole output.
+/// The JSON on stdout; the whole output has nothing else.
 fn answer(output: &Output) -> Value {
     assert_eq!(err(output), "");
     serde_json::from_slice(&output.stdout).unwrap()
@@ -67,7 +67,8 @@ fn read_command_prints_file_or_requested_lines() {
     expect(&run(&project, &["read", "--outline", "src/app.py"]), 0, "3-4 function greet\n");
 }
 
-/// A file that needs several pages comes out whole, in a few calls; a page of the tool's own size would need a thousand.
+/// A file of several pages is printed whole in a few calls; pages of the tool's own size would need
+/// a thousand.
 #[test]
 fn read_command_prints_a_long_file_whole() {
     let long: String = (1..=250_001).map(|number| format!("line {number}\n")).collect();
@@ -189,13 +190,13 @@ fn edit_command_prints_diff_and_can_be_undone() {
     expect(&tried, 0, diff);
     assert_eq!(
         (err(&tried), project.read("notes.txt").as_str()),
-        ("not judged: no server for .txt files\ndry run: nothing was written\n", "one\ntwo\n")
+        ("not checked: no server for .txt files\ndry run: nothing was written\n", "one\ntwo\n")
     );
     let done = run(&project, &edit);
     expect(&done, 0, diff);
     assert_eq!(project.read("notes.txt"), "1\n-2\n");
     let told = err(&done);
-    let undo = told.lines().find_map(|line| line.strip_prefix("take it back with: lsp-tools undo ")).unwrap();
+    let undo = told.lines().find_map(|line| line.strip_prefix("undo with: lsp-tools undo ")).unwrap();
     let listed = run(&project, &["undo", "--list"]);
     assert!(out(&listed).contains(undo) && out(&listed).contains("modified notes.txt"), "{listed:?}");
     assert_eq!(run(&project, &["undo", undo]).status.code(), Some(0));
@@ -239,7 +240,7 @@ fn write_and_patch_commands_read_stdin() {
     assert_eq!(project.read("new/a.txt"), "名\n");
     let same = run(&project, &["write", "new/a.txt", "--content", "名\n"]);
     expect(&same, 0, "");
-    assert_eq!(err(&same), "no file is different\n");
+    assert_eq!(err(&same), "no file changed\n");
     assert_eq!(fed(&project, &["write", "b.txt"], b"\xff").status.code(), Some(2));
 
     let patch = "--- a/notes.txt\n+++ b/notes.txt\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";

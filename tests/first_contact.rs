@@ -1,4 +1,5 @@
-//! What someone meets who has just installed this: which servers answer, what they find, and what is said of the others.
+//! The first use after installation: the servers that answer, their findings, and the sentences
+//! about missing servers.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +14,7 @@ use crate::support::{Project, real_servers, start_of};
 const CORE: &str = "def fetch(url, retries):\n    return url * retries\n";
 const TEST: &str = "from acme.core import fetch\n\n\ndef test_fetch():\n    assert fetch(\"a\")\n";
 
-/// What a command answers as JSON.
+/// The JSON answer of a command.
 pub fn json(mut command: Command, words: &[&str]) -> Value {
     let output =
         command.args(["--format", "json", "--timeout", "90"]).args(words).output().expect("lsp-tools");
@@ -22,7 +23,7 @@ pub fn json(mut command: Command, words: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\n{error}"))
 }
 
-/// The servers that run in `project` where these are installed.
+/// The servers that run in `project` if these are installed.
 fn running(project: &Project, installed: &[&str]) -> Vec<String> {
     let answer = json(project.command(Some(&real_servers(installed))), &["servers"]);
     let rows = answer["servers"].as_array().expect("servers").iter();
@@ -33,7 +34,7 @@ fn notes(answer: &Value) -> Vec<&str> {
     answer["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-/// The codes of what `check` finds.
+/// The codes of the findings of `check`.
 fn codes(project: &Project, installed: &[&str]) -> Vec<String> {
     let answer = json(project.command(Some(&real_servers(installed))), &["check"]);
     let found = answer["diagnostics"].as_array().unwrap_or_else(|| panic!("{answer}")).iter();
@@ -196,7 +197,7 @@ fn pyright_src_layout_diagnostics_match_its_command_line() {
     }
 }
 
-/// The files in which `fetch` stands, by a server that has the project's files.
+/// The files in which `fetch` occurs, found by a server that has read the project's files.
 fn references(project: &Project, server: &str) -> Vec<String> {
     let target = || Target::NameInFile { path: "src/acme/core.py".into(), name: "fetch".to_owned() };
     tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -263,7 +264,7 @@ async fn server_installed_or_configured_later_is_used_by_next_request() {
     assert_eq!(leads_after(&|| fs::remove_file(data.join("pyright")).unwrap()).await, "ty");
 }
 
-/// What a command says on stderr, by lines, and its exit status.
+/// The lines of a command's stderr, and its exit status.
 pub fn said(project: &Project, words: &[&str]) -> (Vec<String>, Option<i32>) {
     let output = project.command(None).env("PATH", "/usr/bin:/bin").args(words).output().expect("lsp-tools");
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -275,7 +276,7 @@ fn missing_server_is_reported_once_and_only_for_language_asked() {
     let files = [("a.py", "def greet():\n    pass\n"), ("x.html", "<p>"), ("b.rb", "x = 1\n")];
     let project = Project::new(files);
     let python = "[LSP] python: pylsp not installed, run: pip install python-lsp-server (or: lsp-tools install python)";
-    let search = "warning: pylsp is not installed; what follows is text search";
+    let search = "warning: pylsp is not installed; the results come from text search";
     assert_eq!(said(&project, &["check", "a.py"]), (vec![python.to_owned(), search.to_owned()], Some(3)));
     let advice = "until then search for the name with `grep`, or read the source";
     let found = vec![python.to_owned(), search.to_owned(), format!(" hint: {advice}")];
@@ -315,7 +316,7 @@ fn missing_file_or_name_argument_is_status_2() {
         assert_eq!(code, Some(2), "{words:?}: {error:?}");
     }
     let (error, _) = said(&project, &["install", "klingon"]);
-    assert_eq!(error, ["error: no server and no language with a server is called `klingon`"]);
+    assert_eq!(error, ["error: unknown server or language `klingon`"]);
     let (error, _) = said(&project, &["install", "pyrigth"]);
     assert_eq!(error[1], " hint: did you mean `pyright`?");
     assert_eq!(said(&project, &["definition", "no_such_name"]).1, Some(3), "the text alone was searched");
@@ -324,13 +325,14 @@ fn missing_file_or_name_argument_is_status_2() {
 #[test]
 fn rename_to_invalid_identifier_is_refused() {
     let project = Project::new([("a.py", "def greet():\n    pass\n")]);
-    for (name, why) in
-        [("not valid", "it is no identifier"), ("class", "it is a keyword of python"), ("1st", "it is no")]
-    {
+    for (name, why) in [
+        ("not valid", "it is not an identifier"),
+        ("class", "it is a keyword of python"),
+        ("1st", "it is no"),
+    ] {
         let (error, code) = said(&project, &["rename", "a.py:1:greet", name]);
-        let told = error
-            .iter()
-            .any(|line| line.starts_with(&format!("error: nothing can be called `{name}`: {why}")));
+        let told =
+            error.iter().any(|line| line.starts_with(&format!("error: `{name}` is not a valid name: {why}")));
         assert!(told && code == Some(2), "{error:?}");
     }
 }
@@ -409,7 +411,7 @@ fn format_of_folder_formats_each_file() {
     assert_eq!(run(&["format", "empty"]).0, Some(1));
 }
 
-/// A program that asks takes an empty list for a clean file; people read the line above it.
+/// Programs read an empty list as a clean file; people read the line above it.
 #[test]
 #[ignore = "slow: just slow"]
 fn diagnostics_without_server_fail_with_syntax_findings() {
@@ -430,7 +432,7 @@ fn diagnostics_without_server_fail_with_syntax_findings() {
         "{one}"
     );
     let (error, hint) = (one["error"].as_str().unwrap(), one["hint"].as_str().unwrap());
-    assert_eq!(error, "no server has looked at the file: pylsp is not installed");
+    assert_eq!(error, "no server has checked the file: pylsp is not installed");
     assert!(
         hint.starts_with("install it with: pip install python-lsp-server (or: lsp-tools install python)"),
         "{hint}"
@@ -455,10 +457,11 @@ fn diagnostics_without_server_fail_with_syntax_findings() {
     assert_eq!(missing.unwrap()["server"], "bash-language-server", "{mixed}");
     let (lines, status) = said(&project, &["check", "b.py"]);
     assert_eq!(status, Some(3));
-    assert!(lines.iter().any(|line| line.contains("what follows is text search")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("the results come from text search")), "{lines:?}");
 }
 
-/// A project's own environment holds programs of the project: it is read, whether they may be run or not.
+/// A project's own environment contains programs of the project: it is read even if they may not
+/// run.
 #[test]
 #[ignore = "slow: just slow"]
 fn python_environment_is_used_untrusted_activated_or_trusted() {

@@ -41,7 +41,7 @@ fn installed_by_name(project: &Project) -> BTreeMap<String, Vec<String>> {
     servers.chain(languages).collect()
 }
 
-/// A file name of each language of the catalogue.
+/// A file name for each language of the catalogue.
 fn sample_names() -> Vec<(String, String)> {
     let catalogue: toml::Table = toml::from_str(include_str!("../servers.toml")).unwrap();
     let languages = catalogue["language"].as_table().unwrap();
@@ -63,7 +63,7 @@ fn every_printed_install_command_brings_the_server_that_is_missing() {
         names.get(name).is_some_and(|servers| servers.iter().any(|installed| installed == server))
     };
     let mut commands = 0;
-    // Beside code, languages of data are not asked about.
+    // Beside code, data languages are not checked.
     for is_data in [true, false] {
         let project = Project::new([]);
         for (language, name) in sample_names().into_iter().filter(|(_, name)| is_of_data(name) == is_data) {
@@ -91,7 +91,7 @@ fn every_printed_install_command_brings_the_server_that_is_missing() {
     assert!(commands > 40, "{commands}");
 }
 
-/// Returns true if the language of a file is one of data, or builds other code.
+/// Returns true if a language is data, or builds other code.
 fn is_of_data(name: &str) -> bool {
     let catalogue: toml::Table = toml::from_str(include_str!("../servers.toml")).unwrap();
     let key = Catalogue::built_in().language_of(name, None).expect("a language");
@@ -207,7 +207,7 @@ fn version_of_a_server_that_an_interpreter_runs_is_its_own() {
     assert_eq!(row["version"], "2.6.2", "{row}");
 }
 
-/// Runs `install` with the programs of `bin` alone.
+/// Runs `install` with only the programs in `bin` on PATH.
 fn install_with(bin: &Path, server: &str) -> String {
     let project = Project::new([]);
     let output =
@@ -257,7 +257,7 @@ fn failed_package_manager_is_told_in_one_line_with_its_remedy() {
     fs::remove_file(bin.path().join("npm")).unwrap();
     std::os::unix::fs::symlink(real, bin.path().join("npm")).unwrap();
     let said = install_with(bin.path(), "pyright");
-    assert!(said.contains("npm is there, and Node.js is not on PATH ("), "{said}");
+    assert!(said.contains("npm is installed, but Node.js is not on PATH ("), "{said}");
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn files_of_secondary_languages_lower_no_verdict_and_need_no_server() {
     );
     let (code, doctor, _) = run(project.command(None), &["doctor"]);
     assert_eq!((code, &doctor["well"]), (Some(0), &true.into()), "{doctor}");
-    // Whoever names such a file asks about it.
+    // A caller that names such a file asks about it.
     let (_, named, error) = run(project.command(None), &["check", "a.scr", "x.json"]);
     assert_eq!(named["verdict"], "partial", "{named}");
     assert!(error.contains("[LSP] json: "), "{error}");
@@ -305,8 +305,8 @@ fn doctor_takes_missing_outlines_of_a_server_for_no_fault() {
     assert_eq!(doctor["servers"][0]["probe"]["detail"], "it does not list symbols");
 }
 
-/// A project whose scripted server is installed by a stand-in of npm, as a script that `env node`
-/// runs, and the folder of npm and node.
+/// A project whose scripted server is installed by a stand-in for npm, as a script for `env node`,
+/// and the folder with npm and node.
 fn project_with_script_of_node() -> (Project, PathBuf) {
     let project = Project::scripted(&json!({"diagnostics": {"mode": "pull"}}), "", [("a.scr", "one\n")]);
     let [program, scenario] = project.server_command();
@@ -347,7 +347,7 @@ fn server_starts_with_the_interpreter_of_its_installation_where_path_lacks_it() 
     let (code, checked, error) = run(with_path(&bare), &["check", "a.scr"]);
     assert_eq!((code, &checked["verdict"]), (Some(0), &"complete".into()), "{checked}\n{error}");
 
-    // What was recorded is gone, as after an update of nvm.
+    // The recorded program is gone, as after an update of nvm.
     let elsewhere = project.beside("elsewhere");
     fs::rename(&bin, &elsewhere).unwrap();
     let (_, checked, _) = run(with_path(&bare), &["check", "a.scr"]);

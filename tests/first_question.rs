@@ -1,4 +1,5 @@
-//! The first question after a cold start is answered as a later one is, or its verdict says that it is not.
+//! The first question after a cold start has the same answer as a later one, or its verdict says
+//! otherwise.
 
 use lsp_tools::answer::LocationsOutput;
 use lsp_tools::{Answer, Runtime, Target, ToolError, Verdict};
@@ -6,7 +7,8 @@ use lsp_tools::{Answer, Runtime, Target, ToolError, Verdict};
 use crate::support::{Project, real_servers};
 use serde_json::{Value, json};
 
-/// A server, a fixture of its language, and a function and an abstract type there that other files use.
+/// A server, a fixture of its language, and a function and an abstract type with uses in other
+/// files.
 const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
     ("pylsp", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
     ("jedi-language-server", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
@@ -23,16 +25,16 @@ const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
     ("gopls", "go", ["station/station.go", "Mean"], ["station/station.go", "Sensor"]),
 ];
 
-/// The servers of `cargo test`.
+/// The servers for `cargo test`.
 const USUAL: [&str; 6] =
     ["pylsp", "pyright", "basedpyright", "typescript-language-server", "clangd", "bash-language-server"];
 
-/// What is asked.
+/// The question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Question {
-    /// Where the function of the file is used.
+    /// The position of a use of the function in the file.
     References,
-    /// Where the function is defined, by its name alone.
+    /// The position of the function's definition, given by name only.
     DefinitionByName,
 }
 
@@ -49,7 +51,7 @@ async fn ask(
     }
 }
 
-/// The places of an answer, or its error.
+/// The positions in an answer, or its error.
 fn places(answer: &Result<Answer<LocationsOutput>, ToolError>) -> Result<Vec<(String, u32, u32)>, String> {
     let answer = answer.as_ref().map_err(|error| error.error.clone())?;
     let place = |place: &lsp_tools::internals::tools::Place| {
@@ -109,7 +111,7 @@ async fn missing_server_name_in_file_resolves_to_its_definition() {
     runtime.shutdown().await;
 }
 
-/// A tool, and whether it is asked about the type and not the function.
+/// A tool, and whether the question is about the type instead of the function.
 const TOOLS: [(&str, bool); 9] = [
     ("lsp_references", false),
     ("lsp_references", true),
@@ -122,7 +124,8 @@ const TOOLS: [(&str, bool); 9] = [
     ("lsp_rename", false),
 ];
 
-/// What an answer finds, without what differs between two right ones; `None` where the server cannot tell.
+/// The findings of an answer, without details that differ between two right answers; `None` if the
+/// server cannot tell.
 fn findings(answer: &Value) -> Option<Value> {
     let state = answer["server_status"]["state"].as_str();
     if matches!(state, Some("unsupported" | "missing")) || answer["code"] == "unsupported" {
@@ -133,7 +136,7 @@ fn findings(answer: &Value) -> Option<Value> {
     Some(found.filter(|(_, found)| !found.is_null()).collect::<serde_json::Map<_, _>>().into())
 }
 
-/// How many answers there are, and how many of them are called complete.
+/// The number of answers, and of those called complete.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shares {
     answers: usize,

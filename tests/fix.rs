@@ -1,4 +1,5 @@
-//! `fix` on real servers: one kind of action in several files, as one edit that is tried, made and taken back.
+//! `fix` on real servers: one kind of action in several files, as one edit that is previewed, made
+//! and undone.
 
 use crate::support::{Project, TestWorkspace};
 use serde_json::{Value, json};
@@ -7,7 +8,7 @@ const A: &str = "import sys\nimport os\n\nprint(os.name, sys.path)\n";
 const A_SORTED: &str = "import os\nimport sys\n\nprint(os.name, sys.path)\n";
 const B: &str = "import json\nimport os\n\nprint(os.name)\n";
 
-/// A workspace of these files with a server, at a shell.
+/// A workspace of these files with a server, as from a shell.
 fn stage(server: &str, files: &[(&str, &str)]) -> TestWorkspace {
     Project::new(files.iter().copied()).opening().servers(&[server]).at_shell().open()
 }
@@ -122,11 +123,11 @@ async fn quick_fix_that_no_server_prefers_is_made_only_where_its_title_is_given(
 async fn fix_of_what_no_server_can_fix_is_refused_with_advice() {
     let stage = stage("ruff", &[("pyproject.toml", ""), ("a.py", A), ("notes/plain.txt", "x\n")]);
     for (arguments, code, what) in [
-        (json!({"kind": "quickfix", "paths": ["a.py"]}), "invalid_args", "takes the `rule`"),
+        (json!({"kind": "quickfix", "paths": ["a.py"]}), "invalid_args", "requires the `rule`"),
         (
             json!({"kind": "refactor", "paths": ["a.py"]}),
             "invalid_args",
-            "no kind of action for a whole file",
+            "not a kind of action for a whole file",
         ),
         (
             json!({"kind": "source.fixAll", "paths": ["notes"]}),

@@ -1,4 +1,5 @@
-//! Declarations in headers and definitions elsewhere, with clangd: a definition is the one with the body, from wherever it is asked for.
+//! Declarations in headers and definitions elsewhere, with clangd: a definition is the one with the
+//! body, from any position.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! `init`: what hosts read is written so that they start us, and what else is there stays.
+//! `init` writes entries with which hosts start lsp-tools, and leaves all other entries unchanged.
 
 use std::fs;
 use std::process::{Command, Output};
@@ -45,7 +45,7 @@ fn init_writes_host_file_once_and_prints_diff() {
     );
     let second = run(&project, &["init", "vscode", "--profile", "lsp"]);
     assert_eq!((second.status.code(), second.stdout.len()), (Some(0), 0));
-    assert!(text(&second.stderr).contains("says so already"), "{}", text(&second.stderr));
+    assert!(text(&second.stderr).contains("is up to date"), "{}", text(&second.stderr));
     assert_eq!(project.read(".vscode/mcp.json"), written);
     let other = run(&project, &["init", "vscode", "--profile", "all"]);
     assert_eq!(other.status.code(), Some(1));
@@ -55,7 +55,7 @@ fn init_writes_host_file_once_and_prints_diff() {
     assert!(project.read(".vscode/mcp.json").contains("\"all\""));
 }
 
-/// What is written starts a program that is there.
+/// The written entry starts an existing program.
 #[test]
 #[ignore = "slow: just slow"]
 fn init_for_every_host_writes_an_existing_program() {
@@ -99,10 +99,10 @@ fn init_print_option_writes_no_file() {
     assert_eq!(run(&project, &["init", "emacs"]).status.code(), Some(2));
     assert_eq!(run(&project, &["init", "--hooks"]).status.code(), Some(2));
     let none = run(&project, &["init", "zed", "--editor-door"]);
-    assert!(text(&none.stderr).contains("from extensions alone"), "{}", text(&none.stderr));
+    assert!(text(&none.stderr).contains("only from extensions"), "{}", text(&none.stderr));
 }
 
-/// What `init` says of `host` without one, as JSON.
+/// The JSON output of `init` for `host` without an entry.
 fn listed(project: &Project, host: &str) -> Value {
     let output = run(project, &["init", "--format", "json"]);
     let answer: Value =
@@ -142,7 +142,7 @@ fn init_without_host_lists_hosts_found_and_command_that_is_left() {
     assert!(line.contains("~/.gemini") && line.contains("GEMINI.md") && line.ends_with("done"), "{line}");
 }
 
-/// With hooks and instructions for every host that has them, and without a trace of them afterwards.
+/// Hooks and instructions for every host that supports them; none remain after removal.
 #[test]
 #[ignore = "slow: just slow"]
 fn init_remove_takes_out_entry_hooks_and_instructions() {
@@ -194,7 +194,7 @@ fn init_remove_takes_out_entry_hooks_and_instructions() {
     }
 }
 
-/// An entry that somebody has made another way is no reason to go without hooks, and stays as it is.
+/// A different existing entry does not prevent the hooks, and stays unchanged.
 #[test]
 fn init_hooks_leave_another_entry_alone() {
     let entry = "{\"mcpServers\": {\"lsp-tools\": {\"command\": \"lsp-tools\", \"args\": [\"mcp\"]}}}\n";
@@ -209,7 +209,7 @@ fn init_hooks_leave_another_entry_alone() {
     assert!(text(&user.stderr).contains("--scope project"), "{}", text(&user.stderr));
 }
 
-/// A file that cannot be kept is not touched, and neither is one that lies elsewhere.
+/// A file without a possible backup is not changed, nor is a file elsewhere.
 #[test]
 fn init_leaves_broken_or_linked_host_file_untouched() {
     let project = Project::new([(".mcp.json", "{\"mcpServers\": ")]);
@@ -226,7 +226,8 @@ fn init_leaves_broken_or_linked_host_file_untouched() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "{}");
 }
 
-/// `--remove` is the way back of `init`, to the byte: files with empty tables, files on one line, files that were not there.
+/// `--remove` reverts `init` to the byte: files with empty tables, files on one line, files that
+/// did not exist.
 #[test]
 #[ignore = "slow: just slow"]
 fn init_remove_restores_the_bytes_and_folders_that_were_there() {
@@ -272,7 +273,8 @@ fn tree(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Option<Vec<u8>>)> 
     found
 }
 
-/// A file that changed after `init` keeps its changes, and is not deleted, since the user had it.
+/// A file that changed after `init` keeps its changes, and is not deleted because the user had it
+/// before.
 #[test]
 fn init_remove_keeps_changes_made_since_and_the_file() {
     let project = Project::new([(".mcp.json", "{ }")]);
@@ -284,7 +286,7 @@ fn init_remove_keeps_changes_made_since_and_the_file() {
     assert_eq!(left, json!({}));
 }
 
-/// Files of hosts hold secrets, which stand beside our entry or in an entry that somebody made in its place.
+/// Files of hosts contain secrets, beside our entry or in an entry that replaces it.
 #[test]
 fn init_prints_no_line_that_the_host_file_had_before() {
     let secret = "s3cret";
@@ -308,7 +310,8 @@ fn init_prints_no_line_that_the_host_file_had_before() {
     }
 }
 
-/// A link of the project may lead to another file of instructions, but to no file that decides what runs.
+/// A link of the project may lead to another instruction file, but not to a file that controls
+/// programs.
 #[test]
 fn init_instructions_through_a_link_change_no_control_file() {
     let config = "[core]\n\tbare = false\n";
@@ -328,7 +331,7 @@ fn init_instructions_through_a_link_change_no_control_file() {
     assert!(project.path("CLAUDE.md").symlink_metadata().unwrap().is_symlink());
 }
 
-/// A folder that is exchanged for a link while its file is written leads nowhere else.
+/// A folder that is replaced by a link during the write does not redirect it.
 #[test]
 #[ignore = "slow: just slow"]
 fn init_during_folder_exchange_writes_nothing_outside() {

@@ -1,4 +1,4 @@
-//! Servers installed for real, from the registries, into a temporary data folder.
+//! Real installations of servers, from the registries, into a temporary data folder.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ fn spawner() -> Spawner {
     Spawner::new(Some(env!("CARGO_BIN_EXE_lsp-tools").into()))
 }
 
-/// A workspace that no installation has anything to do with.
+/// A workspace that is unrelated to the installations.
 fn workspace() -> Workspace {
     Workspace::open(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/python")).unwrap()
 }
@@ -51,7 +51,7 @@ fn located(data: &Path, key: &str, program: PathBuf) -> LocatedProgram {
     }
 }
 
-/// The folders of installations, whole or not.
+/// The folders of installations, complete or not.
 fn installations(data: &Path, key: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(data.join("servers").join(key)).into_iter().flatten().flatten();
     entries.filter(|entry| entry.file_type().unwrap().is_dir()).map(|entry| entry.path()).collect()
@@ -100,7 +100,8 @@ async fn concurrent_installs_of_one_server_install_once() {
         .unwrap();
     assert_eq!(version, ruff.install.pip[0].replace("==", " "));
 
-    // An interpreter that went away with a system's upgrade: made anew, beside the one that may still be running.
+    // An interpreter that a system upgrade removed: created again, beside the one that may still be
+    // running.
     fs::remove_file(data.path().join("servers/ruff/current/venv/bin/python")).unwrap();
     assert!(!install(data.path(), "ruff", &ruff).await.unwrap().already);
     assert_eq!(installations(data.path(), "ruff").len(), 2);
@@ -113,7 +114,7 @@ async fn concurrent_installs_of_one_server_install_once() {
     assert!(install(data.path(), "ruff", &ruff).await.unwrap().already);
 }
 
-/// As where a home or its folder of data lies on another disk.
+/// The case of a home or data folder on another disk.
 #[tokio::test(flavor = "multi_thread")]
 async fn locked_packages_of_npm_install_below_a_symbolic_link() {
     let real = tempfile::tempdir().unwrap();
@@ -125,7 +126,7 @@ async fn locked_packages_of_npm_install_below_a_symbolic_link() {
     assert!(installed.program.starts_with(&link), "{:?}", installed.program);
 }
 
-/// Not a test: what the next one kills.
+/// Not a test: the process that the next test kills.
 #[test]
 #[ignore = "runs in a process of its own, which a test starts and kills"]
 fn installs_until_killed() {
@@ -208,7 +209,8 @@ async fn install_without_expected_program_is_an_error() {
     let data = tempfile::tempdir().unwrap();
     let wrong = server("no-such-program", "{ npm = ['left-pad@1.3.0'] }");
     let error = install(data.path(), "wrong", &wrong).await.unwrap_err();
-    let expected = "left-pad@1.3.0 brought no program `no-such-program`, which the catalogue names as the command of wrong";
+    let expected =
+        "left-pad@1.3.0 did not install the program `no-such-program`, the command of wrong in the catalogue";
     assert_eq!(error.to_string(), expected);
     assert!(!data.path().join("servers/wrong/current").exists());
 }
@@ -240,7 +242,7 @@ async fn install_of_manual_recipe_or_invalid_key_is_refused() {
     let data = tempfile::tempdir().unwrap();
     let by_hand = server("a", "{ manual = 'ask your distribution', advice = 'apt install a' }");
     let error = install(data.path(), "a", &by_hand).await.unwrap_err();
-    assert_eq!(error.to_string(), "a has to be installed by hand: ask your distribution");
+    assert_eq!(error.to_string(), "a must be installed manually: ask your distribution");
     for key in ["", "../up", ".hidden", "a/b"] {
         let error = install(data.path(), key, &server("a", "{ npm = ['a@1'] }")).await.unwrap_err();
         assert!(matches!(error, InstallError::Key { .. }), "{error}");
@@ -260,7 +262,7 @@ async fn installed_server_missing_dependencies_is_reported_by_health() {
         [[hollow]]\nsucceeds = ['--version']\nmessage = 'no version'\ninstall = 'get it'
         [[hollow]]\nsucceeds = ['no-such-command']\nmessage = 'no command'\ninstall = 'get it'";
     let server: ServerSpec = toml::from_str(text).unwrap();
-    // A program that fails what it is known to do well is not installed at all.
+    // A program that fails a check that it is known to pass is not installed.
     let refused = install(data.path(), "s", &server).await.unwrap_err();
     assert!(refused.to_string().starts_with("ruff does not work: no command (error:"), "{refused}");
     let without = text.split("[[hollow]]").next().unwrap();
@@ -292,11 +294,11 @@ async fn probe_process_past_deadline_is_killed() {
     let begun = Instant::now();
     let deadline = tokio::time::Instant::now() + Duration::from_millis(200);
     let error = run(&spawner(), spawn, deadline, |_| {}).await.unwrap_err();
-    assert_eq!(error.to_string(), "/bin/sleep was ended because its time was up");
+    assert_eq!(error.to_string(), "/bin/sleep was ended because its time limit was reached");
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-/// Every recipe of the catalogue, from the registries: gigabytes and minutes, so only when asked for.
+/// Every recipe of the catalogue, from the registries: gigabytes and minutes, so only on request.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "downloads every server of the catalogue"]
 async fn every_catalogue_recipe_installs_a_working_server() {
@@ -322,7 +324,8 @@ async fn every_catalogue_recipe_installs_a_working_server() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// Whether the installed program speaks: a version alone does not show that its packages are whole.
+/// Returns true if the installed program responds: a version alone does not show that its packages
+/// are complete.
 async fn answers_initialize(server: &ServerSpec, located: &LocatedProgram) -> bool {
     let folders = located.path_folders.iter().cloned();
     let own = std::env::var_os("PATH").unwrap();

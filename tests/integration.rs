@@ -1,4 +1,4 @@
-//! All integration tests in one program: a module for each subject, and what they share.
+//! All integration tests in one program: a module per subject, and shared support.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Killed in any phase, the program leaves nothing behind: no server, and none of the servers' children.
+//! Killed in any phase, the program leaves nothing behind: no server and no children of servers.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 const SOON: Duration = Duration::from_secs(60);
-/// How long anything may live on after the program was killed.
+/// The time limit for processes after the program was killed.
 const AFTERLIFE: Duration = Duration::from_secs(30);
 
-/// A moment of the conversation: how to come there, and how to know that it has come.
+/// A phase of the conversation: the way to reach it, and the sign that it is reached.
 struct Phase {
     name: &'static str,
     scenario: Value,
@@ -66,7 +66,7 @@ fn phases() -> Vec<Phase> {
     ]
 }
 
-/// A run of the program that has come to a phase, and everything that lives because of it.
+/// A run of the program that has reached a phase, with all its processes.
 struct Run {
     project: Project,
     marker: Marker,
@@ -94,7 +94,7 @@ impl Run {
         kill_process(id, signal).expect("a signal");
     }
 
-    /// How many servers and children of servers live.
+    /// The number of living servers and children of servers.
     fn living(&self) -> usize {
         self.marker.living() + count_processes(&self.project.marker())
     }
@@ -147,7 +147,7 @@ fn sigterm_and_sigint_end_servers_before_program_exits() {
                 assert_eq!(code, Some(0), "{told}");
                 wait_until(&format!("{told}: nothing is left"), AFTERLIFE, || run.living() == 0);
             } else {
-                // Servers are gone before the program is: whoever waits for it finds nothing running.
+                // Servers end before the program: after it has ended nothing is running.
                 assert_eq!((code, run.living()), (Some(130), 0), "{told}");
             }
         }

@@ -1,9 +1,9 @@
-//! What an embedder relies on beside the answers themselves.
+//! The guarantees for embedders besides the answers themselves.
 
 use lsp_tools::internals::tools::{CallDirection, TypeDirection};
 use lsp_tools::{Runtime, Target, TrustRequest};
 
-/// Callers spawn questions on a runtime of many threads. Compiling is the test.
+/// Callers spawn questions on a multi-threaded runtime. Compiling is the test.
 #[test]
 fn runtime_futures_are_all_send() {
     fn is_send<T: Send>(_: &T) {}

@@ -1,4 +1,5 @@
-//! What `install` does where a registry gives something else than was published: an impostor on this machine answers for PyPI and npm.
+//! `install` with a registry that returns different content than was published: an impostor on this
+//! machine answers for PyPI and npm.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -9,7 +10,8 @@ use std::sync::{Arc, Mutex};
 
 use lsp_tools::internals::config::Catalogue;
 
-/// Writes a wheel of `ruff` and a package of `pyright`, whole, and neither the published one.
+/// Writes a valid wheel of `ruff` and a valid package of `pyright`, both different from the
+/// published ones.
 const FORGE: &str = r##"
 import io, json, sys, tarfile, zipfile
 folder, ruff, pyright = sys.argv[1:]
@@ -30,7 +32,7 @@ with tarfile.open(f"{folder}/tgz", "w:gz") as package:
         package.addfile(member, io.BytesIO(text.encode()))
 "##;
 
-/// A registry that answers for both, and remembers what it was asked.
+/// A registry that answers for both, and records its requests.
 struct Impostor {
     folder: tempfile::TempDir,
     address: String,
@@ -49,7 +51,7 @@ impl Impostor {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let answers = Answers { folder: folder.path().to_owned(), address: address.clone(), ruff, pyright };
         let seen = Arc::clone(&asked);
-        // It ends with the test's process: it waits for connections, and nobody makes any.
+        // It ends with the test's process: it waits for connections, and none come.
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let path = answers.answer(stream);
@@ -59,7 +61,8 @@ impl Impostor {
         Self { folder, address, asked }
     }
 
-    /// `lsp-tools install SERVER` of a user whose settings name the impostor, in a home where nothing was fetched before.
+    /// `lsp-tools install SERVER` for a user whose settings name the impostor, in a home without
+    /// earlier downloads.
     fn install(&self, server: &str) -> Output {
         let home = self.home();
         let workspace = self.folder.path().join("a/b/c/workspace");
@@ -102,7 +105,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// One answer to a connection; the path that was asked for.
+    /// Sends one response on a connection; returns the requested path.
     fn answer(&self, mut stream: TcpStream) -> Option<String> {
         let mut lines = BufReader::new(stream.try_clone().ok()?).lines();
         let path = lines.next()?.ok()?.split(' ').nth(1)?.to_owned();
@@ -150,7 +153,7 @@ fn is_installed(home: &Path, server: &str) -> bool {
     home.join(".local/share/lsp-tools/servers").join(server).join("current").exists()
 }
 
-/// What is said of a server that an impostor gives, which is not installed.
+/// The message about a server from an impostor, which is not installed.
 fn refused(server: &str) -> (Impostor, String) {
     let impostor = Impostor::start();
     let done = impostor.install(server);
@@ -163,8 +166,7 @@ fn refused(server: &str) -> (Impostor, String) {
 #[ignore = "slow: just slow"]
 fn pypi_wheel_with_wrong_hash_is_refused() {
     let (_impostor, said) = refused("ruff");
-    let expected =
-        format!("ruff=={} came from PyPI with other content than the lock of ruff names", version("ruff"));
+    let expected = format!("ruff=={} from PyPI does not match the lock of ruff", version("ruff"));
     assert!(said.contains(&expected) && said.contains("it has sha256 "), "{said}");
     assert!(said.contains(" hashes. "), "{said}");
 }
@@ -173,10 +175,10 @@ fn pypi_wheel_with_wrong_hash_is_refused() {
 fn npm_package_with_wrong_hash_is_refused() {
     let (impostor, said) = refused("pyright");
     let version = version("pyright");
-    let expected =
-        format!("pyright@{version} came from npm with other content than the lock of pyright names");
+    let expected = format!("pyright@{version} from npm does not match the lock of pyright");
     assert!(said.contains(&expected) && said.contains("it has sha512-"), "{said}");
-    // The lock's addresses are those of the public registry; the user's own one is asked in its place.
+    // The lock's addresses are those of the public registry; the user's own registry is asked
+    // instead.
     let tarball = format!("/pyright/-/pyright-{version}.tgz");
     assert!(impostor.asked().contains(&tarball), "{:?}", impostor.asked());
 }

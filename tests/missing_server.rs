@@ -1,4 +1,5 @@
-//! A server that is missing: what the start names, and what its questions answer where the text has nothing either.
+//! A missing server: the hints at start, and answers to questions that the text cannot answer
+//! either.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -11,7 +12,7 @@ use super::first_contact::{json, said};
 use crate::support::Project;
 use crate::support::mcp::PATIENCE;
 
-/// Neither the workspace nor its servers know the names that are asked about.
+/// Neither the workspace nor its servers know the requested names.
 #[test]
 fn missing_server_and_unknown_name_answers_name_command_and_advice() {
     let project = Project::new([("a.py", "import os\n\nprint(unheard_of(os))\n")]);
@@ -53,7 +54,7 @@ fn missing_server_and_unknown_name_answers_name_command_and_advice() {
         let (lines, code) = said(&project, command);
         assert!(advised(&lines.join("\n")) && code == Some(3), "{command:?}: {lines:?}");
     }
-    // What the text does have is the answer, with the same advice.
+    // The occurrences in the text are the answer, with the same advice.
     let found = json(project.command(None), &["references", "a.py:3:unheard_of"]);
     assert_eq!(found["ok"], true);
     assert!(advised(&format!(
@@ -89,7 +90,7 @@ fn missing_server_is_named_at_start_of_tool_calls_and_copilot_commands() {
     }
 }
 
-/// The look at a large workspace takes longer than the first answer, which does not wait for it.
+/// The scan of a large workspace takes longer than the first answer, which does not wait for it.
 #[test]
 fn mcp_start_answers_before_the_workspace_is_searched_and_names_each_server_once() {
     let project = Project::new([("a.py", "def greet():\n    pass\n")]);
@@ -114,7 +115,7 @@ fn mcp_start_answers_before_the_workspace_is_searched_and_names_each_server_once
     let (sender, told) = channel();
     std::thread::spawn(move || {
         let lines = BufReader::new(stderr).lines().map_while(Result::ok);
-        // Nobody listens once the test has failed.
+        // No process reads it after the test has failed.
         lines
             .filter(|line| line.starts_with("[LSP] "))
             .for_each(|line| drop(sender.send((Instant::now(), line))));

@@ -1,4 +1,5 @@
-//! Several projects in one workspace: what is used across them is found where a server can know it, and is said where none does.
+//! Several projects in one workspace: uses across them are found if a server can know them, and
+//! reported otherwise.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -20,7 +21,7 @@ async fn references(runtime: &Runtime, path: &str, name: &str) -> Answer<Locatio
     runtime.references(named(path, name), 100).await.expect("an answer")
 }
 
-/// The files of an answer with how many places each has.
+/// The files of an answer with the number of positions in each.
 fn files(answer: &Answer<LocationsOutput>) -> Vec<(&str, usize)> {
     let mut found: Vec<(&str, usize)> = Vec::new();
     for place in &answer.output.locations {
@@ -71,7 +72,7 @@ async fn references_missed_by_server_are_noted_and_answer_is_partial() {
     let runtime = project.opening().servers(&["pyright"]).open();
     let found = references(&runtime, "libs/common/common/__init__.py", "shared").await;
     assert_eq!(found.verdict, Verdict::Partial, "{found:?}");
-    let note = "`shared` also stands in 2 files that pyright did not list: services/api/api/__init__.py:1:20, \
+    let note = "`shared` also occurs in 2 files that pyright did not list: services/api/api/__init__.py:1:20, \
                 services/jobs/jobs/__init__.py:1:20";
     assert_eq!(found.notes, [note], "neither comments nor strings count");
     // Another project's function of the same name is another one.
@@ -93,9 +94,9 @@ async fn text_hits_elsewhere_make_answer_partial_if_server_is_unsure() {
         let runtime = project.opening().servers(&[server]).open();
         let found = references(&runtime, "one.py", "Post.send").await;
         assert_eq!((found.verdict, files_of(&found)), (verdict, vec!["one.py"]), "{server}: {found:?}");
-        let note = format!("`send` also stands in 1 file that {server} did not list: two.py:2:11");
+        let note = format!("`send` also occurs in 1 file that {server} did not list: two.py:2:11");
         assert_eq!(found.notes, [note]);
-        // What is known in one function only stands nowhere else, whatever the text has.
+        // A name that is known in one function only is used nowhere else, regardless of the text.
         let local = references(&runtime, "two.py", "thing").await;
         assert_eq!((local.verdict, local.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{server}");
         runtime.shutdown().await;
@@ -165,7 +166,8 @@ async fn references_and_implementations_across_typescript_packages_are_found_in_
         let expected = [("packages/app/src/main.ts", 2), ("packages/ui/src/index.ts", 1)];
         assert_eq!(files(&found), expected, "{layout}: {:?}", found.notes);
         assert_eq!((found.verdict, found.notes.as_slice()), (Verdict::Complete, [].as_slice()), "{layout}");
-        // These it answers from one project alone, so it is asked in the other one, at a use that has the same definition.
+        // It answers these from one project only, so it is asked in the other one, at a use with
+        // the same definition.
         let made =
             runtime.implementation(named("packages/ui/src/index.ts", "Shape")).await.expect("an answer");
         assert_eq!(files_of(&made), ["packages/app/src/main.ts"], "{layout}: {made:?}");
@@ -179,7 +181,7 @@ async fn references_and_implementations_across_typescript_packages_are_found_in_
     }
 }
 
-/// A project that has pyright list what is in `src`.
+/// A project that makes pyright list the files in `src`.
 const CONFIGURED: &str = "[project]\nname = \"pkg\"\nversion = \"1\"\n[tool.pyright]\ninclude = [\"src\"]\n";
 
 const NESTED_PYTHON: [(&str, &str); 5] = [
@@ -190,7 +192,7 @@ const NESTED_PYTHON: [(&str, &str); 5] = [
     ("examples/one/one.py", "number: int = \"\"\n"),
 ];
 
-/// How many errors a file has.
+/// The number of errors in a file.
 async fn errors(runtime: &Runtime, path: &str) -> (Verdict, usize) {
     let found = runtime.diagnose(vec![path.into()], Some(Severity::Error), 10).await.expect("an answer");
     (found.verdict, found.output.count)
@@ -271,7 +273,7 @@ async fn references_in_files_that_configuration_leaves_out_are_found() {
     }
 }
 
-/// The servers that were asked about a file, and what the answer is worth.
+/// The servers that were asked about a file, and the verdict.
 async fn asked_servers(runtime: &Runtime, path: &str) -> (BTreeSet<String>, Verdict) {
     let answer = runtime.diagnose(vec![path.into()], None, 100).await.expect("a check");
     let found: Vec<&str> = answer.output.diagnostics.iter().map(|found| found.message.as_str()).collect();

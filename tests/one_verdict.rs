@@ -1,4 +1,5 @@
-//! An answer and its verdict follow from the question, the tree and the settings, and not from the questions before it.
+//! An answer and its verdict depend on the question, the tree and the settings, and not on earlier
+//! questions.
 
 use lsp_tools::{Target, Verdict};
 use serde_json::{Value, json};
@@ -8,8 +9,8 @@ use crate::support::{Project, TestWorkspace};
 /// A tool and its arguments.
 type Question = (&'static str, Value);
 
-/// A server, a fixture of its language, and questions about it. pyright and clangd are not asked for completions, since
-/// they complete with names of the files that they have read so far.
+/// A server, a fixture of its language, and questions about it. pyright and clangd are not asked
+/// for completions, since these include names of the files read so far.
 fn subjects() -> Vec<(&'static str, &'static str, Vec<Question>)> {
     let completion = ("lsp_completion", json!({"path": "greet/app.py", "line": 8, "character": 14}));
     let python = || {
@@ -39,14 +40,15 @@ fn subjects() -> Vec<(&'static str, &'static str, Vec<Question>)> {
     ]
 }
 
-/// The answer without the state of the server, which tells of its own past.
+/// The answer without the state of the server, which depends on its past.
 async fn ask(workspace: &TestWorkspace, (tool, arguments): &Question) -> Value {
     let mut answer = workspace.ok(tool, arguments.clone()).await;
     answer.as_object_mut().expect("an object").remove("server_status");
     answer
 }
 
-/// Asks the questions in a fresh runtime, again after a check, and in another order in another fresh runtime.
+/// Asks the questions in a fresh runtime, again after a check, and in another order in another
+/// fresh runtime.
 async fn compare(server: &str, fixture: &str, questions: Vec<Question>) {
     let project = Project::of_fixture(fixture);
     let workspace = project.opening().servers(&[server]).open();

@@ -7,7 +7,8 @@ use crate::support::skipped;
 
 const PICTURES: [&str; 2] = ["docs/terminal.svg", "docs/merge-gate.svg"];
 
-/// Answers the texts of a page whose characters are not all shown, or that end elsewhere than their element says.
+/// Returns the texts of a page with invisible characters, or that end elsewhere than their element
+/// says.
 const LOST: &str = r#"
 const lost = [...document.querySelectorAll("text")].filter(text => {
   const shown = text.getNumberOfChars();
@@ -23,7 +24,8 @@ fn picture(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Browsers read `xml:space` of the element alone; without it they drop spaces at both ends and spread the letters that are left.
+/// Browsers read `xml:space` of the element only; without it they drop spaces at both ends and
+/// spread the remaining letters.
 #[test]
 fn picture_text_elements_keep_their_own_spaces() {
     for name in PICTURES {

@@ -1,5 +1,6 @@
-//! Programs that are compared with what was trusted at the moment of their start: they find what belongs to them, and another one does
-//! not start. (That an exchange at just that moment is in vain: `attacks`.)
+//! Programs that are compared with the trusted ones at the moment of their start: they find their
+//! files, and a different program does not start. (`attacks` tests a replacement at that very
+//! moment.)
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,14 +91,15 @@ async fn pinned_program_changed_before_start_does_not_run() {
         let finished = finish(&project, program, &args, pins).await;
         assert_eq!(finished.exit, Exit::Code(127));
         let said = format!(
-            "`{}` is not what was trusted: it was changed or exchanged before it could run; look at it, then: lsp-tools trust",
+            "`{}` changed after it was trusted and was not run; review it, then run: lsp-tools trust",
             changed.display()
         );
         assert_eq!((finished.tail, mark.exists()), (vec![said], false));
     }
 }
 
-/// Writes one byte through a mapping, and another one when it is told to: the second leaves the file's times as they are.
+/// Writes one byte through a mapping, and another one on request: the second leaves the file's
+/// times unchanged.
 const THROUGH_A_MAPPING: &str = "
 import mmap, sys
 with open(sys.argv[1], 'r+b') as file:

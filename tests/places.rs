@@ -1,4 +1,5 @@
-//! Places in answers, with a real server: their short form, what they lie in, and the source of a definition.
+//! Places in answers, with a real server: their short form, enclosing symbols, and the source of a
+//! definition.
 
 use crate::support::{Project, TestWorkspace, start_of};
 use serde_json::json;
@@ -9,7 +10,7 @@ const CART: &str = "class Cart:\n    def __init__(self) -> None:\n        self.p
 const MAIN: &str =
     "from shop.cart import helper\n\nprint(helper([1.0]))\n\n\ndef wrong() -> int:\n    return 'x'\n";
 
-/// The shop with pyright, at a shell.
+/// The shop with pyright, as from a shell.
 fn shop() -> TestWorkspace {
     let project = Project::new([
         ("pyproject.toml", "[tool.pyright]\n"),
@@ -62,7 +63,7 @@ async fn definition_with_body_has_source_and_location_of_protocol() {
     let outside = json!({"path": "shop/cart.py", "line": 11, "symbol": "sum", "body": true});
     let outside = shop.answer("lsp_definition", outside).await;
     assert!(
-        outside["body"].is_null() && outside["notes"].to_string().contains("source is not known"),
+        outside["body"].is_null() && outside["notes"].to_string().contains("source is unknown"),
         "{outside}"
     );
     shop.shutdown().await;
@@ -139,8 +140,8 @@ async fn uses_in_notebooks_and_calls_without_a_known_callee_are_noted() {
     workspace.shutdown().await;
 }
 
-/// The places that a text prints, each with the identifier that begins there: `path:line:column`, or `line:column` below the line of their
-/// path. What stands nowhere in `shop` is left out.
+/// The places that a text prints, each with the identifier at it: `path:line:column`, or
+/// `line:column` below the line of their path. Places outside `shop` are omitted.
 fn printed_places(text: &str, files: &[(&str, &str)]) -> Vec<(String, String)> {
     let pattern = regex::Regex::new(r"(?:([\w./-]+\.py):)?\b(\d+):(\d+)\b").expect("a regular expression");
     let mut heading: Option<&str> = None;
@@ -202,7 +203,7 @@ fn place_printed_by_a_tool_means_the_same_symbol_as_at() {
     places.extend(printed_places(&format!("shop/cart.py\n{outline}"), &files));
     assert!(places.len() > 8, "{places:?}");
     for (place, word) in &places {
-        // The whole of a definition begins before its name, with a keyword.
+        // A whole definition begins before its name, with a keyword.
         if matches!(word.as_str(), "def" | "class" | "from" | "return" | "") {
             continue;
         }

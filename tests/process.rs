@@ -1,6 +1,8 @@
-//! Nothing a server started outlives it, and no server outlives us, however we end.
+//! No process that a server started outlives it, and no server outlives lsp-tools, for any kind of
+//! end.
 //!
-//! Every process of a test carries a marker in its arguments, by which the living ones are counted through `/proc`.
+//! Every process of a test has a marker in its arguments, by which living ones are counted through
+//! `/proc`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,11 +17,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const SUPERVISOR: &str = env!("CARGO_BIN_EXE_lsp-tools");
-/// The word by which the program is a supervisor.
+/// The argument that makes the program a supervisor.
 const SUPERVISE: &str = "__supervise";
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server that starts others as `mode` says. Each process names itself in a file once it is what it shall be.
+/// A server that starts others as `mode` says. Each process writes its name to a file when it is
+/// ready.
 const TREE: &str = r"
 import os, signal, sys, time
 marker, folder, mode = sys.argv[1:4]
@@ -49,7 +52,7 @@ if mode == 'leaves':
 stay('server')
 ";
 
-/// Starts its arguments under a supervisor and stays.
+/// Starts its arguments under a supervisor and waits.
 const PARENT: &str = r"
 import os, subprocess, sys, time
 supervisor, word = sys.argv[1:3]
@@ -90,7 +93,7 @@ impl Scene {
         }
     }
 
-    /// The living processes that carry the marker.
+    /// The living processes with the marker.
     fn alive(&self) -> Vec<i32> {
         let processes = fs::read_dir("/proc").unwrap().flatten();
         let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
@@ -119,7 +122,7 @@ impl Scene {
 }
 
 impl Drop for Scene {
-    /// A failed test leaves nothing either.
+    /// A failed test leaves no process behind either.
     fn drop(&mut self) {
         for pid in self.alive() {
             let _gone = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
@@ -127,7 +130,7 @@ impl Drop for Scene {
     }
 }
 
-/// The interpreter itself: the `python3` on PATH may be a script that looks for it.
+/// The interpreter itself: the `python3` on PATH may be a script that searches for it.
 fn python() -> PathBuf {
     static FOUND: OnceLock<PathBuf> = OnceLock::new();
     let ask =
@@ -157,7 +160,7 @@ fn parent_of_tree(scene: &Scene, mode: &str) -> Child {
     command.stdin(Stdio::null()).process_group(0).spawn().unwrap()
 }
 
-/// Kills the parent with the signal nobody can answer.
+/// Kills the parent with the signal that cannot be handled.
 fn kill_parent(mut parent: Child) {
     parent.kill().unwrap();
     parent.wait().unwrap();
@@ -311,7 +314,8 @@ async fn supervisor_killed_ends_its_server() {
     tokio::task::spawn_blocking(move || scene.wait_for_nothing()).await.unwrap();
 }
 
-/// The server's orphans are the supervisor's children; unless it waits for them they stay as zombies for days.
+/// The server's orphans become children of the supervisor; unless it waits for them, they stay as
+/// zombies for days.
 #[tokio::test]
 async fn orphans_are_reaped_while_the_server_lives() {
     let scene = Scene::new();

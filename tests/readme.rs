@@ -1,6 +1,8 @@
-//! What the README and the pages in docs/ say is what the program and the catalogue say, and their links lead somewhere.
+//! The README and the pages in docs/ agree with the program and the catalogue, and their links lead
+//! to existing files.
 //!
-//! To write the table of languages anew after a change of `servers.toml`: `UPDATE_README=1 cargo test --test integration readme::`.
+//! To rewrite the table of languages after a change of `servers.toml`: `UPDATE_README=1 cargo test
+//! --test integration readme::`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -15,9 +17,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 const LANGUAGES: &str = "docs/languages.md";
 const BEGIN: &str = "<!-- languages: written by tests/readme.rs -->\n";
 const END: &str = "<!-- /languages -->\n";
-/// Asks for the table to be written instead of compared.
+/// The variable that requests writing the table instead of comparing it.
 const UPDATE: &str = "UPDATE_README";
-/// More is not read before a first try.
+/// The maximum number of words that people read before a first try.
 const MAX_README_WORDS: usize = 1_500;
 
 fn root() -> &'static Path {
@@ -70,7 +72,7 @@ fn readme_stays_below_word_limit() {
     );
 }
 
-/// What decides whether somebody reads on.
+/// The statements that decide whether people read on.
 #[test]
 fn readme_begins_with_version_status_platforms_and_licence() {
     let text = text_of("README.md");
@@ -82,14 +84,14 @@ fn readme_begins_with_version_status_platforms_and_licence() {
     }
 }
 
-/// What `just hosts` saw, word by word.
+/// The output of `just hosts`, verbatim.
 #[test]
 fn readme_transcript_is_the_recorded_one() {
     let recorded = text_of("docs/hooks-claude-code.txt");
     assert!(text_of("README.md").contains(&format!("```text\n{}\n```", recorded.trim_end())));
 }
 
-/// An example that nobody can follow as it stands says that nothing is published.
+/// An example that cannot be followed yet says that nothing is published.
 #[test]
 fn pages_have_no_placeholder_for_an_address() {
     let pages =
@@ -119,7 +121,8 @@ fn readme_command_tables_match_program_commands() {
     }
 }
 
-/// The first word of each code span in the first column of every table below `heading`, up to the next heading of its level.
+/// The first word of each code span in the first column of every table below `heading`, up to the
+/// next heading of its level.
 fn first_words_of_tables(markdown: &str, heading: &str) -> BTreeSet<String> {
     let (mut words, mut level, mut title, mut column) = (BTreeSet::new(), None, None, None);
     for event in events(markdown) {
@@ -195,7 +198,7 @@ fn markdown_links_lead_to_existing_files_and_headings() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// `path` without its `..`, so that pages are found by one name.
+/// `path` without `..`, so that each page has one name.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -209,8 +212,8 @@ fn lexical(path: &Path) -> PathBuf {
     plain
 }
 
-/// The anchors that GitHub makes of the headings of a page: lower case, without punctuation, hyphens for spaces, and a number
-/// behind one that is there already.
+/// GitHub's anchors of a page's headings: lower case, without punctuation, with hyphens for spaces,
+/// and a number after duplicates.
 fn anchors(markdown: &str) -> BTreeSet<String> {
     let (mut found, mut title) = (BTreeSet::new(), None::<String>);
     for event in events(markdown) {
@@ -251,7 +254,7 @@ fn table(catalogue: &Catalogue) -> String {
     table
 }
 
-/// The command of ours where there is a recipe for it, else what to do by hand.
+/// The `just` command if there is a recipe, else the manual command.
 fn install(language: &str, server: &ServerSpec) -> String {
     let install = &server.install;
     if !install.recipes().is_empty() {
@@ -309,12 +312,12 @@ fn requirement_tables_name_existing_files_and_tests() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// What stands in backticks.
+/// The code spans.
 fn quoted(cell: &str) -> Vec<&str> {
     cell.split('`').skip(1).step_by(2).collect()
 }
 
-/// Whether `code` has a test of this name: a function right below an attribute that makes it one.
+/// Returns true if `code` has a test of this name: a function directly below a test attribute.
 fn has_test(code: &str, name: &str) -> bool {
     let signature = format!("fn {name}(");
     let lines: Vec<&str> = code.lines().map(str::trim).collect();

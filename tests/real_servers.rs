@@ -1,4 +1,5 @@
-//! The main path on real servers: each is asked on a copy of a fixture, before and after edits from outside.
+//! The main path on real servers: each is asked on a copy of a fixture, before and after edits by
+//! other programs.
 
 use crate::support::{Project, real_servers};
 use lsp_tools::internals::lsp::Severity;
@@ -196,7 +197,7 @@ async fn javascript_files_without_tsconfig_share_references() {
 async fn clangd_diagnostics_follow_header_changes() {
     let project = Project::of_fixture("c");
     let runtime = project.opening().servers(&["clangd"]).open();
-    // It puts the comments of headers into its index a moment after it has read them, and gives no sign of that.
+    // It indexes the comments of headers shortly after reading them, without a sign of that.
     let patience = std::time::Instant::now() + std::time::Duration::from_secs(60);
     loop {
         let hover = complete(runtime.hover(on_line("src/main.c", 9, "queue_pop")).await.expect("an answer"));
@@ -215,7 +216,7 @@ async fn clangd_diagnostics_follow_header_changes() {
     runtime.shutdown().await;
 }
 
-/// One check of everything, and the merged logs of its parts, find the same.
+/// A check of all files and the merged logs of its shards find the same.
 #[test]
 fn check_parts_merged_equal_one_whole_check() {
     let project = Project::of_fixture("python");

@@ -1,4 +1,5 @@
-//! `run_tests` and `find_test_files`, as any door calls them: real runs, rules, and what is not there.
+//! `run_tests` and `find_test_files`, as every client calls them: real runs, rules, and missing
+//! runners.
 
 use std::fs;
 
@@ -57,7 +58,7 @@ async fn run_tests_of_node_project_tells_passing_from_failing() {
     let named = workspace.ok("run_tests", json!({"files": ["b.test.js"], "testNames": ["adds"]})).await;
     assert_eq!(named["passed"], false, "{named}");
     assert!(named["stdout"].as_str().is_some_and(|text| text.contains("adds")), "{named}");
-    let told = "this runner is not told names of tests here; all tests of the files run";
+    let told = "this runner takes no test names here; all tests of the files run";
     assert_eq!(named["notes"], json!([told]), "{named}");
     workspace.shutdown().await;
 }
@@ -77,7 +78,7 @@ async fn run_tests_beyond_its_timeout_fails_with_what_was_written() {
     workspace.shutdown().await;
 }
 
-/// A project with an environment of its own, which is without pytest.
+/// A project with its own environment, which has no pytest.
 fn project_with_environment() -> Project {
     let project = Project::new([
         ("pkg/pytest.ini", ""),
@@ -184,7 +185,7 @@ async fn run_tests_needs_leave_and_obeys_the_rules_for_its_command() {
     }
 }
 
-/// Says yes, after another way of running tests has come to be.
+/// Approves after another command for the tests has appeared.
 struct Meddler(std::path::PathBuf);
 
 impl Approver for Meddler {

@@ -1,4 +1,4 @@
-//! The scripted server itself: each fault that a scenario names really is on the wire.
+//! The scripted server itself: each fault that a scenario names is really on the wire.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 const SOON: Duration = Duration::from_secs(60);
-/// How long nothing must come, where nothing is expected.
+/// The time in which no message must arrive.
 const A_WHILE: Duration = Duration::from_millis(150);
 const TEXT: &str = "def foo\nfoo WRONG 😀 foo\n";
 const URI_ENDING: &str = "/project/a.scr";
@@ -56,7 +56,7 @@ impl Talk {
         hover["contents"]["value"].as_str().expect("text").to_owned()
     }
 
-    /// (version, number of diagnostics) of the publishes that come within a while after the last expected one.
+    /// (version, number of diagnostics) of the publishes up to a while after the last expected one.
     fn publishes(&mut self, count: usize) -> Vec<(Option<i64>, usize)> {
         let deadline = Instant::now() + SOON;
         self.client
@@ -284,7 +284,7 @@ fn scripted_crash_at_each_point_exits_with_stderr() {
     }
 }
 
-/// What a server that plays `scenario` writes, all of it, when it gets `initialize` and then the end of stdin.
+/// The complete output of a server that plays `scenario`, after `initialize` and the end of stdin.
 fn bytes_of(scenario: &Value) -> Vec<u8> {
     let project = Project::scripted(scenario, "", []);
     let [program, argument] = project.server_command();

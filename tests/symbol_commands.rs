@@ -1,5 +1,5 @@
-//! The commands `explore`, `edit ADDRESS` and `fix` as processes: text, JSON, input, exit statuses, and the way back. Most of them go by the
-//! syntax tree alone; where a server's word counts, pyright or ruff answers.
+//! The commands `explore`, `edit ADDRESS` and `fix` as processes: text, JSON, input, exit statuses
+//! and undo. Most use the syntax tree only; pyright or ruff answers where a server is needed.
 
 use std::io::Write;
 use std::path::Path;
@@ -55,7 +55,7 @@ fn has_status(output: &Output, status: i32) {
     assert_eq!(output.status.code(), Some(status), "{}{}", out(output), err(output));
 }
 
-/// What was said of a refused call, which has nothing to print.
+/// The message of a refused call, which prints no answer.
 #[track_caller]
 fn refused(output: &Output, status: i32, sentence: &str) {
     has_status(output, status);
@@ -112,13 +112,13 @@ fn explore_command_without_one_symbol_says_why_in_its_status() {
         2,
         "shop/bill.py:5:9 (method Bill.total), shop/cart.py:2:9 (method Cart.total)",
     );
-    refused(&run(&project, &["explore", "nowhere"]), 3, "the text has no symbol called `nowhere`");
+    refused(&run(&project, &["explore", "nowhere"]), 3, "the text has no symbol with the name `nowhere`");
     refused(&run(&project, &["explore", "shop/cart.py:nowhere"]), 2, "`nowhere`");
     refused(&run(&project, &["explore", "gone.py:add_up"]), 2, "gone.py");
     refused(
         &run(&project, &["explore", "add_up", "--budget", "10"]),
         2,
-        "a budget of 10 tokens is too small; the least is 400",
+        "a budget of 10 tokens is too small; the minimum is 400",
     );
 }
 
@@ -232,8 +232,8 @@ fn edit_command_moves_a_symbol_to_another_file_and_back() {
 fn edit_command_without_one_symbol_changes_nothing_and_says_why_in_its_status() {
     let project = project();
     for (address, status, sentence) in [
-        ("total", 2, "`total` means 2 symbols in this workspace"),
-        ("nowhere", 3, "the text has no symbol called `nowhere`"),
+        ("total", 2, "`total` matches 2 symbols in this workspace"),
+        ("nowhere", 3, "the text has no symbol with the name `nowhere`"),
         ("shop/cart.py:nowhere", 2, "`nowhere`"),
         ("gone.py:add_up", 2, "gone.py"),
         ("../config/x.py:add_up", 2, "outside"),
@@ -323,8 +323,8 @@ fn fix_command_with_ruff_is_one_edit_that_is_tried_made_and_taken_back() {
     assert_eq!(texts(), (UNSORTED.to_owned(), UNSORTED.to_owned()), "one undo for both");
 
     for (arguments, sentence) in [
-        (&["fix", "refactor", "src"][..], "`refactor` is no kind of action for a whole file"),
-        (&["fix", "quickfix", "src"], "takes the `rule`"),
+        (&["fix", "refactor", "src"][..], "`refactor` is not a kind of action for a whole file"),
+        (&["fix", "quickfix", "src"], "requires the `rule`"),
         (&["fix", "fixAll", "gone"], "gone"),
         (&["fix", "fixAll", "../config"], "outside"),
     ] {

@@ -4,7 +4,7 @@ use lsp_tools::{Runtime, Target, Verdict};
 
 use crate::support::Project;
 
-/// The paths of the symbols called exactly `name`, the verdict, and all notes.
+/// The paths of the symbols with exactly the name `name`, the verdict, and all notes.
 async fn named(runtime: &Runtime, name: &str) -> (Vec<String>, Verdict, String) {
     let found = runtime.symbols(Target::Name(name.to_owned()), 100).await.expect("an answer");
     let symbols = found.output.symbols.into_iter().filter(|symbol| symbol.name == name);
@@ -85,7 +85,7 @@ async fn word_in_a_component_that_imports_nothing_is_no_use() {
     let target = Target::NameInFile { path: "src/prices.ts".into(), name: "total".to_owned() };
     runtime.references(target.clone(), 100).await.expect("an answer");
     let found = runtime.references(target, 100).await.expect("an answer");
-    assert!(!found.notes.join("\n").contains("was not looked up"), "{found:?}");
+    assert!(!found.notes.join("\n").contains("was not resolved"), "{found:?}");
     runtime.shutdown().await;
 }
 
@@ -122,7 +122,7 @@ async fn namesakes_in_other_packages_are_found_at_the_first_question() {
         for round in 0..2 {
             let (paths, verdict, notes) = named(&runtime, "Cart").await;
             assert_eq!(paths, expected, "{server}: {notes}");
-            // A server that was given one more root may not have read it yet, and then the text told.
+            // A server with one more root may not have read it yet; then the text answers.
             assert!(verdict == Verdict::Complete || round == 0, "{server}: {verdict:?}, {notes}");
         }
         let refused = runtime.definition(Target::Name("Cart".to_owned())).await;

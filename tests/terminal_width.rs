@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::daemon::house::{House, said};
 use crate::support::Project;
 
-/// Runs a command on a terminal of so many columns, and prints what it printed there, without colours and links.
+/// Runs a command on a terminal of this width, and returns its output without colours and links.
 const ON_A_TERMINAL: &str = r#"
 import fcntl, os, pty, re, struct, sys, termios
 size = struct.pack('HHHH', 40, int(sys.argv[1]), 0, 0)
@@ -55,7 +55,8 @@ fn tables_fit_terminals_of_80_and_50_columns() {
             }
             command.stdin(Stdio::null());
             let shown = said(python, "", &format!("{words:?} on {columns} columns")).out;
-            // Beside tables stand sentences, and commands and paths to be copied, which the terminal wraps by itself.
+            // Besides tables there are sentences, commands and paths to copy, which the terminal
+            // wraps itself.
             let prose = ["note:", "daemon ", "workspace ", "socket ", "hint:", "npm ", "pip ", "rustup "];
             for line in
                 shown.lines().filter(|line| !prose.iter().any(|begin| line.trim_start().starts_with(begin)))

@@ -46,7 +46,7 @@ An ADDRESS names a place, all numbers counted from 1:
 
 const EXIT: &str = "Exit status:
   0  answered
-  1  answered: problems were found, or there is nothing
+  1  answered: problems found, or no results
   2  wrong usage
   3  answered from text search, because the server is missing
   4  the server failed or did not answer in time
@@ -64,13 +64,13 @@ Examples:
 #[derive(Debug, Clone, PartialEq, Parser)]
 #[command(name = "lsp-tools", version, about = ABOUT, long_about = LONG_ABOUT, after_long_help = EXIT, max_term_width = 100)]
 pub struct Cli {
-    /// What holds for every command.
+    /// Options of every command.
     #[command(flatten)]
     pub(crate) global: GlobalArgs,
-    /// As --workspace, before the command: behind `grep` it means whole words
+    /// --workspace, accepted before the command only; after `grep`, -w means whole words
     #[arg(short = 'w', value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "workspace", help_heading = "Global options")]
     short_workspace: Option<PathBuf>,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: CliCommand,
 }
@@ -116,53 +116,54 @@ impl Cli {
     }
 }
 
-/// What holds for every command.
+/// Options of every command.
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct GlobalArgs {
     /// The workspace [default: the nearest folder above with .git or .lsp-tools]
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) workspace: Option<PathBuf>,
-    /// How the answer is written; sarif, github, gitlab and junit are for `check`, the last five for `tools schema` and `tools show`
+    /// The output format; sarif, github, gitlab and junit are for `check`, the last five for `tools
+    /// schema` and `tools show`
     #[arg(long, global = true, value_enum, default_value_t, hide_possible_values = false)]
     pub(crate) format: CliOutputFormat,
     /// Install a missing server first, into the private prefix
     #[arg(long = "install", id = "install-missing", global = true)]
     pub(crate) install: bool,
-    /// How long to wait for an answer: seconds (10, 1.5) or milliseconds (500ms)
+    /// The time limit for an answer: seconds (10, 1.5) or milliseconds (500ms)
     #[arg(long, global = true, value_name = "SECONDS", value_parser = parse_duration)]
     pub(crate) timeout: Option<Duration>,
-    /// Do everything in this process; start no daemon and ask none
+    /// Do everything in this process; neither start nor use a daemon
     #[arg(long, global = true)]
     pub(crate) no_daemon: bool,
-    /// More on stderr: -v what happens, -vv everything
+    /// Log more to stderr: -v events, -vv everything
     #[arg(short, long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Colour in the output
+    /// Use colour in the output
     #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
     pub(crate) color: Color,
-    /// Record every message between us and the servers in FILE
+    /// Record every message between lsp-tools and the servers in FILE
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) trace: Option<PathBuf>,
 }
 
-/// How answers are written.
+/// The output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum CliOutputFormat {
-    /// For people; plain lines where stdout is no terminal
+    /// For people; plain lines if stdout is not a terminal
     #[default]
     Text,
-    /// The answer itself, as one JSON object
+    /// The tool's answer as one JSON object
     Json,
     /// SARIF 2.1.0
     Sarif,
-    /// Annotations of GitHub Actions
+    /// GitHub Actions annotations
     Github,
-    /// A code quality report of GitLab
+    /// A GitLab code quality report
     Gitlab,
-    /// JUnit XML: a test case for every file
+    /// JUnit XML, with a test case per file
     Junit,
-    /// A tool list, as MCP has it
+    /// A tool list for MCP
     Mcp,
     /// A tool list for OpenAI
     #[value(name = "openai")]
@@ -195,10 +196,10 @@ impl CliOutputFormat {
     }
 }
 
-/// When to use colour.
+/// The use of colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless NO_COLOR says otherwise
+    /// On a terminal, unless NO_COLOR is set
     #[default]
     Auto,
     /// Always
@@ -210,127 +211,129 @@ pub(crate) enum Color {
 /// The commands.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
 pub(crate) enum CliCommand {
-    /// What something is: its type, signature and documentation
+    /// Show the type, signature and documentation of a symbol
     #[command(after_help = "Example: lsp-tools hover src/app.py:12:greet")]
     Hover(AddressArgs),
-    /// Where something is defined
+    /// Find the definition of a symbol
     #[command(after_help = "Example: lsp-tools definition src/app.py:12:8")]
     Definition(AddressArgs),
-    /// Where something is declared (a header, an interface), where that is not its definition
+    /// Find the declaration of a symbol (a header, an interface), if it differs from the definition
     #[command(after_help = "Example: lsp-tools declaration src/main.c:40:parse")]
     Declaration(AddressArgs),
-    /// A symbol with its source, docs, callers, callees, tests and errors, in one answer
+    /// Show a symbol with its source, docs, callers, callees, tests and errors
     #[command(after_help = "Examples:\n  lsp-tools explore src/app.py:Greeter.greet\n  \
-                            lsp-tools explore --budget 6000 Greeter     more of it")]
+                            lsp-tools explore --budget 6000 Greeter     a longer answer")]
     Explore(ExploreCommandArgs),
-    /// Where the type of something is defined
+    /// Find the definition of a symbol's type
     #[command(after_help = "Example: lsp-tools type-definition src/app.ts:7:session")]
     TypeDefinition(AddressArgs),
-    /// What implements an interface, or overrides a method
+    /// Find the implementations of an interface, or the overrides of a method
     #[command(after_help = "Example: lsp-tools implementation src/shape.ts:Shape.area")]
     Implementation(AddressArgs),
-    /// Where something is used
+    /// Find the references to a symbol
     #[command(after_help = "Example: lsp-tools references src/app.py:Greeter.greet --limit 50")]
     References(LimitedAddressArgs),
-    /// The outline of a file, or the symbols of the workspace that match a name
+    /// List the symbols of a file, or the workspace symbols that match a name
     #[command(after_help = "Examples:\n  lsp-tools symbols src/app.py     the outline of a file\n  \
                             lsp-tools symbols Greeter        symbols anywhere in the workspace")]
     Symbols(SymbolsCommandArgs),
-    /// Who calls a function, or what it calls, as a tree
+    /// Show the callers or callees of a function as a tree
     #[command(after_help = "Example: lsp-tools calls --incoming --depth 3 src/app.py:greet")]
     Calls(CallsCommandArgs),
-    /// Supertypes or subtypes, as a tree
+    /// Show supertypes or subtypes as a tree
     #[command(after_help = "Example: lsp-tools types --sub src/shape.ts:Shape")]
     Types(TypesCommandArgs),
-    /// The signatures of the call around a place, and the parameter that stands there
+    /// Show the signatures of the call around a position, and the parameter there
     #[command(after_help = "Example: lsp-tools signature src/app.py:20:15")]
     Signature(AddressArgs),
-    /// What could be typed at a place
+    /// List completions at a position
     #[command(after_help = "Example: lsp-tools completion src/app.py:20:9 --limit 20")]
     Completion(CompletionCommandArgs),
-    /// What is wrong with files, folders or the whole workspace
+    /// Check files, folders or the whole workspace
     #[command(after_help = "Examples:\n  lsp-tools check                      the whole workspace\n  \
-                            lsp-tools check src tests/a.py       some of it\n  \
-                            lsp-tools check --severity error     errors only\n  \
+                            lsp-tools check src tests/a.py       a part\n  \
+                            lsp-tools check --severity error     only errors\n  \
                             lsp-tools check --format sarif > report.sarif\n  \
                             lsp-tools check --shard 2/4 --format sarif > 2.sarif    a quarter, on one of four machines\n  \
                             lsp-tools check --merge ?.sarif > report.sarif          or: --format gitlab, --format junit\n\n\
-                            Exit status: 0 nothing found, 1 problems found, 3 no server, 4 not everything was answered.")]
+                            Exit status: 0 nothing found, 1 problems found, 3 no server, 4 incomplete.")]
     Check(CheckCommandArgs),
-    /// The tests that reach a change, or one symbol, each with the way that leads there; `--run` runs them
+    /// Find the tests that reach a change or a symbol, each with its path to the code; `--run` runs
+    /// them
     #[command(
-        after_help = "Examples:\n  lsp-tools tests --against HEAD             what is not committed yet\n  \
-                            lsp-tools tests --against main... --run    what the branch changed, and run the tests\n  \
-                            lsp-tools tests src --against HEAD         only what changed in a folder\n  \
-                            lsp-tools tests src/app.py:Greeter.greet   what reaches a symbol\n\n\
-                            Exit status: 0 there are tests, 1 there are none, 3 followed by names alone for want of a server; with --run \
-                            0 where all pass, 1 where one fails."
+        after_help = "Examples:\n  lsp-tools tests --against HEAD             the uncommitted changes\n  \
+                            lsp-tools tests --against main... --run    the changes of the branch, and run the tests\n  \
+                            lsp-tools tests src --against HEAD         only the changes in a folder\n  \
+                            lsp-tools tests src/app.py:Greeter.greet   the tests that reach a symbol\n\n\
+                            Exit status: 0 tests found, 1 none, 3 found by names only because the server is missing; with --run \
+                            0 all passed, 1 some failed."
     )]
     Tests(TestsCommandArgs),
-    /// Reading files.
+    /// Commands that read files.
     #[command(flatten)]
     Files(FileReadingCommand),
-    /// Changing files.
+    /// Commands that change files.
     #[command(flatten)]
     Edits(EditingCommand),
-    /// Every language of the workspace and its servers: what runs, what is missing
+    /// List the languages of the workspace with their servers: running, installed or missing
     #[command(after_help = "Example: lsp-tools servers --format json")]
     Servers,
-    /// What keeps answers from being good, and how to mend it; ends in a real query per server
+    /// Find problems that make answers incomplete, with fixes; ends with a real query per server
     #[command(after_help = "Example: lsp-tools doctor\n\nExit status: 0 only when all is well.")]
     Doctor,
-    /// Install language servers, pinned, into a private prefix; the system is left alone
+    /// Install pinned language servers into a private prefix, not into the system
     #[command(after_help = "Examples:\n  lsp-tools install python            the servers of a language\n  \
                             lsp-tools install pyright ruff      these servers\n  \
-                            lsp-tools install --list            what there is, and what is installed")]
+                            lsp-tools install --list            all available and installed servers")]
     Install(InstallCommandArgs),
-    /// Allow what this project's own settings want to run
+    /// Allow the programs that this project's settings want to run
     #[command(
         after_help = "Examples:\n  lsp-tools trust            show what the project would run, and ask\n  \
                             lsp-tools trust --yes      allow it without asking\n  \
-                            lsp-tools trust --revoke   allow it no longer"
+                            lsp-tools trust --revoke   revoke the permission"
     )]
     Trust(TrustCommandArgs),
-    /// What the rules for tool calls say, and which rule says it
+    /// Show the decision of the rules for a tool call, and the deciding rule
     #[command(subcommand)]
     Policy(PolicyCommand),
-    /// The tools that agents call: look at them, call one, export their list
+    /// List, show, call or export the tools for agents
     #[command(subcommand)]
     Tools(ToolsCommand),
-    /// Serve tools to an agent over MCP, on stdin and stdout or over HTTP; look at mounted MCP servers
+    /// Serve tools to an agent over MCP, on stdin and stdout or over HTTP; inspect mounted MCP
+    /// servers
     #[command(
         after_help = "Examples:\n  lsp-tools mcp                             for hosts that start it\n  \
                             lsp-tools mcp --http 127.0.0.1:8000       for hosts that connect\n  \
                             lsp-tools mcp list                        the servers mounted here"
     )]
     Mcp(McpCommandArgs),
-    /// Serve an editor: one language server in front of all
+    /// Serve an editor: one language server in front of all others
     #[command(after_help = "Example: in the editor, the command of a language server: lsp-tools lsp")]
     Lsp(LspCommandArgs),
-    /// GitHub Copilot with our tools: its language server, and its command line
+    /// Use GitHub Copilot with the tools: its language server, and its command line
     Copilot(CopilotCommandArgs),
-    /// The process that keeps servers warm for everyone on this workspace
+    /// Control the process that keeps servers warm for all clients of this workspace
     #[command(subcommand)]
     Daemon(DaemonCommand),
-    /// A page in your browser that shows what the daemon does: servers, calls, edits, findings, clients, its log
+    /// Open a live page in your browser: servers, calls, edits, findings, clients and the log
     #[command(after_help = "Examples:\n  lsp-tools view            open it, and print its address\n  \
                             lsp-tools view --stop     close it\n\n\
-                            The page is served on 127.0.0.1 alone and changes nothing. Its address has a token: whoever has it sees \
-                            what you would. Ask again for a new token; the former one is worth nothing then.\n\n\
-                            Exit status: 0 it is open (or closed), 1 there was none to close, 5 not from inside of a tool.")]
+                            The page is served on 127.0.0.1 only and changes nothing. Its address contains a token: everyone who has it \
+                            sees the page. Run the command again for a new token; the old one becomes invalid.\n\n\
+                            Exit status: 0 opened (or closed), 1 no page to close, 5 refused inside of a tool.")]
     View(ViewCommandArgs),
-    /// Write the configuration with which an agent or editor starts us
+    /// Write the configuration with which an agent or editor starts lsp-tools
     #[command(
-        after_help = "Examples:\n  lsp-tools init                        the hosts on this machine, and what is left to do\n  \
+        after_help = "Examples:\n  lsp-tools init                        the hosts on this machine, and the remaining steps\n  \
                             lsp-tools init claude-code --hooks --instructions\n  \
                             lsp-tools init claude-code --remove\n  \
                             lsp-tools init vscode --print"
     )]
     Init(InitCommandArgs),
-    /// Answer a hook of a host, whose event is read from stdin; `init HOST --hooks` sets that up
+    /// Answer a hook of a host, with the event from stdin; `init HOST --hooks` configures it
     #[command(after_help = "Example: lsp-tools hook claude-code edit < event.json\n\n\
-                            It always exits with 0, and prints nothing where it has nothing to say, fails, or takes longer than \
-                            --timeout (3 s after an edit, 2 s at a search). LSP_TOOLS_HOOKS=off switches it off.")]
+                            The exit status is always 0. Nothing is printed if there is no finding, on failure, or after \
+                            --timeout (3 s after an edit, 2 s at a search). LSP_TOOLS_HOOKS=off disables it.")]
     Hook(HookCommandArgs),
     /// Print completions for a shell
     #[command(
@@ -348,7 +351,7 @@ pub(crate) struct InstallCommandArgs {
     /// Languages or servers
     #[arg(value_name = "LANG|SERVER", required_unless_present = "list")]
     pub(crate) names: Vec<String>,
-    /// The languages and servers that there are, and which of them are installed, in which version
+    /// List the available languages and servers, with the installed versions
     #[arg(long, conflicts_with = "names")]
     pub(crate) list: bool,
 }
@@ -356,10 +359,10 @@ pub(crate) struct InstallCommandArgs {
 /// `trust`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct TrustCommandArgs {
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long, short = 'y', conflicts_with = "revoke")]
     pub(crate) yes: bool,
-    /// Take back what was allowed
+    /// Revoke the permission
     #[arg(long)]
     pub(crate) revoke: bool,
 }
@@ -367,7 +370,7 @@ pub(crate) struct TrustCommandArgs {
 /// `policy`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Would a call run, be asked about, or be denied; nothing is run
+    /// Show whether a call would run, be asked about, or be denied, without running it
     #[command(after_help = "Examples:\n  lsp-tools policy check -- git status\n  \
                             lsp-tools policy check -- 'ls; rm -rf .'\n  \
                             lsp-tools policy check lsp_hover '{\"path\": \"src/app.py\", \"symbol\": \"greet\"}'\n\n\
@@ -384,10 +387,10 @@ pub(crate) struct PolicyCheck {
     /// Its arguments, a JSON object
     #[arg(value_name = "JSON")]
     pub(crate) arguments: Option<String>,
-    /// On behalf of this agent
+    /// Check on behalf of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// A shell command, as `bash` would get it
+    /// A shell command for `bash`
     #[arg(last = true)]
     pub(crate) command: Vec<String>,
 }
@@ -403,7 +406,7 @@ pub(crate) struct ShellCompletionsArgs {
 /// `man`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct ManPageArgs {
-    /// Where to write the pages; without it the main page goes to stdout
+    /// The folder for the pages; without it the main page goes to stdout
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
 }

@@ -27,9 +27,9 @@ pub(super) fn fill_form(
 ) -> io::Result<FormAnswer> {
     let (from, tool, message) =
         (escape::line(&form.from), escape::line(&form.tool), escape::line(&form.message));
-    let asked =
+    let question =
         format!("\nThe MCP server `{from}`, working on {tool}, asks: {message}\nAnswer it? [y]es, [N]o: ");
-    if !matches!(put(&asked)?.trim().to_lowercase().as_str(), "y" | "yes") {
+    if !matches!(put(&question)?.trim().to_lowercase().as_str(), "y" | "yes") {
         return Ok(FormAnswer::Declined);
     }
     let required = form.schema["required"].as_array().cloned().unwrap_or_default();
@@ -61,9 +61,9 @@ impl TerminalFormField<'_> {
     }
 
     fn prompt(&self) -> String {
-        let said = |key: &str| self.schema[key].as_str().map(|text| escape::line(text).into_owned());
-        let mut prompt = said("title").unwrap_or_else(|| escape::line(self.name).into_owned());
-        if let Some(description) = said("description") {
+        let text_of = |key: &str| self.schema[key].as_str().map(|text| escape::line(text).into_owned());
+        let mut prompt = text_of("title").unwrap_or_else(|| escape::line(self.name).into_owned());
+        if let Some(description) = text_of("description") {
             prompt.push_str(&format!(" ({description})"));
         }
         let choices = self.choices();

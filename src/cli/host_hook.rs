@@ -49,11 +49,11 @@ pub(super) fn run(
     let answered = catch_unwind(AssertUnwindSafe(|| {
         let input = PipedInput::read();
         // Most events concern no symbol, and need no daemon.
-        let PipedInput::Read(told) = &input else { return None };
-        let told = String::from_utf8_lossy(told);
-        let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &told)?;
+        let PipedInput::Read(payload) = &input else { return None };
+        let payload = String::from_utf8_lossy(payload);
+        let event = HostHookEvent::read(hook.host.into(), hook.event.into(), &payload)?;
         if event.is_edit() {
-            let late = format!("not judged yet: no answer within {} s", limit.as_secs_f32());
+            let late = format!("not checked yet: no answer within {} s", limit.as_secs_f32());
             *owed.0.lock() = Some(event.answer(&remark(&late)));
         }
         match reply(parsed, console, Some(input)) {
@@ -61,7 +61,7 @@ pub(super) fn run(
             Ok(_) => None,
             Err(error) => {
                 tracing::info!("a hook had no answer: {error}");
-                event.is_edit().then(|| event.answer(&remark(&format!("not judged: {}", error.error))))
+                event.is_edit().then(|| event.answer(&remark(&format!("not checked: {}", error.error))))
             }
         }
     }));

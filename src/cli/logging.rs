@@ -45,7 +45,7 @@ pub(super) fn folder(state: &Path) -> PathBuf {
 #[derive(Debug, Error)]
 pub(super) enum LogError {
     /// The file cannot be written.
-    #[error("no log is written: {} cannot be used: {error}; set LSP_TOOLS_STATE_DIR to a folder that can", folder.display())]
+    #[error("no log is written: {} is not writable: {error}; set LSP_TOOLS_STATE_DIR to a writable folder", folder.display())]
     Folder {
         /// The folder of the log.
         folder: PathBuf,
@@ -53,9 +53,7 @@ pub(super) enum LogError {
         error: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The variable is invalid.
-    #[error(
-        "no log is written: LSP_TOOLS_LOG is not understood: {0}; give levels as in warn,lsp_tools=debug"
-    )]
+    #[error("no log is written: LSP_TOOLS_LOG is invalid: {0}; give levels like warn,lsp_tools=debug")]
     Filter(#[from] tracing_subscriber::filter::ParseError),
     /// Another log is active in this process.
     #[error("no log is written: {0}")]
@@ -83,7 +81,7 @@ impl TracingLog {
         let set = EnvFilter::try_new(wanted).map_err(|error| error.to_string());
         let set = set.and_then(|wanted| filter.reload(wanted).map_err(|error| error.to_string()));
         if let Err(error) = set {
-            tracing::warn!("log.level is `{level}`, and that cannot be used: {error}");
+            tracing::warn!("log.level `{level}` is invalid: {error}");
         }
     }
 }
@@ -98,12 +96,12 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
     let unusable = |error| LogError::Folder { folder: folder.clone(), error };
     let mut file = DailyLogWriter::new(folder.clone(), name);
     file.file_for_day(today()).map_err(|error| unusable(error.into()))?;
-    let said = std::env::var(VARIABLE).unwrap_or_default();
+    let levels = std::env::var(VARIABLE).unwrap_or_default();
     let (filter, handle) =
-        reload::Layer::new(EnvFilter::try_new(if said.is_empty() { USUAL } else { &said })?);
+        reload::Layer::new(EnvFilter::try_new(if levels.is_empty() { USUAL } else { &levels })?);
     let to_file =
         tracing_subscriber::fmt::layer().with_ansi(false).with_writer(Mutex::new(file)).with_filter(filter);
-    let told = EnvFilter::try_new(match verbosity {
+    let level_filter = EnvFilter::try_new(match verbosity {
         0 => "off",
         1 => "warn,lsp_tools=info",
         2 => "info,lsp_tools=debug",
@@ -114,9 +112,9 @@ pub(super) fn start(state: &Path, name: &str, verbosity: u8, color: bool) -> Res
         .with_target(verbosity > 1)
         .without_time()
         .with_writer(io::stderr)
-        .with_filter(told);
+        .with_filter(level_filter);
     tracing_subscriber::registry().with(to_file).with(to_stderr).try_init()?;
-    Ok(TracingLog { folder, filter: said.is_empty().then_some(handle) })
+    Ok(TracingLog { folder, filter: levels.is_empty().then_some(handle) })
 }
 
 /// A log with a file for each day (UTC), readable by the user alone. Events are written whole.
@@ -164,7 +162,7 @@ impl DailyLogWriter {
         let old = names.len().saturating_sub(MAX_LOG_DAYS);
         for name in names.iter().take(old) {
             // Another process may have removed it first.
-            let _gone = fs::remove_file(self.folder.join(name));
+            let _ignored = fs::remove_file(self.folder.join(name));
         }
     }
 }
@@ -221,7 +219,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let error = start(file.path(), USUAL_NAME, 0, false).unwrap_err().to_string();
         assert!(
-            error.starts_with(&format!("no log is written: {}/log cannot be used: ", file.path().display())),
+            error.starts_with(&format!("no log is written: {}/log is not writable: ", file.path().display())),
             "{error}"
         );
     }

@@ -52,8 +52,8 @@ fn without_folders(file: &str) -> &str {
     in_package.map_or(file, |(_, rest)| rest)
 }
 
-fn panic_report(what: &str, log: Option<&PathBuf>, look: &DisplayCapabilities) -> String {
-    let error = look.paint(BAD, "error:");
+fn panic_report(what: &str, log: Option<&PathBuf>, display: &DisplayCapabilities) -> String {
+    let error = display.paint(BAD, "error:");
     let log = log.map(|folder| format!("; details are in {}", escape::line(&folder.to_string_lossy())));
     format!("{error} a fault in lsp-tools itself: {}{}\n", escape::words(what), log.unwrap_or_default())
 }

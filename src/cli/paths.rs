@@ -66,18 +66,18 @@ impl PathSpelling {
                 !matches!(first, "" | "." | "..") && root.join(first).is_dir() && !cwd.join(first).exists()
             })
         };
-        let mut said = String::with_capacity(sentence.len());
+        let mut respelled = String::with_capacity(sentence.len());
         let ends_word = |letter: char| letter.is_whitespace() || "`'\"(),;=".contains(letter);
         for part in sentence.split_inclusive(ends_word) {
             let word = part.trim_end_matches(ends_word);
             let path = word.split_once(':').map_or(word, |(path, _)| path);
             match is_path(path) {
-                true => said.push_str(&self.display_path(path)),
-                false => said.push_str(path),
+                true => respelled.push_str(&self.display_path(path)),
+                false => respelled.push_str(path),
             }
-            said.push_str(&part[path.len()..]);
+            respelled.push_str(&part[path.len()..]);
         }
-        said
+        respelled
     }
 
     /// Converts every path of `answer`. Returns the original path of each new spelling.

@@ -142,7 +142,7 @@ fn with_runtime(
     let internal =
         |what: &str, error: io::Error| ToolError::new(ErrorCode::Internal, format!("{what}: {error}"));
     let cwd =
-        std::env::current_dir().map_err(|error| internal("the current folder cannot be used", error))?;
+        std::env::current_dir().map_err(|error| internal("the current folder is not accessible", error))?;
     let input = match remote::client::run_through_daemon(&parsed, &cwd, console, piped) {
         RemoteCommandOutcome::Went(Ok(reply))
             if is_due(&parsed.cli, &cwd, console, &reply) && ask_trust_now(&parsed.cli, &cwd) =>
@@ -159,9 +159,12 @@ fn with_runtime(
                 && remote::uses_daemon(&parsed.cli.global, &parsed.cli.command) =>
         {
             // Servers that start for one hook and end with it would be too slow each time.
-            let why = warning.as_deref().unwrap_or("no daemon runs, and none could be started");
-            let why = why.trim_start_matches("warning: ");
-            return Err(ToolError::new(ErrorCode::Internal, format!("{why}; see `lsp-tools daemon status`")));
+            let reason = warning.as_deref().unwrap_or("no daemon is running, and none could be started");
+            let reason = reason.trim_start_matches("warning: ");
+            return Err(ToolError::new(
+                ErrorCode::Internal,
+                format!("{reason}; see `lsp-tools daemon status`"),
+            ));
         }
         RemoteCommandOutcome::Here { input, warning } => {
             console.print_error_lines(warning.map(|warning| escape::words(&warning)).as_slice());
@@ -228,7 +231,7 @@ fn pass_to_daemon(
     preamble: Preamble,
 ) -> Result<Option<CliExitStatus>, ToolError> {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("nothing can be waited for: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the I/O driver cannot be started: {error}"))
     })?;
     let passed = thread.block_on(doors::daemon::pass_to_daemon(start, preamble));
     thread.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);
@@ -284,13 +287,13 @@ async fn run_and_reply(
         workspace = %runtime.workspace().root().display(),
         "the workspace is open"
     );
-    let speech = SpokenLanguage::from_environment();
+    let locale = SpokenLanguage::from_environment();
     let asked = || CliInvocation {
         command: cli.command.clone(),
         global: &cli.global,
         cwd: &cwd,
         console,
-        language: speech,
+        language: locale,
         input: &input,
     };
     let mut replied = tokio::select! {
@@ -338,20 +341,20 @@ pub(super) struct CliInvocation<'a> {
 }
 
 /// Runs a command to its reply, in this process or the daemon.
-pub(super) async fn run_in_runtime(runtime: &Runtime, asked: CliInvocation<'_>) -> Reply {
-    let CliInvocation { command, global, cwd, console, language: speech, input } = asked;
+pub(super) async fn run_in_runtime(runtime: &Runtime, invocation: CliInvocation<'_>) -> Reply {
+    let CliInvocation { command, global, cwd, console, language: locale, input } = invocation;
     // No hint is needed for a server that is about to be installed.
     let about = commands::question_subject(&command, cwd).filter(|_| !global.install);
     let hints = async {
         let Some(about) = about else { return Vec::new() };
         let runtime = runtime.clone();
-        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_about(&about, speech)).await;
+        let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_about(&about, locale)).await;
         // The panic hook has reported a panic there.
         hints.unwrap_or_default()
     };
     let paths = PathSpelling::new(runtime.workspace().root(), cwd);
-    let door = CliContext { runtime, cwd, paths: &paths, format: global.format, console, input };
-    let (hints, mut reply) = tokio::join!(hints, commands::run(command, door));
+    let cli = CliContext { runtime, cwd, paths: &paths, format: global.format, console, input };
+    let (hints, mut reply) = tokio::join!(hints, commands::run(command, cli));
     let hints: Vec<String> = hints.iter().map(|hint| escape::line(hint).into_owned()).collect();
     let says_it_again = |line: &String| {
         hints.iter().filter_map(|hint| hint.split_once("run: ")).any(|(_, run)| line.ends_with(run))

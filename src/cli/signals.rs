@@ -68,11 +68,11 @@ impl Signals {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
                 match runtime.map(|runtime| runtime.block_on(watch(watched))) {
                     Ok(never) => match never {},
-                    Err(error) => tracing::warn!("signals are not watched: {error}"),
+                    Err(error) => tracing::warn!("signals are not handled: {error}"),
                 }
             };
             if let Err(error) = std::thread::Builder::new().name("signals".to_owned()).spawn(watch) {
-                tracing::warn!("signals are not watched: {error}");
+                tracing::warn!("signals are not handled: {error}");
             }
         });
         Ok(signals)
@@ -95,9 +95,9 @@ impl Signals {
     pub(super) async fn next(&mut self) {
         self.arrival().await;
         let now = Instant::now();
-        let mut heard = HEARD.lock();
-        heard.last = Some(now);
-        heard.ends.get_or_insert(now + SIGNAL_SHUTDOWN_TIMEOUT);
+        let mut received = HEARD.lock();
+        received.last = Some(now);
+        received.ends.get_or_insert(now + SIGNAL_SHUTDOWN_TIMEOUT);
     }
 
     /// Like [`next`](Self::next), for a signal that cancels only the current work; the process
@@ -136,8 +136,8 @@ async fn watch(mut signals: Signals) -> std::convert::Infallible {
             }
             () = time => {
                 let (is_heard, ends) = {
-                    let heard = HEARD.lock();
-                    (unheard.is_none_or(|arrived| heard.since(arrived)), heard.ends)
+                    let received = HEARD.lock();
+                    (unheard.is_none_or(|arrived| received.since(arrived)), received.ends)
                 };
                 if !is_heard || ends.is_some_and(|ends| ends <= Instant::now()) {
                     // Prints and logs nothing, since the blocked code may hold the log or the

@@ -16,7 +16,7 @@ pub(crate) enum SpanError {
         given: String,
     },
     /// The first line is after the last.
-    #[error("{given}: the first line stands after the last")]
+    #[error("{given}: the first line is after the last")]
     Backwards {
         /// The argument.
         given: String,
@@ -126,7 +126,7 @@ mod tests {
     fn malformed_line_span_is_refused_with_reason() {
         for (given, expected) in [
             ("a.py:0", "a.py:0: lines start at 1"),
-            ("a.py:9-3", "a.py:9-3: the first line stands after the last"),
+            ("a.py:9-3", "a.py:9-3: the first line is after the last"),
             ("a.py:99999999999", "a.py:99999999999: 99999999999 is too large for a line"),
         ] {
             assert_eq!(read(given).unwrap_err().to_string(), expected);

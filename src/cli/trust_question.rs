@@ -101,7 +101,7 @@ fn question(shown: &TrustOutput) -> Option<String> {
         return None;
     }
     let items: Vec<String> = shown.items.iter().map(item).collect();
-    let changed = if shown.changed.is_empty() { "" } else { " (other than what was trusted)" };
+    let changed = if shown.changed.is_empty() { "" } else { " (changed since it was trusted)" };
     let text = format!("This project wants to run{changed}: {}. Trust it? [y/N/never] ", items.join(", "));
     (text.chars().count() <= MAX_TRUST_QUESTION_CHARS).then_some(text)
 }

@@ -54,10 +54,10 @@ impl BuildFile {
             let newest =
                 found.max_by_key(|file| file.metadata().and_then(|metadata| metadata.modified()).ok());
             if let Some(file) = newest {
-                let told = file.parent().map(Path::to_owned);
+                let build_folder = file.parent().map(Path::to_owned);
                 return BuildFileSearch {
                     file: Some(file),
-                    folder_for_server: told,
+                    folder_for_server: build_folder,
                     inspected_paths: looked_at,
                 };
             }
@@ -119,19 +119,21 @@ fn preset_build_folders(
     let source = workspace.absolute(root);
     let folder = |preset: &Value| {
         let name = preset["name"].as_str()?;
-        let said = binary_folder(all, preset, all.len())?;
-        let said = said.replace("${sourceDir}", &source.to_string_lossy()).replace("${presetName}", name);
-        let folder = source.join(said.replace("${sourceDirName}", &source.file_name()?.to_string_lossy()));
+        let template = binary_folder(all, preset, all.len())?;
+        let template =
+            template.replace("${sourceDir}", &source.to_string_lossy()).replace("${presetName}", name);
+        let folder =
+            source.join(template.replace("${sourceDirName}", &source.file_name()?.to_string_lossy()));
         let leaves = folder.components().any(|part| part == Component::ParentDir);
-        (!leaves && !said.contains("${") && folder.starts_with(&source)).then_some(folder)
+        (!leaves && !template.contains("${") && folder.starts_with(&source)).then_some(folder)
     };
     all.iter().filter_map(folder).collect()
 }
 
 /// Returns the folder that a preset, or one that it inherits from, names.
 fn binary_folder(all: &[Value], preset: &Value, depth: usize) -> Option<String> {
-    if let Some(said) = preset["binaryDir"].as_str() {
-        return Some(said.to_owned());
+    if let Some(binary_dir) = preset["binaryDir"].as_str() {
+        return Some(binary_dir.to_owned());
     }
     let parents = match &preset["inherits"] {
         Value::String(name) => vec![name.as_str()],

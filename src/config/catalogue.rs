@@ -239,7 +239,7 @@ fn cross_check(merged: &Table, layers: &[Layer]) -> Vec<ConfigProblem> {
                 format!("server `{key}` has `set-up-as` of the unknown server `{other}`{suggestion}")
             }
             Some(named) if named.get("set-up-as").is_some() => format!(
-                "server `{key}` has `set-up-as` of `{other}`, which takes over another's itself; name that one"
+                "server `{key}` has `set-up-as` of `{other}`, which itself uses the set-up of another; name that one"
             ),
             Some(_) => continue,
         };

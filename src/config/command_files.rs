@@ -39,7 +39,7 @@ impl CommandWords {
 
 /// A command changes to more folders than can be followed.
 #[derive(Debug, thiserror::Error)]
-#[error("a command with too many `cd` to be followed")]
+#[error("a command with too many `cd` to follow")]
 pub(crate) struct TooManyFolders;
 
 /// Returns every path that the arguments `words` of `program` may mean, if it runs in the folder

@@ -14,7 +14,7 @@ pub(super) fn user_text(path: &Path) -> Result<Option<String>, String> {
         Ok(text) => Ok(Some(text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
         Err(ReadError::Special { .. } | ReadError::Directory { .. }) => {
-            Err("it is not a file; delete it or put a file of settings there".to_owned())
+            Err("it is not a file; delete it or replace it with a settings file".to_owned())
         }
         Err(ReadError::TooLarge { size, .. }) => {
             Err(format!("it has {size} bytes, more than the {MAX_SETTINGS_FILE_BYTES} allowed"))

@@ -38,7 +38,7 @@ pub enum FoldersError {
     #[error("there is no home directory; set HOME, or {0} to an absolute path")]
     Homeless(&'static str),
     /// A variable holds a path that depends on where the program was started.
-    #[error("{variable} is `{value}`, which is not an absolute path; give it from the root")]
+    #[error("{variable} is `{value}`, which is not an absolute path; give one from `/`")]
     Relative {
         /// The environment variable.
         variable: &'static str,
@@ -137,7 +137,7 @@ mod tests {
     fn relative_folder_variable_is_refused_by_name() {
         assert_eq!(
             with(&[("LSP_TOOLS_STATE_DIR", "state")], Xdg::new().ok()).unwrap_err().to_string(),
-            "LSP_TOOLS_STATE_DIR is `state`, which is not an absolute path; give it from the root"
+            "LSP_TOOLS_STATE_DIR is `state`, which is not an absolute path; give one from `/`"
         );
     }
 }

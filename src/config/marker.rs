@@ -122,7 +122,7 @@ fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
     let lines = text.lines().skip_while(|line| !named(line));
     let mut own = lines.enumerate().take_while(|(number, line)| *number == 0 || !line.starts_with('['));
     let (_, header) = own.next()?;
-    Some(own.fold(header.to_owned(), |said, (_, line)| said + "\n" + line))
+    Some(own.fold(header.to_owned(), |section, (_, line)| section + "\n" + line))
 }
 
 #[cfg(test)]

@@ -185,29 +185,29 @@ impl MountConfig {
             let line = layer.line_of(&[MCP.key]).unwrap_or(1);
             ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, message)])
         };
-        let said: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
+        let parsed: McpTable = value.try_into().map_err(|error: toml::de::Error| invalid(error.message()))?;
         let counts = layer.origin != (LayerOrigin::Project { trusted: false });
         let of_user = matches!(layer.origin, LayerOrigin::User | LayerOrigin::Flags | LayerOrigin::BuiltIn);
-        let files = said.files.into_iter().map(|path| ListedFile { path, counts, of_user });
+        let files = parsed.files.into_iter().map(|path| ListedFile { path, counts, of_user });
         self.files.extend(files);
         if !counts {
             let words = [
                 ("files", layer.line_of(&[MCP.key, "files"])),
                 ("servers", layer.line_of(&[MCP.key, "servers"])),
             ];
-            let said = words.iter().filter(|(_, line)| line.is_some());
-            let said: Vec<String> = said
+            let ignored = words.iter().filter(|(_, line)| line.is_some());
+            let sentences: Vec<String> = ignored
                 .map(|(word, _)| untrusted_sentence(&format!("`mcp.{word}` of `{}`", layer.file)))
                 .collect();
-            self.left_out.extend(said.iter().cloned());
-            return Ok(said);
+            self.left_out.extend(sentences.iter().cloned());
+            return Ok(sentences);
         }
         let origin = if of_user { MountOrigin::User } else { MountOrigin::Project };
         let mut left_out = Vec::new();
-        for (name, words) in said.servers {
-            let mount = read(&name, words, origin, &layer.file).map_err(|why| {
+        for (name, words) in parsed.servers {
+            let mount = read(&name, words, origin, &layer.file).map_err(|reason| {
                 let line = layer.line_of(&[MCP.key, "servers", &name]).unwrap_or(1);
-                let message = format!("[mcp.servers.{name}] {why}");
+                let message = format!("[mcp.servers.{name}] {reason}");
                 ConfigError::Invalid(vec![ConfigProblem::new(&layer.file, line, &message)])
             })?;
             left_out.extend(self.add(mount));
@@ -257,7 +257,7 @@ impl MountConfig {
                         self.pins.push(pin);
                         if file.counts {
                             left_out.extend(match trust_problem(&state, &entry.name, &file.path) {
-                                Some(why) => Some(why),
+                                Some(reason) => Some(reason),
                                 None => self.add_entry(entry, MountOrigin::Project, &file.path),
                             });
                         }
@@ -279,8 +279,8 @@ impl MountConfig {
     ) -> Option<String> {
         match words.and_then(|words| read(&name, words, origin, file)) {
             Ok(mount) => self.add(mount),
-            Err(why) => Some(escape_unprintable(&format!(
-                "the MCP server `{name}` of `{file}` is not mounted: {why}"
+            Err(reason) => Some(escape_unprintable(&format!(
+                "the MCP server `{name}` of `{file}` is not mounted: {reason}"
             ))),
         }
     }
@@ -292,7 +292,7 @@ impl MountConfig {
             let (name, file, taken) = (&mount.name, &mount.file, &known.name);
             let theirs = &known.file;
             return Some(escape_unprintable(&format!(
-                "the MCP server `{name}` of `{file}` is not mounted: `{taken}` of `{theirs}` has that name, or one that looks like it"
+                "the MCP server `{name}` of `{file}` is not mounted: its name equals or resembles `{taken}` of `{theirs}`"
             )));
         }
         if let MountTransport::Stdio { command, args, cwd, .. } = &mount.transport {
@@ -389,11 +389,10 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
         }
     } else {
         if words.url.is_some() {
-            return Err("it has a `url`, which a program has not; its `type` would be \"http\"".to_owned());
+            return Err("it has a `url`, which is only for `type = \"http\"`".to_owned());
         }
         let command = words.command.filter(|command| !command.trim().is_empty());
-        let command = command
-            .ok_or("it names no program; give its `command`, or a `url` for a server that runs elsewhere")?;
+        let command = command.ok_or("it has no `command`; give one, or a `url` for a remote server")?;
         MountTransport::Stdio { command, args: words.args, env: words.env, cwd: words.cwd.map(PathBuf::from) }
     };
     let timeout = Duration::from_millis(timeout);
@@ -402,15 +401,15 @@ fn read(name: &str, words: McpServerEntry, origin: MountOrigin, file: &str) -> R
 
 fn parse_address(url: Option<String>, has_command: bool) -> Result<Url, String> {
     if has_command {
-        return Err("it has a `command`, which a server that runs elsewhere has not".to_owned());
+        return Err("it has a `command`, which is not for remote servers".to_owned());
     }
-    let text = url.ok_or("it has no address; give its `url`")?;
-    let url = Url::parse(&text).map_err(|error| format!("its `url` is no address: {error}"))?;
+    let text = url.ok_or("it has no `url`; give one")?;
+    let url = Url::parse(&text).map_err(|error| format!("its `url` is invalid: {error}"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
         return Err("its `url` must begin with http:// or https:// and name a host".to_owned());
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("its `url` has a user's name or password in it; put them into `headers`".to_owned());
+        return Err("its `url` contains a user name or password; use `headers` instead".to_owned());
     }
     Ok(url)
 }
@@ -429,12 +428,12 @@ fn parse_entries(
             Some(Value::Object(servers)) => {
                 Ok(servers.iter().map(|(name, value)| FileEntry::new(name, value)).collect())
             }
-            Some(_) => Err("its `mcpServers` is no object".to_owned()),
+            Some(_) => Err("its `mcpServers` is not an object".to_owned()),
             None => Err("it has no `mcpServers`".to_owned()),
         }
     });
-    read.unwrap_or_else(|why| {
-        left_out.push(escape_unprintable(&format!("the MCP servers of `{file}` are not mounted: {why}")));
+    read.unwrap_or_else(|reason| {
+        left_out.push(escape_unprintable(&format!("the MCP servers of `{file}` are not mounted: {reason}")));
         Vec::new()
     })
 }

@@ -29,7 +29,7 @@ pub struct FilePin {
 pub enum PinError {
     /// The content of the file has changed.
     #[error(
-        "`{}` is not what was trusted: it was changed or exchanged before it could run; look at it, then: lsp-tools trust",
+        "`{}` changed after it was trusted and was not run; review it, then run: lsp-tools trust",
         path.display()
     )]
     Changed {
@@ -37,7 +37,7 @@ pub enum PinError {
         path: PathBuf,
     },
     /// The file cannot be read.
-    #[error("`{}`, which is trusted as it was, cannot be read: {source}", path.display())]
+    #[error("the trusted file `{}` cannot be read: {source}", path.display())]
     Unread {
         /// The file.
         path: PathBuf,

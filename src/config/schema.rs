@@ -254,5 +254,5 @@ pub(super) fn strip_launch_fields(table: &mut Table, fields: &[ConfigField], fil
 /// The sentence for a setting that is ignored for want of trust.
 pub(super) fn untrusted_sentence(what: &str) -> String {
     let what = escape_unprintable(what);
-    format!("{what} is ignored, because this project is not trusted; `lsp-tools trust` changes that")
+    format!("{what} is ignored, because this project is not trusted; run: lsp-tools trust")
 }

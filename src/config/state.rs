@@ -65,20 +65,20 @@ impl StateName {
 pub(crate) enum StateError {
     /// Other users could have changed the file.
     #[error(
-        "the folder of {what} belongs to another user or can be written by others, so it is not used; take that right away (chmod go-w) or set LSP_TOOLS_STATE_DIR to a folder of your own"
+        "the folder of {what} belongs to another user or is writable by others, so it is not used; run chmod go-w on it, or set LSP_TOOLS_STATE_DIR to a folder of your own"
     )]
     Open {
         /// The description of the content.
         what: &'static str,
     },
     /// Another process or thread holds the lock.
-    #[error("others have been changing {what} for {} s or more; try again", STATE_LOCK_TIMEOUT.as_secs())]
+    #[error("other processes have been changing {what} for {} s or more; try again", STATE_LOCK_TIMEOUT.as_secs())]
     Busy {
         /// The description of the content.
         what: &'static str,
     },
     /// The file is larger than any that we write.
-    #[error("a file among {what} has more than {limit} bytes; it was not written by lsp-tools")]
+    #[error("a file of {what} has more than {limit} bytes; lsp-tools did not write it")]
     TooLarge {
         /// The description of the content.
         what: &'static str,

@@ -240,7 +240,7 @@ impl TrustStore {
         match self.is_trusted(project, fields).map_err(|error| error.to_string())? {
             TrustState::Trusted => Ok(()),
             TrustState::Untrusted | TrustState::Changed { .. } => {
-                Err("the project is not trusted any more as it was when its settings were read".to_owned())
+                Err("the project is no longer trusted as it was when its settings were read".to_owned())
             }
         }
     }
@@ -462,7 +462,7 @@ impl TrustStore {
             serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
         if store.version != TRUST_FORMAT_VERSION {
             return Err(damaged(format!(
-                "its version is {}, this program knows {TRUST_FORMAT_VERSION}",
+                "its version is {}, this program supports {TRUST_FORMAT_VERSION}",
                 store.version
             )));
         }

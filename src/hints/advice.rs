@@ -26,7 +26,7 @@ pub(crate) fn advice(key: &str, server: &ServerSpec) -> Advice {
         (Some(command), ..) => format!("{key} is not installed, run: {command}"),
         (None, Some(manual), _) => format!("{key} is not installed: {manual}"),
         (None, None, Some(homepage)) => format!("{key} is not installed, see {homepage}"),
-        (None, None, None) => format!("{key} is not installed, and no way to install it is known"),
+        (None, None, None) => format!("{key} is not installed; the catalogue has no installation for it"),
     };
     Advice { install, ours: server.install.has_recipe(), sentence }
 }
@@ -85,8 +85,8 @@ pub(crate) fn commands(command: &str, ours: Option<&String>) -> String {
     spoken_commands(command, ours, SpokenLanguage::English)
 }
 
-fn spoken_commands(command: &str, ours: Option<&String>, speech: SpokenLanguage) -> String {
-    let or = match speech {
+fn spoken_commands(command: &str, ours: Option<&String>, locale: SpokenLanguage) -> String {
+    let or = match locale {
         SpokenLanguage::English => "or",
         SpokenLanguage::Chinese => "或",
     };
@@ -103,13 +103,13 @@ pub(crate) fn startup_line(
     key: &str,
     server: &ServerSpec,
     ours: Option<&String>,
-    speech: SpokenLanguage,
+    locale: SpokenLanguage,
 ) -> String {
     let advice = advice(key, server);
     let manual = server.install.manual.as_deref().or(server.homepage.as_deref());
     let install = advice.install.or_else(|| ours.cloned());
-    let install = install.map(|command| spoken_commands(&command, ours, speech));
-    match (install, speech) {
+    let install = install.map(|command| spoken_commands(&command, ours, locale));
+    match (install, locale) {
         (Some(command), SpokenLanguage::English) => {
             format!("[LSP] {language}: {key} not installed, run: {command}")
         }
@@ -166,7 +166,7 @@ mod tests {
             (manual.install, manual.sentence.as_str()),
             (None, "x is not installed: get it from your system")
         );
-        assert_eq!(of("").sentence, "x is not installed, and no way to install it is known");
+        assert_eq!(of("").sentence, "x is not installed; the catalogue has no installation for it");
     }
 
     #[test]

@@ -87,29 +87,29 @@ pub(super) fn occurrences(
 pub(super) fn find(
     project: &Project<'_>,
     language: Option<&str>,
-    asked: &NameLookupQuery<'_>,
+    query: &NameLookupQuery<'_>,
 ) -> Result<NameLookupResult, SearchError> {
-    let (hits, truncated, timed_out) = occurrences(project, language, asked.name)?;
+    let (hits, truncated, timed_out) = occurrences(project, language, query.name)?;
     let found = NameLookupResult { named: Vec::new(), hits, truncated, timed_out };
-    Ok(find_among(project, asked, found))
+    Ok(find_among(project, query, found))
 }
 
 /// Like [`find`], for known occurrences: adds the definitions among them.
 pub(super) fn find_among(
     project: &Project<'_>,
-    asked: &NameLookupQuery<'_>,
+    query: &NameLookupQuery<'_>,
     occurring: NameLookupResult,
 ) -> NameLookupResult {
     let NameLookupResult { mut named, hits, mut truncated, mut timed_out } = occurring;
     let mut files: HashMap<&WorkspacePath, u8> = HashMap::new();
     for hit in &hits {
-        let likely = definition_likelihood(hit, asked.name);
+        let likely = definition_likelihood(hit, query.name);
         let known = files.entry(&hit.path).or_default();
         *known = likely.max(*known);
     }
     let mut files: Vec<(&WorkspacePath, u8)> = files.into_iter().collect();
     files.sort_by_key(|(path, likely)| {
-        (std::cmp::Reverse(*likely), is_secondary(path), distance(asked.path, path), (*path).clone())
+        (std::cmp::Reverse(*likely), is_secondary(path), distance(query.path, path), (*path).clone())
     });
     truncated |= files.len() > MAX_DEFINITION_PARSED_FILES;
     files.truncate(MAX_DEFINITION_PARSED_FILES);
@@ -117,14 +117,14 @@ pub(super) fn find_among(
     let sources = parse_all(project, &paths);
     timed_out |= project.is_late();
     for source in &sources {
-        for index in source.definitions_named(asked.name) {
+        for index in source.definitions_named(query.name) {
             let definition = &source.definitions[index];
             if matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension)
                 || source.is_local(definition)
             {
                 continue;
             }
-            let (score, why) = score(asked, source, definition);
+            let (score, why) = score(query, source, definition);
             named.push(NameLookupMatch { source: source.clone(), index, score, why });
         }
     }
@@ -286,47 +286,47 @@ pub(super) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usiz
 }
 
 /// Rates the likelihood that `definition` is meant, with the reasons in a few words.
-fn score(asked: &NameLookupQuery<'_>, source: &ParsedSource, definition: &SourceDefinition) -> (i32, String) {
+fn score(query: &NameLookupQuery<'_>, source: &ParsedSource, definition: &SourceDefinition) -> (i32, String) {
     let kind = definition.role.kind().name();
-    let mut why = Vec::new();
+    let mut reasons = Vec::new();
     let mut score = 0;
-    if asked.path == Some(&source.path) {
+    if query.path == Some(&source.path) {
         score += 40;
-        why.push("in the same file".to_owned());
-    } else if asked.source.is_some_and(|from| imports_from(from, source)) {
+        reasons.push("in the same file".to_owned());
+    } else if query.source.is_some_and(|from| imports_from(from, source)) {
         score += 30;
-        why.push("in a module that is imported here".to_owned());
+        reasons.push("in a module that is imported here".to_owned());
     } else {
-        let far = distance(asked.path, &source.path);
+        let far = distance(query.path, &source.path);
         score -= i32::try_from(far).unwrap_or(20).min(20) * 2;
-        why.push(if far <= 2 { "in the same folder" } else { "elsewhere" }.to_owned());
+        reasons.push(if far <= 2 { "in the same folder" } else { "elsewhere" }.to_owned());
     }
-    if is_secondary(&source.path) && !asked.path.is_some_and(is_secondary) {
+    if is_secondary(&source.path) && !query.path.is_some_and(is_secondary) {
         score -= 30;
-        why.push("among tests or code of others".to_owned());
+        reasons.push("among tests or code of others".to_owned());
     }
     if definition.role == DefinitionRole::Prototype {
         score -= 60;
-        why.push("only declared here".to_owned());
+        reasons.push("only declared here".to_owned());
     }
     if definition.role.has_members()
         && source.definitions.iter().all(|member| member.container.as_deref() != Some(&definition.name))
     {
         score -= 2;
     }
-    if let Some(container) = asked.container {
+    if let Some(container) = query.container {
         if definition.container.as_deref() == Some(container) {
             score += 200;
-            why.push(format!("in {container}"));
+            reasons.push(format!("in {container}"));
         }
-    } else if let Some(spot) = asked.spot {
-        score += usage_score(spot, definition, &mut why);
+    } else if let Some(spot) = query.spot {
+        score += usage_score(spot, definition, &mut reasons);
     }
-    (score, format!("{kind} {}", why.join(", ")))
+    (score, format!("{kind} {}", reasons.join(", ")))
 }
 
 /// Rates the fit between a definition and the way in which the name is used.
-fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: &mut Vec<String>) -> i32 {
+fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, reasons: &mut Vec<String>) -> i32 {
     let mut score = 0;
     let is_member = definition.container.is_some();
     if occurrence.is_member == is_member {
@@ -339,10 +339,10 @@ fn usage_score(occurrence: &NameOccurrence, definition: &SourceDefinition, why: 
         let (owner, container) = (normalize_name(owner), normalize_name(container));
         if owner == container {
             score += 50;
-            why.push("its class is called as the variable".to_owned());
+            reasons.push("its class has the variable's name".to_owned());
         } else if owner.len() > 2 && (container.contains(&owner) || owner.contains(&container)) {
             score += 30;
-            why.push("its class is called much as the variable".to_owned());
+            reasons.push("its class has nearly the variable's name".to_owned());
         }
     }
     score

@@ -110,14 +110,14 @@ fn at_position(
         _ => true,
     });
     if !is_settled {
-        let asked = NameLookupQuery {
+        let query = NameLookupQuery {
             name: &spot.name,
             spot: Some(&spot),
             source: Some(&source),
             path: Some(path),
             container: None,
         };
-        search(project, project.language(path), &asked, &mut hints)?;
+        search(project, project.language(path), &query, &mut hints)?;
     }
     Ok(sort_and_truncate(hints))
 }
@@ -164,19 +164,19 @@ fn candidates_by_name(
     let source = path.and_then(|path| project.source(path));
     let mut hints = Hints { identifier: Some(((*last).to_owned(), None)), ..Hints::default() };
     let container = before.last().copied();
-    let asked = NameLookupQuery { name: last, spot: None, source: source.as_deref(), path, container };
+    let query = NameLookupQuery { name: last, spot: None, source: source.as_deref(), path, container };
     let language = path.and_then(|path| project.language(path));
-    search(project, language, &asked, &mut hints)?;
+    search(project, language, &query, &mut hints)?;
     Ok(sort_and_truncate(hints))
 }
 
 fn search(
     project: &Project<'_>,
     language: Option<&str>,
-    asked: &NameLookupQuery<'_>,
+    query: &NameLookupQuery<'_>,
     hints: &mut Hints,
 ) -> Result<(), HintError> {
-    let found = by_name::find(project, language, asked)?;
+    let found = by_name::find(project, language, query)?;
     hints.truncated |= found.truncated;
     hints.timed_out |= found.timed_out;
     for named in &found.named {
@@ -187,7 +187,7 @@ fn search(
         named.source.definitions[named.index].role == DefinitionRole::Prototype
     };
     if found.named.iter().all(is_promise) {
-        patterns::from_hits(project, asked, &found.hits, hints);
+        patterns::from_hits(project, query, &found.hits, hints);
     }
     Ok(())
 }
@@ -225,7 +225,7 @@ fn resolved_candidate(
     };
     let is_here = matches!(target, ResolutionTarget::Definition(file, _) if file.path == source.path);
     let container = target.definition().and_then(|definition| definition.container.as_deref());
-    let why = match (how, is_here) {
+    let reason = match (how, is_here) {
         (ResolutionMethod::Itself, _) => format!("{kind} defined at this place"),
         (ResolutionMethod::Argument, _) => format!("{kind} that the argument names"),
         (ResolutionMethod::Member, _) => format!("{kind} of {}", container.unwrap_or("the module before it")),
@@ -240,7 +240,7 @@ fn resolved_candidate(
             None => format!("{kind} defined in a module that is used here"),
         },
     };
-    candidate(target, score, why)
+    candidate(target, score, reason)
 }
 
 fn import_line(source: &ParsedSource, name: &str) -> Option<u32> {

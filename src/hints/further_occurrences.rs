@@ -74,45 +74,45 @@ pub(crate) struct FurtherOccurrences {
     pub(crate) of_method: bool,
 }
 
-/// Finds `asked` in files of its family of languages, without those in `known`. The result is empty
-/// if the name is known in one function only.
+/// Finds the name of `query` in files of its family of languages, without those in `known`. The
+/// result is empty if the name is known in one function only.
 ///
 /// # Errors
 /// [`HintError`] if the workspace cannot be searched.
 pub(crate) fn further_occurrences(
     workspace: &Workspace,
     catalogue: &Catalogue,
-    asked: &OccurrenceQuery,
+    query: &OccurrenceQuery,
     known: &BTreeSet<WorkspacePath>,
     deadline: Instant,
 ) -> Result<FurtherOccurrences, HintError> {
     let project = Project::new(workspace, catalogue, deadline);
-    let language = project.language(&asked.path).filter(|_| asked.sense != OccurrenceSense::Base);
+    let language = project.language(&query.path).filter(|_| query.sense != OccurrenceSense::Base);
     let Some(language) = language else { return Ok(FurtherOccurrences::default()) };
-    let source = project.source(&asked.path);
-    let identifier = source.as_ref().and_then(|source| identifier_at(source, asked.position));
-    let name = identifier.map_or_else(|| asked.name.clone(), |identifier| identifier.name);
-    let asked = &OccurrenceQuery { name, ..asked.clone() };
-    if let Some(source) = source.as_ref().filter(|source| is_confined(&project, source, asked)) {
-        let passed = first_value(source, asked).into_iter().collect();
+    let source = project.source(&query.path);
+    let identifier = source.as_ref().and_then(|source| identifier_at(source, query.position));
+    let name = identifier.map_or_else(|| query.name.clone(), |identifier| identifier.name);
+    let query = &OccurrenceQuery { name, ..query.clone() };
+    if let Some(source) = source.as_ref().filter(|source| is_confined(&project, source, query)) {
+        let passed = first_value(source, query).into_iter().collect();
         return Ok(FurtherOccurrences { passed, ..FurtherOccurrences::default() });
     }
     let is_parsed = source.is_some();
     let of_method = source.is_some_and(|source| {
-        let at = source.buffer().byte_offset(asked.position);
-        defines_method(&source, &asked.name, at) || is_member(&source, at)
+        let at = source.buffer().byte_offset(query.position);
+        defines_method(&source, &query.name, at) || is_member(&source, at)
     });
-    let (notebooks, has_all_notebooks) = notebook_uses(&project, language, asked, of_method, known)?;
-    let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &asked.name)?;
+    let (notebooks, has_all_notebooks) = notebook_uses(&project, language, query, of_method, known)?;
+    let (hits, truncated, timed_out) = by_name::occurrences(&project, Some(language), &query.name)?;
     let (mut by_file, mut in_known): (OccurrencesByFile, OccurrencesByFile) = Default::default();
     for hit in hits {
-        let is_known = hit.path == asked.path || known.contains(&hit.path);
+        let is_known = hit.path == query.path || known.contains(&hit.path);
         let files = if is_known { &mut in_known } else { &mut by_file };
         files.entry(hit.path.clone()).or_default().push(hit);
     }
     let mut paths: Vec<&WorkspacePath> = by_file.keys().collect();
     paths.sort_by_cached_key(|path| {
-        (!by_file[*path].iter().any(seems_import), distance(Some(&asked.path), path), (*path).clone())
+        (!by_file[*path].iter().any(seems_import), distance(Some(&query.path), path), (*path).clone())
     });
     let unread = paths.len().saturating_sub(MAX_FURTHER_PARSED_FILES);
     paths.truncate(MAX_FURTHER_PARSED_FILES);
@@ -122,9 +122,9 @@ pub(crate) fn further_occurrences(
     let cut = truncated || timed_out || !has_all_notebooks || !is_whole && project.is_late();
     let mut found = FurtherOccurrences { notebooks, unread, cut, of_method, ..FurtherOccurrences::default() };
     if has_conditional_code(language) {
-        found.conditional = conditional_occurrences(&project, asked, &in_known, &by_file);
+        found.conditional = conditional_occurrences(&project, query, &in_known, &by_file);
         let is_excluded = project
-            .source(&asked.path)
+            .source(&query.path)
             .is_none_or(|source| condition_of_file(&project, &source) == Condition::Unmet);
         found.conditional_cut = is_excluded
             || cut
@@ -134,12 +134,12 @@ pub(crate) fn further_occurrences(
     }
     let known_sources = in_known.keys().take(MAX_FURTHER_PARSED_FILES);
     let known_sources = known_sources.filter_map(|path| project.source(path));
-    found.passed.extend(known_sources.filter_map(|source| first_value(&source, asked)));
+    found.passed.extend(known_sources.filter_map(|source| first_value(&source, query)));
     for path in paths {
         let hits = &by_file[path];
         let Some(source) = sources.iter().find(|source| source.path == *path) else {
             let position = hits.first().map(|hit| hit.range.start).unwrap_or_default();
-            let names_file = hits.iter().any(seems_import) || has_stem(workspace, path, &asked.path);
+            let names_file = hits.iter().any(seems_import) || has_stem(workspace, path, &query.path);
             found.files.push(FurtherOccurrence {
                 unparsed: true,
                 names_file,
@@ -147,9 +147,9 @@ pub(crate) fn further_occurrences(
             });
             continue;
         };
-        match in_source(source, asked, hits) {
-            Some(standing) if is_passed_alone(source, asked, hits) => found.passed.push(standing),
-            Some(standing) => found.files.push(standing),
+        match in_source(source, query, hits) {
+            Some(occurrence) if is_passed_alone(source, query, hits) => found.passed.push(occurrence),
+            Some(occurrence) => found.files.push(occurrence),
             None if hits.iter().all(|hit| source.is_comment_or_string(start_of(source, hit))) => {
                 found.quiet.push(path.clone())
             }
@@ -164,7 +164,7 @@ pub(crate) fn further_occurrences(
 /// files.
 fn conditional_occurrences(
     project: &Project<'_>,
-    asked: &OccurrenceQuery,
+    query: &OccurrenceQuery,
     in_known: &OccurrencesByFile,
     by_file: &OccurrencesByFile,
 ) -> Vec<ConditionalOccurrence> {
@@ -177,7 +177,7 @@ fn conditional_occurrences(
         let conditions = SourceConditions::new(project, &source);
         for hit in hits.into_iter().flatten() {
             let at = start_of(&source, hit);
-            if !counts(&source, asked, at) {
+            if !counts(&source, query, at) {
                 continue;
             }
             let excluded = match conditions.at(at) {
@@ -193,49 +193,49 @@ fn conditional_occurrences(
 }
 
 /// Returns true if the name means something that only its own function knows.
-fn is_confined(project: &Project<'_>, source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
-    let at = source.buffer().byte_offset(asked.position);
+fn is_confined(project: &Project<'_>, source: &ParsedSource, query: &OccurrenceQuery) -> bool {
+    let at = source.buffer().byte_offset(query.position);
     let is_own = |definition: &SourceDefinition| {
         definition.role == DefinitionRole::Parameter
             || source.is_local(definition) && !matches!(definition.role, DefinitionRole::Import(_))
     };
-    let visible = Resolver::new(project).visible_definitions(source, &asked.name, at);
+    let visible = Resolver::new(project).visible_definitions(source, &query.name, at);
     visible.first().is_some_and(|&index| is_own(&source.definitions[index]))
 }
 
 /// Returns true if calls are asked for and every counted occurrence in a file only passes the name
 /// on as a value.
-fn is_passed_alone(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> bool {
+fn is_passed_alone(source: &ParsedSource, query: &OccurrenceQuery, hits: &[Hit]) -> bool {
     let is_passed =
-        |hit: &Hit| occurrence_use(source, start_of(source, hit), asked.name.len()) == OccurrenceUse::Value;
-    asked.sense == OccurrenceSense::Call
-        && hits.iter().filter(|hit| counts(source, asked, start_of(source, hit))).all(is_passed)
+        |hit: &Hit| occurrence_use(source, start_of(source, hit), query.name.len()) == OccurrenceUse::Value;
+    query.sense == OccurrenceSense::Call
+        && hits.iter().filter(|hit| counts(source, query, start_of(source, hit))).all(is_passed)
 }
 
 /// Returns the first place in a file that passes the name on or keeps it as a value, if calls are
 /// asked for.
-fn first_value(source: &ParsedSource, asked: &OccurrenceQuery) -> Option<FurtherOccurrence> {
-    if asked.sense != OccurrenceSense::Call {
+fn first_value(source: &ParsedSource, query: &OccurrenceQuery) -> Option<FurtherOccurrence> {
+    if query.sense != OccurrenceSense::Call {
         return None;
     }
     let buffer = source.buffer();
     let identifiers = (0..buffer.line_count()).flat_map(|line| identifiers_on_line(buffer, line));
-    let mut starts = identifiers.filter(|found| found.name == asked.name).map(|found| found.range.start);
+    let mut starts = identifiers.filter(|found| found.name == query.name).map(|found| found.range.start);
     let first = starts.find(|start| {
         let at = buffer.byte_offset(*start);
-        occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Value && counts(source, asked, at)
+        occurrence_use(source, at, query.name.len()) == OccurrenceUse::Value && counts(source, query, at)
     })?;
     Some(FurtherOccurrence::new(source.path.clone(), first))
 }
 
-fn in_source(source: &ParsedSource, asked: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
-    let first = hits.iter().find(|hit| counts(source, asked, start_of(source, hit)))?;
+fn in_source(source: &ParsedSource, query: &OccurrenceQuery, hits: &[Hit]) -> Option<FurtherOccurrence> {
+    let first = hits.iter().find(|hit| counts(source, query, start_of(source, hit)))?;
     let starts = || hits.iter().map(|hit| start_of(source, hit));
     Some(FurtherOccurrence {
-        imports: imports_name(source, asked),
-        defines: is_own_definition(source, &asked.name),
+        imports: imports_name(source, query),
+        defines: is_own_definition(source, &query.name),
         uses_member: starts().any(|at| !source.is_comment_or_string(at) && is_member(source, at)),
-        defines_method: starts().any(|at| defines_method(source, &asked.name, at)),
+        defines_method: starts().any(|at| defines_method(source, &query.name, at)),
         ..FurtherOccurrence::new(source.path.clone(), first.range.start)
     })
 }
@@ -262,15 +262,15 @@ fn defines_method(source: &ParsedSource, name: &str, at: usize) -> bool {
 
 /// Returns true if `source` imports the name from a module whose last word is the name of the
 /// queried file or of a folder around it.
-fn imports_name(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
-    let stem = asked.path.as_path().file_stem();
-    let folders = asked.path.as_path().parent().into_iter().flat_map(std::path::Path::iter);
+fn imports_name(source: &ParsedSource, query: &OccurrenceQuery) -> bool {
+    let stem = query.path.as_path().file_stem();
+    let folders = query.path.as_path().parent().into_iter().flat_map(std::path::Path::iter);
     let words: Vec<&str> = folders.chain(stem).filter_map(|word| word.to_str()).collect();
     source.imports.iter().any(|import| {
         let names_it = match &import.item {
-            ImportItem::Named(name) => *name == asked.name,
+            ImportItem::Named(name) => *name == query.name,
             ImportItem::Default | ImportItem::Wildcard | ImportItem::Whole | ImportItem::Child => {
-                import.local == asked.name
+                import.local == query.name
             }
         };
         let ending =
@@ -281,10 +281,10 @@ fn imports_name(source: &ParsedSource, asked: &OccurrenceQuery) -> bool {
     })
 }
 
-/// Returns true if the file at `path` contains the name of `asked` without its ending. An
+/// Returns true if the file at `path` contains the name of `origin` without its ending. An
 /// unreadable file counts as well.
-fn has_stem(workspace: &Workspace, path: &WorkspacePath, asked: &WorkspacePath) -> bool {
-    let stem = asked.as_path().file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+fn has_stem(workspace: &Workspace, path: &WorkspacePath, origin: &WorkspacePath) -> bool {
+    let stem = origin.as_path().file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
     workspace.read_text(path).map_or(true, |file| file.text.contains(stem))
 }
 

@@ -77,13 +77,13 @@ fn implementations_of(
     let Some(owner) = owner else { return Ok(found) };
     let owner_name = &source.definitions[owner].name;
     let (heirs, cut) = heirs_of(project, (source.clone(), owner))?;
-    for (rank, heir) in (0_i32..).zip(heirs) {
-        let (index, why) = match &method {
-            None => (Some(heir.index), heir.why),
-            Some(name) => (member(&heir, name), format!("overrides {owner_name}.{name}")),
+    for (rank, subtype) in (0_i32..).zip(heirs) {
+        let (index, reason) = match &method {
+            None => (Some(subtype.index), subtype.why),
+            Some(name) => (member(&subtype, name), format!("overrides {owner_name}.{name}")),
         };
-        let target = index.map(|index| ResolutionTarget::Definition(heir.source, index));
-        found.candidates.extend(target.and_then(|target| candidate(&target, -rank, why)));
+        let target = index.map(|index| ResolutionTarget::Definition(subtype.source, index));
+        found.candidates.extend(target.and_then(|target| candidate(&target, -rank, reason)));
     }
     found.truncated = cut;
     found.timed_out = project.is_late();
@@ -114,7 +114,7 @@ fn heirs_of(
         cut |= truncated || timed_out || is_cut;
         for source in sources {
             for index in 0..source.definitions.len() {
-                if found.iter().any(|heir| heir.index == index && heir.source.path == source.path) {
+                if found.iter().any(|subtype| subtype.index == index && subtype.source.path == source.path) {
                     continue;
                 }
                 let derives = derives_from(project, &source, index, (&base, base_index));
@@ -170,12 +170,12 @@ fn names_as_base(source: &ParsedSource, definition: &SourceDefinition, name: &st
 }
 
 /// The method of that name in a type.
-fn member(heir: &Heir, name: &str) -> Option<usize> {
-    let whole = &heir.source.definitions[heir.index].span;
-    heir.source.definitions_named(name).find(|&index| {
-        let definition = &heir.source.definitions[index];
-        let class = heir.source.class_at(definition.selection.start);
+fn member(subtype: &Heir, name: &str) -> Option<usize> {
+    let whole = &subtype.source.definitions[subtype.index].span;
+    subtype.source.definitions_named(name).find(|&index| {
+        let definition = &subtype.source.definitions[index];
+        let class = subtype.source.class_at(definition.selection.start);
         definition.role.is_callable()
-            && class.is_some_and(|class| heir.source.definitions[class].span == *whole)
+            && class.is_some_and(|class| subtype.source.definitions[class].span == *whole)
     })
 }

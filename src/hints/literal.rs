@@ -131,7 +131,7 @@ impl<'t> PythonModule<'t> {
 
     fn literal_error(&self, node: Node<'_>) -> String {
         let shown: String = self.text_of(node).chars().take(40).collect();
-        format!("line {}: `{}` is no plain value", node.start_position().row + 1, shown.escape_debug())
+        format!("line {}: `{}` is not a plain value", node.start_position().row + 1, shown.escape_debug())
     }
 }
 
@@ -206,11 +206,11 @@ y""", "numbers": (1, -2, 3.5, 1_000), "flags": [True, False, None,],},
     #[test]
     fn python_constant_that_needs_execution_is_refused_with_line() {
         for (text, why) in [
-            ("SCHEMA = make()", "line 1: `make()` is no plain value"),
-            ("SCHEMA = {\n  'a': f'{x}'}", "line 2: `f\\'{x}\\'` is no plain value"),
-            ("SCHEMA = {**BASE}", "line 1: `**BASE` is no plain value"),
-            ("SCHEMA = {1: 2}", "line 1: `1` is no plain value"),
-            ("SCHEMA = b'x'", "line 1: `b\\'x\\'` is no plain value"),
+            ("SCHEMA = make()", "line 1: `make()` is not a plain value"),
+            ("SCHEMA = {\n  'a': f'{x}'}", "line 2: `f\\'{x}\\'` is not a plain value"),
+            ("SCHEMA = {**BASE}", "line 1: `**BASE` is not a plain value"),
+            ("SCHEMA = {1: 2}", "line 1: `1` is not a plain value"),
+            ("SCHEMA = b'x'", "line 1: `b\\'x\\'` is not a plain value"),
         ] {
             assert_eq!(constant(text), Err(why.to_owned()), "{text}");
         }

@@ -26,7 +26,7 @@ pub(crate) struct NotebookUse {
     pub(crate) cell: usize,
 }
 
-/// Returns the notebooks beside `known` that use the symbol of `asked`, and whether all were
+/// Returns the notebooks beside `known` that use the symbol of `query`, and whether all were
 /// examined.
 ///
 /// # Errors
@@ -34,12 +34,12 @@ pub(crate) struct NotebookUse {
 pub(super) fn notebook_uses(
     project: &Project<'_>,
     language: &str,
-    asked: &OccurrenceQuery,
+    query: &OccurrenceQuery,
     of_method: bool,
     known: &BTreeSet<WorkspacePath>,
 ) -> Result<(Vec<NotebookUse>, bool), SearchError> {
     let found = project.workspace.search(&SearchQuery {
-        pattern: asked.name.clone(),
+        pattern: query.name.clone(),
         literal: true,
         // In JSON an escaped line end and the name behind it are one word.
         whole_word: false,
@@ -54,7 +54,7 @@ pub(super) fn notebook_uses(
     let others = paths.into_iter().filter(|path| !known.contains(path)).take(MAX_READ_NOTEBOOKS);
     let uses = others.filter_map(|path| {
         let text = project.workspace.read_text(&path).ok()?.text;
-        let cell = first_use(project, language, asked, of_method, &path, &text)?;
+        let cell = first_use(project, language, query, of_method, &path, &text)?;
         Some(NotebookUse { path, cell })
     });
     Ok((uses.collect(), is_whole))
@@ -65,7 +65,7 @@ pub(super) fn notebook_uses(
 fn first_use(
     project: &Project<'_>,
     language: &str,
-    asked: &OccurrenceQuery,
+    query: &OccurrenceQuery,
     of_method: bool,
     path: &WorkspacePath,
     json: &str,
@@ -90,24 +90,24 @@ fn first_use(
     }
     let grammar = Grammar::for_language(spoken, None)?;
     let source = ParsedSource::new(path.clone(), grammar, text, project.deadline).ok()?;
-    if !may_mean(project, &source, asked, &notebook) {
+    if !may_mean(project, &source, query, &notebook) {
         return None;
     }
     let buffer = source.buffer();
     let identifiers = (0..buffer.line_count()).flat_map(|line| identifiers_on_line(buffer, line));
-    let starts = identifiers.filter(|found| found.name == asked.name).map(|found| found.range.start);
+    let starts = identifiers.filter(|found| found.name == query.name).map(|found| found.range.start);
     let mut starts = starts.map(|start| buffer.byte_offset(start));
-    let first = starts.find(|at| counts(&source, asked, *at) && (of_method || !is_member(&source, *at)))?;
+    let first = starts.find(|at| counts(&source, query, *at) && (of_method || !is_member(&source, *at)))?;
     spans.iter().find(|(_, span)| span.contains(&first)).map(|(cell, _)| *cell)
 }
 
-/// Returns true if a notebook can mean the symbol of `asked`: it imports the name from a module of
+/// Returns true if a notebook can mean the symbol of `query`: it imports the name from a module of
 /// the workspace, or it neither imports nor defines the name and uses some module or file of the
 /// workspace.
 fn may_mean(
     project: &Project<'_>,
     source: &ParsedSource,
-    asked: &OccurrenceQuery,
+    query: &OccurrenceQuery,
     notebook: &Notebook,
 ) -> bool {
     let folders = [source.path.parent(), Some(WorkspacePath::root()), WorkspacePath::root().join("src").ok()];
@@ -120,11 +120,11 @@ fn may_mean(
             folders.iter().flatten().flat_map(|folder| names.iter().map(|name| folder.join(name)));
         places.any(|place| place.is_ok_and(|place| project.workspace.exists(&place)))
     };
-    let mut of_name = source.imports.iter().filter(|import| import.local == asked.name).peekable();
+    let mut of_name = source.imports.iter().filter(|import| import.local == query.name).peekable();
     if of_name.peek().is_some() {
         return of_name.any(|import| is_local(&import.module));
     }
     let runs_file = || notebook.cells.items.iter().any(|cell| cell.source().contains("%run"));
-    !is_own_definition(source, &asked.name)
+    !is_own_definition(source, &query.name)
         && (source.imports.iter().any(|import| is_local(&import.module)) || runs_file())
 }

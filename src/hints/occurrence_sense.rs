@@ -37,8 +37,8 @@ pub(crate) enum OccurrenceSense {
 
 /// Returns true if the name at a byte counts: it is neither in a comment nor in a string, and it
 /// has the sense of the question.
-pub(super) fn counts(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
-    !source.is_comment_or_string(at) && matches_sense(source, asked, at)
+pub(super) fn counts(source: &ParsedSource, query: &OccurrenceQuery, at: usize) -> bool {
+    !source.is_comment_or_string(at) && matches_sense(source, query, at)
 }
 
 /// Returns true if `source` defines something called `name` itself.
@@ -61,22 +61,22 @@ pub(super) fn is_member(source: &ParsedSource, at: usize) -> bool {
 }
 
 /// Returns true if the occurrence at a byte counts in the requested sense.
-fn matches_sense(source: &ParsedSource, asked: &OccurrenceQuery, at: usize) -> bool {
+fn matches_sense(source: &ParsedSource, query: &OccurrenceQuery, at: usize) -> bool {
     let defined = || {
-        source.definitions_named(&asked.name).find(|&index| source.definitions[index].selection.start == at)
+        source.definitions_named(&query.name).find(|&index| source.definitions[index].selection.start == at)
     };
     let is_import = || source.imports.iter().any(|import| import.span.contains(&at));
-    match asked.sense {
+    match query.sense {
         OccurrenceSense::Any => true,
         OccurrenceSense::Base => false,
         OccurrenceSense::Call => {
-            let in_type = || occurrence_use(source, at, asked.name.len()) == OccurrenceUse::Type;
+            let in_type = || occurrence_use(source, at, query.name.len()) == OccurrenceUse::Type;
             defined().is_none() && !is_import() && !is_base(source, at) && !in_type()
         }
         OccurrenceSense::Implementation | OccurrenceSense::Heir => match defined() {
             Some(index) => {
                 let role = source.definitions[index].role;
-                asked.sense == OccurrenceSense::Implementation
+                query.sense == OccurrenceSense::Implementation
                     && !matches!(role, DefinitionRole::Import(_) | DefinitionRole::Parameter)
             }
             None => {

@@ -15,7 +15,7 @@ pub(crate) const MAX_PARSED_FILE_BYTES: usize = 4 * 1024 * 1024;
 pub(crate) enum ParseError {
     /// The text is larger than [`MAX_PARSED_FILE_BYTES`].
     #[error(
-        "the text has {bytes} bytes, and only up to {MAX_PARSED_FILE_BYTES} are parsed; split the file or ask a language server"
+        "the text has {bytes} bytes, more than the {MAX_PARSED_FILE_BYTES} that are parsed; split the file or ask a language server"
     )]
     TooLarge {
         /// Its size.
@@ -25,9 +25,7 @@ pub(crate) enum ParseError {
     #[error("parsing did not end in time; allow more time or ask a language server")]
     TimedOut,
     /// The grammar was made for another version of the parser.
-    #[error(
-        "the grammar for {language} does not fit the parser: {problem}; this is a fault of the program, report it"
-    )]
+    #[error("the grammar for {language} does not fit the parser: {problem}; please report this bug")]
     Grammar {
         /// The grammar's key.
         language: &'static str,

@@ -336,14 +336,14 @@ pub(super) fn definition(
         timed_out,
         ..Hints::default()
     };
-    let asked = NameLookupQuery {
+    let query = NameLookupQuery {
         name: &identifier.name,
         spot: None,
         source: None,
         path: Some(path),
         container: None,
     };
-    from_hits(project, &asked, &hits, &mut hints);
+    from_hits(project, &query, &hits, &mut hints);
     Ok(hints)
 }
 
@@ -351,26 +351,26 @@ pub(super) fn definition(
 type CompiledPatterns<'a> = (Option<&'a str>, &'static Patterns, Vec<(&'static str, Regex)>);
 
 /// Adds the hits that look like definitions, best first.
-pub(super) fn from_hits(project: &Project<'_>, asked: &NameLookupQuery<'_>, hits: &[Hit], hints: &mut Hints) {
+pub(super) fn from_hits(project: &Project<'_>, query: &NameLookupQuery<'_>, hits: &[Hit], hints: &mut Hints) {
     let mut known: Vec<CompiledPatterns<'_>> = Vec::new();
     for hit in hits {
         let language = project.catalogue.language_of(&hit.path.name_lossy(), None);
         // Files with a grammar were parsed; a hit that was no definition there is none here.
         let has_grammar =
             language.is_some_and(|language| Grammar::for_language(language, hit.path.extension()).is_some());
-        if has_grammar && !reads_as_c_function(language, hit, asked.name) {
+        if has_grammar && !reads_as_c_function(language, hit, query.name) {
             continue;
         }
         if !known.iter().any(|(other, ..)| *other == language) {
             let patterns = Patterns::for_language(language);
-            known.push((language, patterns, patterns.compile_for(asked.name)));
+            known.push((language, patterns, patterns.compile_for(query.name)));
         }
         let Some((_, patterns, compiled)) = known.iter().find(|(other, ..)| *other == language) else {
             continue;
         };
         let code = hit.line.get(..patterns.comment_start(&hit.line)).unwrap_or_default();
         let Some(rank) = compiled.iter().position(|(_, regex)| regex.is_match(code)) else { continue };
-        hints.candidates.push(to_candidate(asked, hit, compiled[rank].0, rank));
+        hints.candidates.push(to_candidate(query, hit, compiled[rank].0, rank));
     }
     hints.candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.score));
 }
@@ -388,9 +388,9 @@ fn reads_as_c_function(language: Option<&str>, hit: &Hit, name: &str) -> bool {
         && !hit.line.trim_end().ends_with(';')
 }
 
-fn to_candidate(asked: &NameLookupQuery<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {
-    let is_here = asked.path == Some(&hit.path);
-    let far = distance(asked.path, &hit.path);
+fn to_candidate(query: &NameLookupQuery<'_>, hit: &Hit, kind: &str, rank: usize) -> Candidate {
+    let is_here = query.path == Some(&hit.path);
+    let far = distance(query.path, &hit.path);
     let mut score = 100 - i32::try_from(rank.min(20)).unwrap_or(20) * 4;
     score += if is_here { 40 } else { -(i32::try_from(far.min(20)).unwrap_or(20)) * 2 };
     if is_secondary(&hit.path) {

@@ -172,8 +172,8 @@ pub(super) fn definitions_named(project: &Project<'_>, name: &str) -> Result<Fou
 
 /// The definitions called exactly `name` in the files where it occurs.
 fn definitions_among(project: &Project<'_>, name: &str, occurring: NameLookupResult) -> FoundSymbols {
-    let asked = NameLookupQuery { name, spot: None, source: None, path: None, container: None };
-    let found = by_name::find_among(project, &asked, occurring);
+    let query = NameLookupQuery { name, spot: None, source: None, path: None, container: None };
+    let found = by_name::find_among(project, &query, occurring);
     let listed = found.named.iter().filter_map(|named| {
         let definition = &named.source.definitions[named.index];
         is_listed(&named.source, definition).then(|| workspace_symbol(&named.source, definition))

@@ -35,10 +35,10 @@ pub(crate) enum AskError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// The answer would have been incomplete.
-    #[error("it was still at work: {0}")]
+    #[error("it was still working: {0}")]
     Busy(UnfinishedWork),
     /// The file kept changing during the request.
-    #[error("{path} kept changing while it was asked about; ask again when it is at rest")]
+    #[error("{path} kept changing during the request; try again when it no longer changes")]
     Moving {
         /// The file.
         path: String,
@@ -97,7 +97,7 @@ impl Session {
         scope: DependencyScope,
         deadline: Instant,
     ) -> Option<UnfinishedWork> {
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         loop {
             let work = self.unfinished_work()?;
             if scope == DependencyScope::File && work.files_are_right {
@@ -109,7 +109,7 @@ impl Session {
             let until =
                 change.filter(|change| *change > Instant::now()).map_or(deadline, |at| at.min(deadline));
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return Some(work) },
+                outcome = changes.changed() => if outcome.is_err() { return Some(work) },
                 _ = self.connection.wait_closed() => return Some(work),
                 () = tokio::time::sleep_until(until) => if Instant::now() >= deadline { return Some(work) },
             }
@@ -124,7 +124,7 @@ impl Session {
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         // The first document makes servers load the project, so it is opened before the readiness
         // check.
         let opened = self.sync_with_disk(path, deadline).await?;
@@ -145,7 +145,7 @@ impl Session {
         request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         let opened = self.sync_with_disk(path, deadline).await?;
         if self.unfinished_work().is_none() {
             return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
@@ -211,7 +211,7 @@ impl Session {
         let mut pause = EARLY_RETRY_DELAY;
         loop {
             let working = self.unfinished_work();
-            let asked = async {
+            let answer = async {
                 let (synced, snapshot) = self.sync_with_disk(path, deadline).await?;
                 let pending = self.send(request, &snapshot)?;
                 drop(synced);
@@ -225,8 +225,8 @@ impl Session {
                     left_out,
                 })
             };
-            match asked.await {
-                Ok(asked) if !is_empty(&asked.value) && self.is_current(&asked.snapshot) => return asked,
+            match answer.await {
+                Ok(answer) if !is_empty(&answer.value) && self.is_current(&answer.snapshot) => return answer,
                 Ok(_) => {}
                 Err(error) => {
                     tracing::debug!(
@@ -313,7 +313,7 @@ impl Session {
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<(Value, Option<UnfinishedWork>), AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
         let working = self.wait_ready(DependencyScope::Project, readiness_deadline(deadline)).await;
         let (parts, working) = self.send_workspace_request(&request, deadline, working).await?;
@@ -327,7 +327,7 @@ impl Session {
         request: WorkspaceRequest<'_, impl Serialize>,
         deadline: Instant,
     ) -> Result<(BoundedAnswer, Option<UnfinishedWork>), AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
         let (until, from) = readiness_deadlines(deadline);
         let early = async {

@@ -58,12 +58,12 @@ impl Session {
     ) -> Result<bool, AskError> {
         let Some(rule) = self.background_check_rule() else { return Ok(true) };
         let deadline = readiness_deadline(deadline);
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while Instant::now() < deadline {
             let until = match self.check_stage() {
                 CheckStage::Done | CheckStage::Ended | CheckStage::Refused => return Ok(true),
                 CheckStage::Unasked => {
-                    let _viewing = self.enter_view(&View::disk(), deadline).await?;
+                    let _view_guard = self.enter_view(&View::disk(), deadline).await?;
                     let (synced, snapshot) = self.sync(path).await?;
                     drop(synced);
                     self.start_background_check(rule, &snapshot, deadline).await?;
@@ -74,7 +74,7 @@ impl Session {
                 CheckStage::Ending(until) => until,
             };
             tokio::select! {
-                _ = bell.changed() => {}
+                _ = changes.changed() => {}
                 reason = self.connection.wait_closed() => {
                     return Err(RequestError::Closed { reason }.into());
                 }
@@ -126,7 +126,7 @@ impl Session {
             }
             _ => {}
         }
-        let why = match self.check_stage() {
+        let reason = match self.check_stage() {
             CheckStage::Done => return Ok(CheckFindings::Current),
             CheckStage::Refused => format!("{} did not begin in {} s", rule.name, BEGIN_TIMEOUT.as_secs()),
             CheckStage::Running(work) => format!("{} still runs {}", self.server(), named(rule, &work)),
@@ -135,10 +135,10 @@ impl Session {
             }
             CheckStage::Unasked | CheckStage::Asked(_) => format!("{} has not begun", rule.name),
             CheckStage::Ending(_) | CheckStage::Ended => {
-                format!("{} has not told all that it found", rule.name)
+                format!("{} has not reported all of its findings", rule.name)
             }
         };
-        Ok(CheckFindings::Outdated((demand == CheckDemand::Awaited).then_some(why)))
+        Ok(CheckFindings::Outdated((demand == CheckDemand::Awaited).then_some(reason)))
     }
 
     /// Returns the rule, if the settings do not turn the check off.

@@ -84,11 +84,11 @@ pub(super) fn read(method: &str, json: &str) -> Result<BoundedAnswer, String> {
 }
 
 fn read_bounded(json: &str, most: usize) -> serde_json::Result<BoundedAnswer> {
-    let room = ValueBudget { remaining: Cell::new(most), left_out: Cell::new(0) };
+    let budget = ValueBudget { remaining: Cell::new(most), left_out: Cell::new(0) };
     let mut deserializer = serde_json::Deserializer::from_str(json);
-    let value = ValueSeed(&room).deserialize(&mut deserializer)?;
+    let value = ValueSeed(&budget).deserialize(&mut deserializer)?;
     deserializer.end()?;
-    Ok(BoundedAnswer { value, left_out: room.left_out.get() })
+    Ok(BoundedAnswer { value, left_out: budget.left_out.get() })
 }
 
 struct ValueBudget {

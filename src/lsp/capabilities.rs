@@ -156,7 +156,8 @@ impl ServerCapabilities {
         !matches!(self.raw.pointer(field), None | Some(Value::Null | Value::Bool(false)))
     }
 
-    /// Returns true if the server takes notebooks of this type, on disk, with cells in this language (LSP 3.17, *NotebookDocumentSyncOptions*).
+    /// Returns true if the server accepts notebooks of this type, on disk, with cells in this
+    /// language (LSP 3.17, *NotebookDocumentSyncOptions*).
     pub(super) fn takes_notebooks(&self, notebook_type: &str, language_id: &str) -> bool {
         let fits = |filter: &Value, word: &str| matches!(filter.as_str(), None | Some("*")) || filter == word;
         let selectors = self.raw["notebookDocumentSync"]["notebookSelector"].as_array();
@@ -405,7 +406,7 @@ fn glob(pattern: &str) -> Option<GlobSet> {
         Ok(glob) => Some(glob),
         Err(error) => {
             let pattern: String = pattern.chars().take(200).collect();
-            tracing::warn!(pattern, "a server registered a glob that cannot be understood: {error}");
+            tracing::warn!(pattern, "a server registered an invalid glob: {error}");
             None
         }
     }

@@ -125,11 +125,11 @@ impl BackgroundCheckRuns {
             return CheckStage::Done;
         }
         let begun_before = match &self.asked {
-            Some(asked) if asked.of == state && asked.begun_before == self.begun => {
+            Some(request) if request.of == state && request.begun_before == self.begun => {
                 let is_refused = self.refused == Some(state);
-                return if is_refused { CheckStage::Refused } else { CheckStage::Asked(asked.at) };
+                return if is_refused { CheckStage::Refused } else { CheckStage::Asked(request.at) };
             }
-            Some(asked) if asked.of == state => asked.begun_before,
+            Some(request) if request.of == state => request.begun_before,
             // The one with which the server starts is about the state that it started with.
             None if state == ProjectState::default() => 0,
             _ => return CheckStage::Unasked,

@@ -24,19 +24,22 @@ impl Session {
     /// The reason why answers about `path` are partial: the server does not accept the
     /// configuration of its project.
     pub(super) fn configuration_complaint(&self, path: &WorkspacePath) -> Option<String> {
-        let said = self.state.complaint().map(|said| match self.last_logged_error() {
+        let complaint = self.state.complaint().map(|complaint| match self.last_logged_error() {
             // "Please refer to the logs for more details."
-            Some(error) if said.contains("the logs") => error,
-            _ => said,
+            Some(error) if complaint.contains("the logs") => error,
+            _ => complaint,
         });
-        let said =
-            said.or_else(|| self.configuration_finding(path)).or_else(|| self.missing_extended_file(path))?;
+        let complaint = complaint
+            .or_else(|| self.configuration_finding(path))
+            .or_else(|| self.missing_extended_file(path))?;
         let root = self.workspace.root().display().to_string();
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        let said =
-            said.replace(&format!("{root}/"), "").replace(&format!("file://{root}"), ".").replace(&root, ".");
-        let said: String = said.chars().take(MAX_COMPLAINT_CHARS).collect();
-        Some(format!("{} does not accept the project's configuration: {said}", self.server()))
+        let complaint = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
+        let complaint = complaint
+            .replace(&format!("{root}/"), "")
+            .replace(&format!("file://{root}"), ".")
+            .replace(&root, ".");
+        let complaint: String = complaint.chars().take(MAX_COMPLAINT_CHARS).collect();
+        Some(format!("{} does not accept the project's configuration: {complaint}", self.server()))
     }
 
     /// Finds out what limits answers about `path`, before an answer is judged: the server's findings

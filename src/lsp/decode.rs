@@ -99,9 +99,9 @@ impl<'a> PositionDecoder<'a> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Wraps `value`, which was decoded from `asked`, as the answer.
-    pub(super) fn into_answer<T>(self, value: T, asked: SessionAnswer<Value>) -> SessionAnswer<T> {
-        let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = asked;
+    /// Wraps `value`, which was decoded from `answer`, as the answer.
+    pub(super) fn into_answer<T>(self, value: T, answer: SessionAnswer<Value>) -> SessionAnswer<T> {
+        let SessionAnswer { snapshot, unfinished_work: working, left_out, .. } = answer;
         SessionAnswer {
             value,
             snapshot,

@@ -23,10 +23,10 @@ impl Session {
     /// Waits until [`server_news_mark`](Self::server_news_mark) differs from `known`, or the server
     /// has ended.
     pub(crate) async fn wait_for_new_findings(&self, path: &WorkspacePath, known: ServerNewsMark) {
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while self.server_news_mark(path) == known {
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return },
+                outcome = changes.changed() => if outcome.is_err() { return },
                 _ = self.connection.wait_closed() => return,
             }
         }

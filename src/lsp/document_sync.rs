@@ -133,7 +133,7 @@ impl Session {
 
     /// Sends `textDocument/didOpen`.
     fn open(&self, path: &WorkspacePath, text: &str, source: DocumentSource) -> SessionDocument {
-        let heard = self.state.pushes(path);
+        let push_state = self.state.pushes(path);
         let absolute = self.workspace.absolute(path);
         let uri = uri::from_path(&absolute);
         let language_id = self.language_id(path, text);
@@ -144,10 +144,10 @@ impl Session {
             buffer: Buffer::new(text),
             version: 1,
             source,
-            pushes_before: heard.count,
+            pushes_before: push_state.count,
             owed: false,
-            idle_before: heard.idle,
-            worked_before: heard.worked,
+            idle_before: push_state.idle,
+            worked_before: push_state.worked,
             forced: false,
             epoch: self.state.epoch(),
             settled: self.state.epoch(),
@@ -202,10 +202,10 @@ impl Session {
         if self.capabilities.sync == SyncKind::None {
             return;
         }
-        let heard = self.state.pushes(&document.path);
-        let pushes = heard.count;
-        document.idle_before = heard.idle;
-        document.worked_before = heard.worked;
+        let push_state = self.state.pushes(&document.path);
+        let pushes = push_state.count;
+        document.idle_before = push_state.idle;
+        document.worked_before = push_state.worked;
         document.owed =
             pushes == document.pushes_before || (document.owed && pushes < document.pushes_before + 2);
         document.pushes_before = pushes;

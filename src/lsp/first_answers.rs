@@ -31,10 +31,10 @@ impl Session {
     pub(super) async fn wait_for_first_push(&self, path: &WorkspacePath, deadline: Instant) -> bool {
         let limit = Instant::now() + FIRST_PUSH_TIMEOUT;
         let until = limit.min(readiness_deadline(deadline));
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while self.state.push_count(path) == 0 {
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return false },
+                outcome = changes.changed() => if outcome.is_err() { return false },
                 _ = self.connection.wait_closed() => return false,
                 () = tokio::time::sleep_until(until) => {
                     if until == limit {
@@ -57,7 +57,7 @@ impl Session {
         if self.state.spec.diagnostics.idle.is_none() || self.state.pushes(path).idle > 0 {
             return Ok(None);
         }
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         drop(self.sync_with_disk(path, deadline).await?);
         let started = Instant::now();
         let until = readiness_deadline(deadline);
@@ -68,7 +68,7 @@ impl Session {
             }
             let limit = if pushes.busy { until } else { until.min(started + FIRST_SIGN_TIMEOUT) };
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return Ok(None) },
+                outcome = changes.changed() => if outcome.is_err() { return Ok(None) },
                 _ = self.connection.wait_closed() => return Ok(None),
                 () = tokio::time::sleep_until(limit) => {
                     let work = WorkProgress::from("reading the file");

@@ -96,21 +96,21 @@ pub(crate) async fn probe_failure(
 
 /// Returns the most informative line of a failed program's output: the first error, else the last
 /// line. A stack trace and advice often follow the error.
-pub(crate) fn most_informative_line(said: &[String]) -> &str {
+pub(crate) fn most_informative_line(output: &[String]) -> &str {
     let lower = |line: &&String| line.to_lowercase();
-    let first = said.iter().find(|line| is_error_line(line));
-    let first = first.or_else(|| said.iter().find(|line| lower(line).contains("error:")));
-    first.or(said.last()).map_or("", |line| line.trim())
+    let first = output.iter().find(|line| is_error_line(line));
+    let first = first.or_else(|| output.iter().find(|line| lower(line).contains("error:")));
+    first.or(output.last()).map_or("", |line| line.trim())
 }
 
 /// Returns true if a line begins like an error message. npm puts the code of an error first, and
 /// empty lines.
 pub(crate) fn is_error_line(line: &str) -> bool {
     let line = line.trim_start().to_lowercase();
-    if let Some(said) = line.strip_prefix("npm error").or_else(|| line.strip_prefix("npm err!")) {
-        let said = said.trim();
-        return !said.is_empty()
-            && !["code ", "errno ", "syscall "].iter().any(|word| said.starts_with(word));
+    if let Some(message) = line.strip_prefix("npm error").or_else(|| line.strip_prefix("npm err!")) {
+        let message = message.trim();
+        return !message.is_empty()
+            && !["code ", "errno ", "syscall "].iter().any(|word| message.starts_with(word));
     }
     let starts = ["error", "e:", "fatal", "panic", "exception", "can't locate"];
     starts.iter().any(|start| line.starts_with(start))

@@ -86,7 +86,7 @@ impl Session {
         depth: usize,
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<HierarchyNode>>, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         // Those of types are the same.
         let params = |snapshot: &Snapshot, encoding| CallHierarchyPrepareParams {
             text_document_position_params: text_document_position(snapshot, position, encoding),
@@ -94,7 +94,7 @@ impl Session {
         };
         let request =
             DocumentRequest { method: hierarchy.prepare_method(), scope: DependencyScope::Project, params };
-        let asked = self.ask_with_retry(path, request, deadline).await?;
+        let answer = self.ask_with_retry(path, request, deadline).await?;
         let mut walk = HierarchyWalk {
             session: self,
             hierarchy,
@@ -104,13 +104,13 @@ impl Session {
             left_out: 0,
         };
         let mut roots = Vec::new();
-        for item in elements(&asked.value) {
+        for item in elements(&answer.value) {
             if let Some(mut root) = walk.decode_node(item, &Value::Null, &FileRef::Inside(path.clone())) {
                 walk.descend(&mut root, item.clone(), depth.max(1)).await?;
                 roots.push(root);
             }
         }
-        let SessionAnswer { snapshot, unfinished_work: working, .. } = asked;
+        let SessionAnswer { snapshot, unfinished_work: working, .. } = answer;
         Ok(SessionAnswer {
             value: roots,
             snapshot,

@@ -32,13 +32,13 @@ impl Session {
 
     /// Its own report on its health, if that is not "ok".
     pub(crate) fn health(&self) -> Option<String> {
-        let (said, broken) =
+        let (reason, broken) =
             self.state.with_readiness(|readiness| (readiness.health.clone(), readiness.broken));
-        let said = said.map(|said| said.split_whitespace().collect::<Vec<_>>().join(" "));
+        let reason = reason.map(|reason| reason.split_whitespace().collect::<Vec<_>>().join(" "));
         if !broken {
-            return said;
+            return reason;
         }
-        let why = said.as_deref().unwrap_or("no reason given");
+        let why = reason.as_deref().unwrap_or("no reason given");
         Some(format!("{} could not read the project: {why}", self.server()))
     }
 

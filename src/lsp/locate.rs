@@ -117,8 +117,8 @@ impl LocatedProgram {
         server: &ServerSpec,
     ) {
         let folders = self.path_folders.iter().chain(&self.fallback_folders);
-        let (place, asked) = ((workspace, trusted), (server, self.program.as_path()));
-        let found = interpreters::login_shell_folders(spawner, place, asked, folders).await;
+        let (place, subject) = ((workspace, trusted), (server, self.program.as_path()));
+        let found = interpreters::login_shell_folders(spawner, place, subject, folders).await;
         self.fallback_folders.extend(found);
     }
 }

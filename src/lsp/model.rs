@@ -31,7 +31,7 @@ pub struct Location {
     pub(crate) text: Option<String>,
 }
 
-/// How bad a diagnostic is (LSP 3.17, *DiagnosticSeverity*).
+/// The severity of a diagnostic (LSP 3.17, *DiagnosticSeverity*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // doc comments would turn the schema's short `enum` into a long `oneOf`

@@ -1,5 +1,5 @@
-//! Notebooks that a server has open (LSP 3.17, *Notebook Document Synchronization*). Each is opened for one check of its file, and closed
-//! after it.
+//! Open notebooks (LSP 3.17, *Notebook Document Synchronization*), each opened for one check of its
+//! file and closed after it.
 
 use lsp_types::notification::{DidCloseTextDocument, DidOpenTextDocument};
 use lsp_types::{
@@ -37,7 +37,7 @@ impl Session {
         self.capabilities.takes_notebooks(JUPYTER, language_id)
     }
 
-    /// The notebook at `path`, as the server is to see it: its text, and a document that tells when it is another.
+    /// The current text of the notebook at `path`, as a snapshot that the server will be shown.
     pub(super) async fn notebook(&self, path: &WorkspacePath) -> Result<Snapshot, ReadError> {
         let unsaved = self.unsaved.lock().unsaved(path).cloned();
         let (buffer, source) = match unsaved {
@@ -51,8 +51,8 @@ impl Session {
         Ok(first_version(path.clone(), uri, JUPYTER, buffer, source))
     }
 
-    /// Opens a notebook (`notebookDocument/didOpen`) as the one after `before` others: no two have the same cells, so nothing that is said
-    /// of one is taken for the other's.
+    /// Opens a notebook (`notebookDocument/didOpen`). `before` notebooks were opened earlier; no
+    /// two have the same cell URIs, so findings of one are never taken for another's.
     pub(super) fn open_notebook(
         &self,
         notebook: &Snapshot,

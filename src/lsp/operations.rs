@@ -91,23 +91,25 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let is_unread = self.awaits_first_push(path);
-        let mut asked = self.ask_early(path, &request, deadline).await?;
-        if is_unread && is_empty(&asked.value) && self.wait_for_first_push(path, deadline).await {
-            asked = self.ask(path, &request, deadline).await?;
+        let mut answer = self.ask_early(path, &request, deadline).await?;
+        if is_unread && is_empty(&answer.value) && self.wait_for_first_push(path, deadline).await {
+            answer = self.ask(path, &request, deadline).await?;
         }
         let mut pause = Duration::from_millis(20);
-        while is_empty(&asked.value) && self.empty_is_doubtful() && Instant::now() + pause < deadline {
+        while is_empty(&answer.value) && self.empty_is_doubtful() && Instant::now() + pause < deadline {
             // The server gives no sign when it has looked, so the request is repeated.
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_millis(160));
-            asked = self.ask(path, &request, deadline).await?;
+            answer = self.ask(path, &request, deadline).await?;
         }
-        if is_empty(&asked.value) && request.scope == DependencyScope::File && asked.unfinished_work.is_some()
+        if is_empty(&answer.value)
+            && request.scope == DependencyScope::File
+            && answer.unfinished_work.is_some()
         {
             let request = DocumentRequest { scope: DependencyScope::Project, ..request };
             return self.ask_early(path, &request, deadline).await;
         }
-        Ok(asked)
+        Ok(answer)
     }
 
     /// Requests `textDocument/hover`.
@@ -122,10 +124,10 @@ impl Session {
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
         let request = DocumentRequest::new::<HoverRequest>(DependencyScope::File, params);
-        let asked = self.ask_with_retry(path, request, deadline).await?;
-        let mut texts = PositionDecoder::new(self, &asked.snapshot);
-        let value = texts.hover(&asked.value);
-        Ok(texts.into_answer(value, asked))
+        let answer = self.ask_with_retry(path, request, deadline).await?;
+        let mut texts = PositionDecoder::new(self, &answer.snapshot);
+        let value = texts.hover(&answer.value);
+        Ok(texts.into_answer(value, answer))
     }
 
     /// Sends one of the navigation requests.
@@ -136,7 +138,7 @@ impl Session {
         position: Position,
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<Location>>, AskError> {
-        let asked = match navigation {
+        let answer = match navigation {
             Navigation::References => self.ask_references(path, position, deadline).await?,
             _ => {
                 // All four have the same params.
@@ -149,9 +151,9 @@ impl Session {
                 self.ask_with_retry(path, DocumentRequest { method, scope, params }, deadline).await?
             }
         };
-        let mut texts = PositionDecoder::new(self, &asked.snapshot).with_deadline(deadline);
-        let value = texts.locations(&asked.value);
-        Ok(texts.into_answer(value, asked))
+        let mut texts = PositionDecoder::new(self, &answer.snapshot).with_deadline(deadline);
+        let value = texts.locations(&answer.value);
+        Ok(texts.into_answer(value, answer))
     }
 
     async fn ask_references(
@@ -182,10 +184,10 @@ impl Session {
             partial_result_params: PartialResultParams::default(),
         };
         let request = DocumentRequest::new::<DocumentSymbolRequest>(DependencyScope::File, params);
-        let asked = self.ask_with_retry(path, request, deadline).await?;
-        let mut texts = PositionDecoder::new(self, &asked.snapshot).with_deadline(deadline);
-        let value = texts.symbols(&asked.value);
-        Ok(texts.into_answer(value, asked))
+        let answer = self.ask_with_retry(path, request, deadline).await?;
+        let mut texts = PositionDecoder::new(self, &answer.snapshot).with_deadline(deadline);
+        let value = texts.symbols(&answer.value);
+        Ok(texts.into_answer(value, answer))
     }
 
     /// Requests `workspace/symbol`; also returns the unfinished work of the server, and the number
@@ -233,16 +235,16 @@ impl Session {
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
         let request = DocumentRequest::new::<SignatureHelpRequest>(DependencyScope::File, params);
-        let asked = self.ask_with_retry(path, request, deadline).await?;
-        let help = &asked.value;
+        let answer = self.ask_with_retry(path, request, deadline).await?;
+        let help = &answer.value;
         let active = help["activeSignature"].as_u64().unwrap_or(0) as usize;
         let signatures = elements(&help["signatures"]).enumerate().filter_map(|(index, one)| {
             let is_shown = index < MAX_SIGNATURES || index == active;
             is_shown.then(|| signature(one, help, index == active))?
         });
         let value: Vec<Signature> = signatures.collect();
-        let left_out = elements(&help["signatures"]).count().saturating_sub(MAX_SIGNATURES) + asked.left_out;
-        Ok(SessionAnswer { left_out, ..asked.map(|_| value) })
+        let left_out = elements(&help["signatures"]).count().saturating_sub(MAX_SIGNATURES) + answer.left_out;
+        Ok(SessionAnswer { left_out, ..answer.map(|_| value) })
     }
 
     /// Requests `textDocument/completion`. Returns the first `most` in the server's order of
@@ -265,17 +267,17 @@ impl Session {
         // Servers complete with names of the whole project.
         let request = DocumentRequest::new::<request::Completion>(DependencyScope::Project, params);
         let unread = self.wait_until_read(path, deadline).await?;
-        let asked = self.ask_with_retry(path, request, deadline).await?;
-        let list = if asked.value.is_object() { &asked.value["items"] } else { &asked.value };
+        let answer = self.ask_with_retry(path, request, deadline).await?;
+        let list = if answer.value.is_object() { &answer.value["items"] } else { &answer.value };
         let mut items: Vec<&Value> = elements(list).filter(|item| item["label"].is_string()).collect();
         items.sort_by_key(|item| item["sortText"].as_str().or(item["label"].as_str()).unwrap_or_default());
         let value = CompletionList {
-            count: items.len() + asked.left_out,
+            count: items.len() + answer.left_out,
             items: items.into_iter().filter_map(completion).take(most).collect(),
-            incomplete: asked.value["isIncomplete"] == true,
-            unfinished_work: asked.unfinished_work.clone().or(unread),
+            incomplete: answer.value["isIncomplete"] == true,
+            unfinished_work: answer.unfinished_work.clone().or(unread),
         };
-        Ok(asked.map(|_| value))
+        Ok(answer.map(|_| value))
     }
 }
 

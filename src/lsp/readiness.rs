@@ -174,7 +174,7 @@ impl UnfinishedWork {
                 let (head, tail) = text.split_at(text.chars().next().map_or(0, char::len_utf8));
                 format!("{server} is {}{tail}", head.to_lowercase())
             }
-            _ => format!("{server} is still at work: {text}"),
+            _ => format!("{server} is still working: {text}"),
         }
     }
 }
@@ -252,8 +252,8 @@ impl Readiness {
         if self.signalled || sign.method != method {
             return;
         }
-        let said = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
-        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(said));
+        let value = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
+        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(value));
     }
 
     /// Returns the present readiness of the server.
@@ -282,7 +282,7 @@ impl Readiness {
             }
         }
         if self.settling.is_some_and(|until| Instant::now() < until) {
-            return ReadinessLevel::No("taking in changed files".into());
+            return ReadinessLevel::No("reading changed files".into());
         }
         let other = self.active.works().find(|work| !matches_title(&rule.not_indexing, &work.title));
         other.map_or(ReadinessLevel::Yes, |work| ReadinessLevel::Working(work.clone()))
@@ -460,8 +460,8 @@ mod tests {
         for (busy, expected) in [
             (busy("Indexing", Some("312/845"), Some(37)), "x is indexing: 312/845 (37 %), 12 s so far"),
             (busy("Loading workspace", None, None), "x is loading workspace, 12 s so far"),
-            (busy("Roots Scanned", Some("3/4"), None), "x is still at work: Roots Scanned: 3/4, 12 s so far"),
-            (busy("JSIndexing", None, None), "x is still at work: JSIndexing, 12 s so far"),
+            (busy("Roots Scanned", Some("3/4"), None), "x is still working: Roots Scanned: 3/4, 12 s so far"),
+            (busy("JSIndexing", None, None), "x is still working: JSIndexing, 12 s so far"),
         ] {
             assert_eq!(busy.sentence("x"), expected);
         }

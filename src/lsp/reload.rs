@@ -149,9 +149,9 @@ impl Session {
         }
         drop(synced);
         // New findings for the text show that the server has read the other files.
-        let heard = self.pushed_diagnostics(path, deadline).await;
+        let pushed = self.pushed_diagnostics(path, deadline).await;
         let (mut synced, snapshot) = self.sync(path).await?;
-        match (heard, synced.document()) {
+        match (pushed, synced.document()) {
             (Ok(raw), Some(document)) if !matches!(raw.known, DiagnosticsCompleteness::NoData(_)) => {
                 document.settled = epoch
             }

@@ -151,7 +151,11 @@ impl Session {
         stopping: &CancellationToken,
     ) -> Result<Self, StartFailure> {
         let (Some(stdout), Some(stdin)) = (process.take_stdout(), process.take_stdin()) else {
-            return Err(StartFailure { reason: "its pipes are gone".into(), exit: None, stderr: Vec::new() });
+            return Err(StartFailure {
+                reason: "its pipes are closed".into(),
+                exit: None,
+                stderr: Vec::new(),
+            });
         };
         let handler = ServerHandler::new(state.clone());
         let connection = Peer::open(&state.server, stdout, stdin, handler, setup.trace.clone());
@@ -167,7 +171,7 @@ impl Session {
                 drop(connection);
                 process.terminate(Duration::ZERO).await;
                 return Err(StartFailure {
-                    reason: "it is not needed any more".into(),
+                    reason: "it is no longer needed".into(),
                     exit: None,
                     stderr: Vec::new(),
                 });
@@ -325,12 +329,12 @@ impl Session {
     }
 
     /// The sentence by which an answer of this session reports a restart after a crash. The first
-    /// answer has it, for any caller, and so does each whose question `met_crash`, that is, was
+    /// answer has it, for any caller, and so does each whose question `has_crashed`, that is, was
     /// sent to the session before.
-    pub(crate) fn restart_note(&self, met_crash: bool) -> Option<String> {
+    pub(crate) fn restart_note(&self, has_crashed: bool) -> Option<String> {
         let exit_report = self.previous_exit.get()?;
-        let told = self.restart_told.swap(true, Ordering::Relaxed);
-        (met_crash || !told)
+        let reported = self.restart_told.swap(true, Ordering::Relaxed);
+        (has_crashed || !reported)
             .then(|| format!("{} crashed ({exit_report}) and was started again", self.server()))
     }
 
@@ -355,13 +359,13 @@ impl Session {
         deadline: Instant,
     ) -> bool {
         let until = deadline.min(self.started + CAPABILITY_REGISTRATION_WINDOW);
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while Instant::now() < until {
             if self.offers(method, path, language_id) {
                 return true;
             }
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { break },
+                outcome = changes.changed() => if outcome.is_err() { break },
                 _ = self.connection.wait_closed() => break,
                 () = tokio::time::sleep_until(until) => break,
             }
@@ -427,7 +431,7 @@ impl Session {
             let deadline = Instant::now() + patience;
             match self.connection.request::<Value>(Shutdown::METHOD, &Value::Null, deadline).await {
                 Err(RequestError::Timeout { .. }) if patience == SILENT_SERVER_SHUTDOWN_TIMEOUT => {
-                    tracing::debug!(server = self.server(), "it does not answer, and is ended");
+                    tracing::debug!(server = self.server(), "it does not respond and is ended");
                 }
                 answered => {
                     if let Err(error) = answered {

@@ -117,18 +117,18 @@ impl SessionState {
     }
 
     /// Reads the registrations.
-    pub(crate) fn with_registrations<T>(&self, look: impl FnOnce(&Registrations) -> T) -> T {
-        look(&self.inner.lock().registrations)
+    pub(crate) fn with_registrations<T>(&self, read: impl FnOnce(&Registrations) -> T) -> T {
+        read(&self.inner.lock().registrations)
     }
 
     /// Reads or updates the readiness.
-    pub(crate) fn with_readiness<T>(&self, look: impl FnOnce(&mut Readiness) -> T) -> T {
-        look(&mut self.inner.lock().readiness)
+    pub(crate) fn with_readiness<T>(&self, read: impl FnOnce(&mut Readiness) -> T) -> T {
+        read(&mut self.inner.lock().readiness)
     }
 
     /// Reads or updates the runs of the background check.
-    pub(super) fn with_background_check<T>(&self, look: impl FnOnce(&mut BackgroundCheckRuns) -> T) -> T {
-        look(&mut self.inner.lock().background_check)
+    pub(super) fn with_background_check<T>(&self, read: impl FnOnce(&mut BackgroundCheckRuns) -> T) -> T {
+        read(&mut self.inner.lock().background_check)
     }
 
     /// The pushes for a document.
@@ -139,8 +139,8 @@ impl SessionState {
     /// The last findings pushed for each document.
     pub(crate) fn pushed_findings(&self) -> Vec<(WorkspacePath, Arc<Vec<Value>>)> {
         let inner = self.inner.lock();
-        let told = inner.pushes.iter().filter(|(_, pushes)| pushes.count > 0);
-        told.map(|(path, pushes)| (path.clone(), pushes.items.clone())).collect()
+        let pushed = inner.pushes.iter().filter(|(_, pushes)| pushes.count > 0);
+        pushed.map(|(path, pushes)| (path.clone(), pushes.items.clone())).collect()
     }
 
     /// The number of pushes for a document.
@@ -282,7 +282,7 @@ impl SessionState {
         let (publish, left_out) = match read {
             Ok(read) => read,
             Err(error) => {
-                tracing::warn!(server = %self.server, "diagnostics that cannot be understood: {error}");
+                tracing::warn!(server = %self.server, "diagnostics that cannot be decoded: {error}");
                 return;
             }
         };
@@ -339,9 +339,9 @@ impl SessionState {
             && let Some(path) = params["uri"].as_str().and_then(uri::to_path)
             && let Some(path) = self.workspace.workspace_path(&path)
         {
-            let said = params[&sign.field].as_str().unwrap_or_default();
-            let done = said.starts_with(sign.value.as_str());
-            let works = sign.work.as_deref().is_some_and(|work| said.starts_with(work));
+            let value = params[&sign.field].as_str().unwrap_or_default();
+            let done = value.starts_with(sign.value.as_str());
+            let works = sign.work.as_deref().is_some_and(|work| value.starts_with(work));
             let pushes = inner.pushes.entry(path).or_default();
             pushes.worked += u64::from(works);
             pushes.busy = !done;
@@ -408,7 +408,7 @@ impl SessionState {
                 json!({ "applied": true })
             }
             None => {
-                json!({ "applied": false, "failureReason": "edits are only applied when they were asked for" })
+                json!({ "applied": false, "failureReason": "only requested edits are applied" })
             }
         }
     }

@@ -27,14 +27,15 @@ pub(crate) fn from_path(path: &Path) -> Url {
     url
 }
 
-/// The URI of a cell of the notebook at an absolute path, in the only scheme that servers of Python take for one.
+/// The URI of a notebook's cell, in the only scheme that Python servers accept for cells.
 pub(crate) fn of_cell(notebook: &Path, cell: &str) -> Url {
     let file = from_path(notebook);
     let uri = format!("{CELL_SCHEME}{}#{cell}", &file.as_str()[file.scheme().len()..]);
     Url::parse(&uri).unwrap_or(file)
 }
 
-/// The path under which what is known of a notebook's open cell is kept, where `uri` is one: the notebook's, and below it the cell's name.
+/// The path under which the state of an open notebook cell is kept: the notebook's path with the
+/// cell's name below it. `None` if `uri` is not the URI of a cell.
 pub(crate) fn cell_path(workspace: &Workspace, uri: &str) -> Option<WorkspacePath> {
     let (notebook, cell) = uri.strip_prefix(CELL_SCHEME)?.rsplit_once('#')?;
     let notebook = to_path(&format!("file{notebook}"))?;

@@ -143,14 +143,14 @@ impl CommandPattern {
 pub(crate) fn allowed_by(patterns: &[&CommandPattern], text: &str) -> Result<Vec<usize>, String> {
     let script = Script::read(text);
     if let Some(unknown) = script.unknown {
-        return Err(format!("there is {unknown} in it, so no pattern can allow it"));
+        return Err(format!("it contains {unknown}, so no pattern can allow it"));
     }
     let mut used = Vec::new();
     for command in &script.commands {
         match patterns.iter().position(|pattern| pattern.allows_command(command)) {
             Some(at) if used.contains(&at) => {}
             Some(at) => used.push(at),
-            None => return Err("not every command in it is allowed by a pattern".to_owned()),
+            None => return Err("no pattern allows every command in it".to_owned()),
         }
     }
     Ok(used)

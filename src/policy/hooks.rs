@@ -157,7 +157,7 @@ pub(crate) enum HookError {
     NotFound(String),
     /// The program or a file among its arguments belongs to the project and is not trusted.
     #[error(
-        "the hook `{hook}` runs `{file}` of this project, which is not trusted as it is now; look at it, then: lsp-tools trust"
+        "the hook `{hook}` runs `{file}` of this project, which is not trusted in its current state; review it, then run: lsp-tools trust"
     )]
     Untrusted {
         /// The hook.
@@ -166,7 +166,7 @@ pub(crate) enum HookError {
         file: String,
     },
     /// The hook could not be started.
-    #[error("the hook `{hook}` cannot be started; the log says why")]
+    #[error("the hook `{hook}` cannot be started; the reason is in the log")]
     Start {
         /// The hook.
         hook: String,
@@ -174,7 +174,7 @@ pub(crate) enum HookError {
         source: SpawnError,
     },
     /// The hook timed out.
-    #[error("the hook `{hook}` did not answer within {} ms and was ended; `timeout-ms`, in a hooks file `timeoutSec`, sets how long it may take", timeout.as_millis())]
+    #[error("the hook `{hook}` did not answer within {} ms and was ended; `timeout-ms`, in a hooks file `timeoutSec`, sets the limit", timeout.as_millis())]
     TooLong {
         /// The hook.
         hook: String,
@@ -182,7 +182,7 @@ pub(crate) enum HookError {
         timeout: Duration,
     },
     /// The hook exited with a failure.
-    #[error("the hook `{hook}` failed with {exit}; the log has its last words")]
+    #[error("the hook `{hook}` failed with {exit}; its last output is in the log")]
     Failed {
         /// The hook.
         hook: String,
@@ -196,7 +196,7 @@ pub(crate) enum HookError {
     TooMuch(String),
     /// The output cannot be parsed.
     #[error(
-        "the hook `{hook}` wrote what is no answer ({problem}); it must write one JSON object, or nothing"
+        "the hook `{hook}` wrote an invalid answer ({problem}); it must write one JSON object, or nothing"
     )]
     NoAnswer {
         /// The hook.
@@ -261,11 +261,11 @@ impl CallHook {
         let of_project = matches!(origin, LayerOrigin::Project { .. });
         if is_path && !Path::new(program).is_absolute() && !of_project {
             return Err(format!(
-                "`{program}` depends on the workspace, which would choose what runs; give an absolute path or a name on PATH"
+                "`{program}` is relative to the workspace; give an absolute path or a name on PATH"
             ));
         }
         let name = |name: &String| {
-            NamePattern::new(name).ok_or_else(|| format!("`{name}` in `tools` is no tool's name"))
+            NamePattern::new(name).ok_or_else(|| format!("`{name}` in `tools` is not a tool name"))
         };
         let tools = written.tools.iter().map(name).collect::<Result<_, _>>()?;
         Ok(Self {
@@ -316,7 +316,7 @@ impl CallHook {
             HookProtocol::Ours => self.parse_answer::<PreAnswer>(&ran)?,
             HookProtocol::Copilot | HookProtocol::Claude => protocol::parse_before_answer(&self.name, &ran)?,
         };
-        answer.why = answer.why.map(|why| why.chars().take(MAX_HOOK_TEXT_CHARS).collect());
+        answer.why = answer.why.map(|reason| reason.chars().take(MAX_HOOK_TEXT_CHARS).collect());
         Ok(answer)
     }
 
@@ -353,13 +353,14 @@ impl CallHook {
     async fn run(&self, runner: HookRunner<'_>, input: &HookInput<'_>) -> Result<HookRunResult, HookError> {
         let hook = || self.name.clone();
         let spawn = self.spawn(runner)?;
-        let told = match self.protocol {
+        let payload = match self.protocol {
             HookProtocol::Ours => serde_json::to_vec(input),
             HookProtocol::Copilot | HookProtocol::Claude => {
                 serde_json::to_vec(&protocol::hook_input(self.protocol, input))
             }
         };
-        let told = told.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
+        let payload =
+            payload.map_err(|error| HookError::NoAnswer { hook: hook(), problem: error.to_string() })?;
         let deadline = Instant::now() + self.timeout;
         let started = runner.spawner.spawn(spawn).await;
         let mut process = started.map_err(|source| {
@@ -370,7 +371,7 @@ impl CallHook {
         let tell = async {
             if let Some(mut stdin) = stdin {
                 // A hook may ignore its input.
-                let _unheard = stdin.write_all(&told).await;
+                let _ignored = stdin.write_all(&payload).await;
             }
         };
         let listen = async {
@@ -395,7 +396,7 @@ impl CallHook {
         if !matches!(outcome, Ok((Exit::Code(0), _))) {
             process.terminate(Duration::ZERO).await;
             tracing::warn!(
-                "the hook {} failed; its last words: {}",
+                "the hook {} failed; its last output: {}",
                 self.name,
                 process.stderr_tail().join(" | ")
             );

@@ -57,11 +57,11 @@ impl PathLimits {
         let inner = self.0.as_ref()?;
         if let Some(decided) = &inner.decided {
             let governing = paths.iter().filter(|path| !decided.contains(path));
-            if let Some((path, why)) =
+            if let Some((path, reason)) =
                 governing.filter_map(|path| Some((path, approval_reason(path.as_path())?))).next()
             {
                 return Some(format!(
-                    "`{0}` would be changed as well, and {why}, for which the default rule is `ask`; nothing was changed. A rule that names the path \
+                    "`{0}` would be changed as well, and {reason}, for which the default rule is `ask`; nothing was changed. A rule that names the path \
                      allows it: `{1}({0})` under `allow` in lsp-tools.toml",
                     path.display(),
                     inner.tool

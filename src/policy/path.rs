@@ -37,7 +37,7 @@ impl PathPattern {
         let anchored = text.trim_end_matches('/').contains('/');
         let inner = text.trim_start_matches("./").trim_matches('/');
         if inner.split('/').any(|name| name == "..") {
-            return Err("`..` leads nowhere in a pattern; give it from the workspace's root".to_owned());
+            return Err("a pattern cannot contain `..`; give it relative to the workspace's root".to_owned());
         }
         let whole = matches!(inner, "" | ".");
         let base = match (whole, anchored) {

@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::workspace::WorkspacePath;
 
-/// What a tool does to the world; decides what is permitted where no rule speaks.
+/// The effect of a tool; decides the permission if no rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// Reads the workspace.
     Read,
-    /// Changes files of the workspace; every change can be undone.
+    /// Changes workspace files; every change can be undone.
     Edit,
     /// Runs programs.
     Execute,
-    /// Speaks to other machines.
+    /// Connects to other machines.
     Network,
 }
 
@@ -109,7 +109,7 @@ pub struct PolicyDecision {
 
 impl PolicyDecision {
     /// A decision that no rule made.
-    pub(crate) fn without_rule(verdict: PolicyVerdict, why: impl Into<String>) -> Self {
-        Self { verdict, rule: None, why: why.into() }
+    pub(crate) fn without_rule(verdict: PolicyVerdict, reason: impl Into<String>) -> Self {
+        Self { verdict, rule: None, why: reason.into() }
     }
 }

@@ -60,11 +60,11 @@ impl Rule {
             PathCaseSensitivity::Folded
         };
         let subject = subject
-            .map(|inner| subject_of(inner, letters).map_err(|why| format!("the rule `{text}`: {why}")));
+            .map(|inner| subject_of(inner, letters).map_err(|reason| format!("the rule `{text}`: {reason}")));
         Ok(Self {
             text: text.to_owned(),
             whose: whose.to_owned(),
-            tools: tools_of(tools).map_err(|why| format!("the rule `{text}`: {why}"))?,
+            tools: tools_of(tools).map_err(|reason| format!("the rule `{text}`: {reason}"))?,
             subject: subject.transpose()?,
         })
     }
@@ -170,20 +170,20 @@ fn tools_of(text: &str) -> Result<RuleTools, String> {
         });
     }
     NamePattern::new(text).map(RuleTools::Named).ok_or_else(|| {
-        format!("`{text}` is no tool's name; write `read`, `lsp_*`, `effect:edit` or one of them before `(`")
+        format!("`{text}` is not a tool name; write `read`, `lsp_*`, `effect:edit` or one of them before `(`")
     })
 }
 
 fn subject_of(inner: &str, letters: PathCaseSensitivity) -> Result<RuleSubject, String> {
     if inner.is_empty() {
-        return Err("there is nothing between `(` and `)`; leave them out to mean every call".to_owned());
+        return Err("`()` is empty; omit it to match every call".to_owned());
     }
     // A pattern with these in it would never match a command, and a deny rule that never matches is
     // worse than none.
     let odd = |character: char| character.is_control() || ";|&$<>`\"'\\()".contains(character);
     if let Some(odd) = inner.chars().find(|character| odd(*character)) {
         return Err(format!(
-            "`{}` cannot stand in a pattern, which is a path, a host, or the words of one command; write a rule for each command",
+            "`{}` is not allowed in a pattern, which is a path, a host, or the words of one command; write one rule per command",
             odd.escape_default()
         ));
     }

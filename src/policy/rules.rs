@@ -93,10 +93,9 @@ impl Policy {
         if problems.is_empty() { Ok(policy) } else { Err(ConfigError::Invalid(problems)) }
     }
 
-    /// The policy without `tools`, which the user has not switched on; `why` is the reason shown to
-    /// callers.
-    pub(crate) fn without_tools(mut self, tools: &[&'static str], why: &'static str) -> Self {
-        self.switched_off.extend(tools.iter().map(|tool| (*tool, why)));
+    /// The policy without `tools`, which the user has not switched on; callers see `reason`.
+    pub(crate) fn without_tools(mut self, tools: &[&'static str], reason: &'static str) -> Self {
+        self.switched_off.extend(tools.iter().map(|tool| (*tool, reason)));
         self
     }
 
@@ -183,13 +182,13 @@ impl<'a> CallerPolicy<'a> {
 
     /// The reason that a tool is not offered, in one sentence; `None` if it is offered.
     pub(crate) fn not_offered(&self, tool: &str, effect: Effect) -> Option<PolicyDecision> {
-        let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
-        if let Some((_, why)) = self.policy.switched_off.iter().find(|(off, _)| *off == tool) {
-            return deny((*why).to_owned());
+        let deny = |reason: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, reason));
+        if let Some((_, reason)) = self.policy.switched_off.iter().find(|(off, _)| *off == tool) {
+            return deny((*reason).to_owned());
         }
         let scopes = match self.scopes() {
             Ok(scopes) => scopes,
-            Err(why) => return deny(why),
+            Err(reason) => return deny(reason),
         };
         if let Some(profile) = self.profile().filter(|profile| !profile_offers(*profile, effect)) {
             return deny(format!(
@@ -226,7 +225,7 @@ impl<'a> CallerPolicy<'a> {
 
     /// The reason that `tool` is excluded by its name; `None` if it is not.
     pub(crate) fn excluded(&self, tool: &str) -> Option<PolicyDecision> {
-        let deny = |why: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, why));
+        let deny = |reason: String| Some(PolicyDecision::without_rule(PolicyVerdict::Deny, reason));
         if self.access.excluded.iter().any(|list| name::matches(list, tool)) {
             return deny(format!(
                 "{tool} is in the list of excluded tools with which this caller was started; it can be taken out there"
@@ -246,7 +245,7 @@ impl<'a> CallerPolicy<'a> {
         match (decision.verdict, self.access.consent) {
             (PolicyVerdict::Ask, Consent::Typed) => PolicyDecision {
                 verdict: PolicyVerdict::Allow,
-                why: format!("{}, and it was typed by who would be asked", decision.why),
+                why: format!("{}, and the user who would approve it typed it", decision.why),
                 rule: decision.rule,
             },
             _ => decision,
@@ -311,25 +310,26 @@ fn denied_by(rule: &Rule) -> PolicyDecision {
     PolicyDecision { verdict: PolicyVerdict::Deny, rule: Some(rule.text.clone()), why }
 }
 
-/// The decision on a call that no rule is about. `why` is the reason that no pattern allowed it.
-fn by_default(request: &PolicyRequest<'_>, why: Option<String>) -> PolicyDecision {
+/// The decision on a call that no rule is about. `reason` is the reason that no pattern allowed it.
+fn by_default(request: &PolicyRequest<'_>, reason: Option<String>) -> PolicyDecision {
     let tool = request.tool;
-    let why = why.map(|why| format!(", and {why}")).unwrap_or_default();
+    let reason = reason.map(|reason| format!(", and {reason}")).unwrap_or_default();
     match request.effect {
         Effect::Read => PolicyDecision::without_rule(PolicyVerdict::Allow, "reading is allowed"),
         Effect::Edit => match &request.subjects.governs {
-            Some(why) => PolicyDecision::without_rule(
+            Some(reason) => PolicyDecision::without_rule(
                 PolicyVerdict::Ask,
-                format!("{why}, for which the default rule is `ask`"),
+                format!("{reason}, for which the default rule is `ask`"),
             ),
             None => PolicyDecision::without_rule(PolicyVerdict::Allow, "changing the workspace is allowed"),
         },
         Effect::Execute => {
-            let what = format!("{tool} runs a program, for which the default rule is `ask`{why}");
+            let what = format!("{tool} runs a program, for which the default rule is `ask`{reason}");
             PolicyDecision::without_rule(PolicyVerdict::Ask, what)
         }
         Effect::Network => {
-            let what = format!("{tool} contacts another machine, for which the default rule is `ask`{why}");
+            let what =
+                format!("{tool} contacts another machine, for which the default rule is `ask`{reason}");
             PolicyDecision::without_rule(PolicyVerdict::Ask, what)
         }
     }
@@ -417,7 +417,7 @@ impl PolicyLayerReader<'_> {
             match NamePattern::new(name) {
                 Some(name) => read.push(name),
                 None => {
-                    let message = format!("`{name}` is no tool's name, and has more than `*` beside one");
+                    let message = format!("`{name}` is neither a tool name nor a pattern of one with `*`");
                     self.add_problem(path, name, &message);
                 }
             }

@@ -44,17 +44,17 @@ impl Script {
     pub(crate) fn read(text: &str) -> Self {
         let mut reader = ShellScriptReader { text, script: Self::default(), unparseable: false };
         if text.len() > MAX_SHELL_SCRIPT_BYTES {
-            reader.mark_unparseable("more text than is looked at");
+            reader.mark_unparseable("too much text");
         } else {
             if text.chars().any(|character| character.is_control() && character != '\t') {
                 reader.note_unknown("a line break or another control character");
             }
             if text.chars().any(|character| character.is_whitespace() && !character.is_ascii()) {
-                reader.note_unknown("a blank that shells do not agree on");
+                reader.note_unknown("a space character that shells treat differently");
             }
             match parse(text) {
                 Some(tree) => reader.read_list(tree.root_node(), 0),
-                None => reader.mark_unparseable("what takes too long to read"),
+                None => reader.mark_unparseable("code that takes too long to parse"),
             }
         }
         if reader.script.commands.len() > MAX_SHELL_COMMANDS {
@@ -102,10 +102,10 @@ impl ShellScriptReader<'_> {
     /// Reads a sequence of simple commands.
     fn read_list(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
-            return self.mark_unparseable("too many things within one another");
+            return self.mark_unparseable("too many nested commands");
         }
         if node.has_error() && depth == 0 {
-            self.mark_unparseable("what is not a whole command");
+            self.mark_unparseable("an incomplete command");
         }
         self.check_gaps(node);
         for child in children(node) {
@@ -145,7 +145,7 @@ impl ShellScriptReader<'_> {
 
     fn command(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
-            return self.mark_unparseable("too many things within one another");
+            return self.mark_unparseable("too many nested commands");
         }
         self.check_gaps(node);
         let mut words = Vec::new();
@@ -153,7 +153,7 @@ impl ShellScriptReader<'_> {
         for child in children(node) {
             if end.replace(child.end_byte()) == Some(child.start_byte()) {
                 // A shell reads these two nodes of the grammar as one word.
-                self.mark_unparseable("a word that is not plain");
+                self.mark_unparseable("a word with expansions");
             }
             match child.kind() {
                 "variable_assignment" | "herestring_redirect" | "file_redirect" | "heredoc_redirect" => {
@@ -188,7 +188,7 @@ impl ShellScriptReader<'_> {
     /// Reads any other construct: no pattern allows it, but its commands may be denied.
     fn read_other(&mut self, node: Node<'_>, depth: usize) {
         if depth > MAX_SHELL_SYNTAX_DEPTH {
-            return self.mark_unparseable("too many things within one another");
+            return self.mark_unparseable("too many nested commands");
         }
         self.note_unknown(name_of(node.kind()));
         match node.kind() {
@@ -228,7 +228,7 @@ impl ShellScriptReader<'_> {
         let gap = self.text.get(from..to).unwrap_or_default();
         // Line breaks were recorded before.
         if !gap.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n')) {
-            self.mark_unparseable("what is not a whole command");
+            self.mark_unparseable("an incomplete command");
         }
     }
 
@@ -262,9 +262,9 @@ fn name_of(kind: &str) -> &'static str {
         "subshell" => "a subshell",
         "comment" => "a comment",
         "declaration_command" | "unset_command" => "a change of variables",
-        "ansi_c_string" | "translated_string" | "concatenation" | "word" => "a word that is not plain",
-        "ERROR" => "what is not a whole command",
-        _ => "more than simple commands",
+        "ansi_c_string" | "translated_string" | "concatenation" | "word" => "a word with expansions",
+        "ERROR" => "an incomplete command",
+        _ => "compound commands",
     }
 }
 

@@ -116,8 +116,8 @@ impl PeerHandle {
         match self {
             Self::Process(process) => {
                 let mut end = [PollFd::new(process, PollFlags::IN)];
-                // Its end is something to read (pidfd_open(2)). What cannot be asked is not
-                // believed.
+                // Its end is readable (pidfd_open(2)). A process that cannot be inspected is not
+                // trusted.
                 !matches!(poll(&mut end, Some(&Timespec::default())), Ok(0))
             }
             Self::Gone => true,

@@ -44,7 +44,7 @@ pub(crate) async fn exchange(
     mut tell: impl FnMut(&str),
 ) -> Result<ExchangeOutcome, RunError> {
     let program = spawn.program.display().to_string();
-    let (teller, mut told) = mpsc::unbounded_channel();
+    let (teller, mut received) = mpsc::unbounded_channel();
     let mut process = spawner.spawn_heard(spawn, Some(teller)).await?;
     let (stdin, stdout) = (process.take_stdin(), process.take_stdout());
     let mut output = BoundedOutput { bytes: Vec::new(), most: exchange.most_bytes, cut: false };
@@ -66,11 +66,11 @@ pub(crate) async fn exchange(
         loop {
             tokio::select! {
                 ended = &mut work => break ended,
-                Some(line) = told.recv() => tell(&line),
+                Some(line) = received.recv() => tell(&line),
             }
         }
     };
-    while let Ok(line) = told.try_recv() {
+    while let Ok(line) = received.try_recv() {
         tell(&line);
     }
     match ended {

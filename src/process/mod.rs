@@ -156,7 +156,7 @@ impl ServerProcess {
             {
                 // The supervisor was killed. The processes that it would have ended are at least
                 // still in its group.
-                let _gone = kill_process_group(id, Signal::KILL);
+                let _ignored = kill_process_group(id, Signal::KILL);
             }
             if let Some(reader) = reader {
                 // The last output is in the pipe by now; a grandchild that keeps the pipe open is
@@ -273,10 +273,10 @@ impl Drop for ServerProcess {
 fn kill_tree(id: Pid) -> usize {
     let begun = Instant::now();
     loop {
-        let _gone = kill_process(id, Signal::CONT);
+        let _ignored = kill_process(id, Signal::CONT);
         let left = tree::living_descendants(id.as_raw_nonzero().get());
         if left.is_empty() {
-            let _gone = kill_process_group(id, Signal::KILL);
+            let _ignored = kill_process_group(id, Signal::KILL);
             return 0;
         }
         if begun.elapsed() > FORCED_KILL_TIMEOUT {
@@ -284,7 +284,7 @@ fn kill_tree(id: Pid) -> usize {
         }
         for process in left.iter().filter_map(|process| Pid::from_raw(process.pid)) {
             // The process may have ended in between.
-            let _gone = kill_process(process, Signal::KILL);
+            let _ignored = kill_process(process, Signal::KILL);
         }
     }
 }
@@ -299,7 +299,7 @@ async fn keep_lines(
         tracing::debug!(server = name, "{text}");
         if let Some(hearer) = &hearer {
             // The listener may have gone away.
-            let _unheard = hearer.send(text.clone());
+            let _ignored = hearer.send(text.clone());
         }
         let mut lines = lines.lock();
         if lines.len() == MAX_STDERR_TAIL_LINES {

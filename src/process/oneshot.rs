@@ -27,7 +27,7 @@ pub enum RunError {
     #[error(transparent)]
     Start(#[from] SpawnError),
     /// The program was ended because its time was up.
-    #[error("{program} was ended because its time was up")]
+    #[error("{program} was ended because its time limit was reached")]
     TooLong {
         /// The name of the program.
         program: String,

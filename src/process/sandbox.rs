@@ -47,7 +47,7 @@ const EXIT_COMMAND_NOT_STARTED: i32 = 127;
 /// The time limit of a command that does nothing.
 const SANDBOX_PROBE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What keeps a command to its folders.
+/// The mechanism that limits a command to its folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Enforced {
@@ -107,16 +107,16 @@ pub(crate) fn enter_sandbox(args: impl Iterator<Item = OsString>) -> i32 {
         // Outside a namespace, `/proc` belongs to all processes.
         let shown = if rustix::process::getpid().is_init() { namespace::show() } else { Err(Errno::PERM) };
         if let Err(error) = shown {
-            eprintln!(
-                "lsp-tools: the command was not run, because its processes cannot be shown to it: {error}"
-            );
+            eprintln!("lsp-tools: the command was not run, because its own /proc cannot be mounted: {error}");
             return EXIT_NOT_CONFINED;
         }
     }
     if let Some(confinement) = confinement
         && let Err(error) = kernel::apply_confinement(&confinement)
     {
-        eprintln!("lsp-tools: the command was not run, because it cannot be kept to its folders: {error}");
+        eprintln!(
+            "lsp-tools: the command was not run, because it cannot be restricted to its folders: {error}"
+        );
         return EXIT_NOT_CONFINED;
     }
     if is_first {
@@ -195,7 +195,7 @@ mod kernel {
         Rules(#[from] RulesetError),
         #[error("{} cannot be opened, or a link was put in its place: {}", .0.display(), .1)]
         Writable(PathBuf, Errno),
-        #[error("the powers of root cannot be given up: {0}")]
+        #[error("root privileges cannot be dropped: {0}")]
         Powers(Errno),
     }
 

@@ -63,7 +63,7 @@ pub enum SpawnError {
     #[error(transparent)]
     Untrusted(#[from] PinError),
     /// The thread that starts processes is gone.
-    #[error("no process can be started any more: the starting thread has ended")]
+    #[error("no more processes can be started: the spawner thread has ended")]
     NoThread,
 }
 

@@ -96,7 +96,7 @@ impl DescendantScope {
             Self::All => Ok(()),
         };
         // A process that has ended meanwhile needs none.
-        let _gone = sent;
+        let _ignored = sent;
     }
 
     fn grace(self) -> Duration {
@@ -208,9 +208,9 @@ impl SupervisedProcess {
 
 #[cfg(target_os = "linux")]
 fn watch_parent() {
-    let told = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
+    let request = rustix::process::set_parent_process_death_signal(Some(Signal::TERM));
     let inherits = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-    if let Err(error) = told.and(inherits) {
+    if let Err(error) = request.and(inherits) {
         eprintln!("lsp-tools: the supervisor cannot watch its parent: {error}");
     }
 }

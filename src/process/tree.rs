@@ -107,7 +107,7 @@ pub(crate) fn living_descendants(pid: i32) -> Vec<Process> {
 pub(crate) fn signal_below(root: Pid, signal: Signal) {
     for pid in descendants_of(root.as_raw_nonzero().get()).into_iter().filter_map(Pid::from_raw) {
         // The process may have ended in between.
-        let _gone = kill_process(pid, signal);
+        let _ignored = kill_process(pid, signal);
     }
 }
 

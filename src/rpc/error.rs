@@ -15,7 +15,7 @@ const MAX_REASON_BYTES: usize = 2_000;
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum RequestError {
     /// The other side did not answer in time; the request was cancelled there.
-    #[error("no answer to {method} within {} ms", waited.as_millis().max(1))]
+    #[error("no response to {method} within {} ms", waited.as_millis().max(1))]
     Timeout {
         /// The request's method.
         method: String,
@@ -35,7 +35,7 @@ pub(crate) enum RequestError {
         data: Box<Value>,
     },
     /// The response does not have the type that the specification requires.
-    #[error("the answer to {method} cannot be understood: {what}")]
+    #[error("the response to {method} cannot be decoded: {what}")]
     Malformed {
         /// The request's method.
         method: String,

@@ -227,7 +227,7 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        self.close("it was let go");
+        self.close("it was released");
     }
 }
 
@@ -367,7 +367,7 @@ impl<H: PeerHandler> FrameSink for Dispatcher<'_, H> {
                     }
                     // The late answer to a cancelled request, a second answer, or one to an id that
                     // we never used.
-                    None => tracing::debug!(id, "an answer to a request that is not waiting"),
+                    None => tracing::debug!(id, "a response to a request that is not pending"),
                 }
             }
         }

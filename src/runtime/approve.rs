@@ -58,8 +58,8 @@ impl<'a> PlannedCall<'a> {
         PolicyRequest { tool: &card.name, effect: self.effect(), subjects: &self.subjects }
     }
 
-    fn approval_request(&self, why: String) -> ApprovalRequest {
-        approval_request(self.definition(), &self.subjects, &self.arguments, why)
+    fn approval_request(&self, reason: String) -> ApprovalRequest {
+        approval_request(self.definition(), &self.subjects, &self.arguments, reason)
     }
 }
 
@@ -116,8 +116,8 @@ impl Runtime {
         let caller = call.caller;
         let grant = Grant::new(&caller.session, caller.agent.as_deref(), &call.request(), &call.arguments);
         let is_default = decision.rule.is_none();
-        let asked = call.approval_request(decision.why);
-        self.check_approval(caller, call.approver, grant, asked, is_default, record).await
+        let request = call.approval_request(decision.why);
+        self.check_approval(caller, call.approver, grant, request, is_default, record).await
     }
 
     /// Returns `Ok` if the caller's calls count as consent, if the same call was approved earlier,
@@ -128,7 +128,7 @@ impl Runtime {
         caller: &Caller,
         approver: &dyn Approver,
         grant: Grant,
-        asked: ApprovalRequest,
+        request: ApprovalRequest,
         is_default: bool,
         record: &mut CallRecorder<'_>,
     ) -> Result<(), CallStopReason> {
@@ -141,9 +141,9 @@ impl Runtime {
         }
         let denied = |error: String| {
             let error = ToolError::new(ErrorCode::Denied, error);
-            if is_default { error.with_hint(asked.allow_hint()) } else { error }
+            if is_default { error.with_hint(request.allow_hint()) } else { error }
         };
-        match tokio::time::timeout(APPROVAL_ANSWER_TIMEOUT, approver.ask(&asked)).await {
+        match tokio::time::timeout(APPROVAL_ANSWER_TIMEOUT, approver.ask(&request)).await {
             Ok(Approval::Once) => record.record_approval(AuditedApproval::Once),
             Ok(Approval::ForSession) => {
                 record.record_approval(AuditedApproval::Session);
@@ -152,21 +152,21 @@ impl Runtime {
             Ok(Approval::Refused { why }) => {
                 record.record_approval(AuditedApproval::Refused);
                 let answer = why.unwrap_or_else(|| "the request for approval was declined".to_owned());
-                let error = denied(format!("{} was refused: {answer}; {}", asked.tool, asked.why));
+                let error = denied(format!("{} was refused: {answer}; {}", request.tool, request.why));
                 let result = ToolResult { kind: ResultType::Rejected, ..ToolResult::from_error(&error) };
                 return Err(CallStopReason::Refused(result));
             }
             Ok(Approval::Nobody) => {
                 record.record_approval(AuditedApproval::Nobody);
                 return Err(
-                    denied(format!("{}; this client cannot ask a user for approval", asked.why)).into()
+                    denied(format!("{}; this client cannot ask a user for approval", request.why)).into()
                 );
             }
             Err(_) => {
                 record.record_approval(AuditedApproval::Nobody);
                 let error = format!(
                     "{}; the request for approval was not answered within {} s",
-                    asked.why,
+                    request.why,
                     APPROVAL_ANSWER_TIMEOUT.as_secs()
                 );
                 return Err(denied(error).into());

@@ -70,7 +70,7 @@ impl Runtime {
             PolicyVerdict::Deny => return Err(ToolError::denied(&decision)),
             PolicyVerdict::Ask => {}
         }
-        let asked = ApprovalRequest {
+        let approval = ApprovalRequest {
             tool: tool.clone(),
             title: title.clone(),
             effect: *effect,
@@ -81,7 +81,7 @@ impl Runtime {
             arguments: arguments.clone(),
         };
         let grant = Grant::new(&caller.session, caller.agent.as_deref(), &request, arguments);
-        match self.check_approval(caller, approver, grant, asked, is_default, record).await {
+        match self.check_approval(caller, approver, grant, approval, is_default, record).await {
             Ok(()) => Ok(()),
             Err(CallStopReason::Error(error)) => Err(error),
             Err(CallStopReason::Refused(result)) => Err(to_tool_error(result)),

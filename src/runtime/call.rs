@@ -257,7 +257,7 @@ impl Runtime {
         // Cancelled when this function returns or is dropped, so that nothing started by the tool
         // outlives it.
         let cancelled = options.cancelled.child_token();
-        let _ended = cancelled.clone().drop_guard();
+        let _cancel_on_drop = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
         let seen = self.context();
         let narrowed = (!limits.is_none()).then(|| seen.with_limits(limits));
@@ -363,11 +363,11 @@ impl Runtime {
                 .paths
                 .iter()
                 .find(is_named)
-                .map(|path| (path, "the settings of git name it as something to run or to read"))
+                .map(|path| (path, "git's configuration names it as a program or file to use"))
         };
         subjects.governs = listed
             .or_else(of_git)
-            .map(|(path, why)| format!("`{}` would be changed, and {why}", path.display()));
+            .map(|(path, reason)| format!("`{}` would be changed, and {reason}", path.display()));
         subjects
     }
 
@@ -417,7 +417,7 @@ impl ToolDirectory for Runtime {
 fn timeout_error(tool: &str, limit: Duration) -> ToolError {
     let error = format!("{tool} was ended because it took longer than {} ms", limit.as_millis());
     ToolError::new(ErrorCode::Timeout, error)
-        .with_hint("ask for less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
+        .with_hint("request less at once; `tool` under [deadlines] in lsp-tools.toml sets the limit")
 }
 
 /// Turns a panic of a tool into a result.
@@ -425,7 +425,10 @@ fn panic_result(panic: &(dyn std::any::Any + Send)) -> ToolResult {
     let what = panic_text(panic);
     tracing::error!("a tool panicked: {what}");
     let error = from_panic_text(&what).unwrap_or_else(|| {
-        ToolError::new(ErrorCode::Internal, "the tool failed by a fault of its own; it is in the log")
+        ToolError::new(
+            ErrorCode::Internal,
+            "the tool failed because of an internal error; details are in the log",
+        )
     });
     ToolResult { error: Some(what), ..ToolResult::from_error(&error) }
 }

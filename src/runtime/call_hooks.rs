@@ -82,7 +82,7 @@ impl Runtime {
         hook: &str,
     ) -> Result<Box<dyn PreparedRun + 't>, ToolError> {
         let prepared = self.prepare(call.tool, &arguments).map_err(|error| {
-            let what = format!("the hook `{hook}` gave arguments that cannot be used: {}", error.error);
+            let what = format!("the hook `{hook}` returned invalid arguments: {}", error.error);
             ToolError::new(error.code, what)
         })?;
         (call.arguments, call.subjects) = (arguments, prepared.subjects);
@@ -140,15 +140,15 @@ impl Runtime {
             let answer = hook.run_before(self.hook_runner(&pin), &input).await.map_err(|error| {
                 ToolError::new(ErrorCode::Denied, format!("{} did not run: {error}", call.tool))
             })?;
-            let why = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
+            let reason = answer.why.unwrap_or_else(|| "it gave no reason".to_owned());
             match answer.decision {
                 Some(PolicyVerdict::Deny) => {
-                    let error = format!("the hook `{}` forbids {}: {why}", hook.name(), call.tool);
+                    let error = format!("the hook `{}` forbids {}: {reason}", hook.name(), call.tool);
                     return Err(ToolError::new(ErrorCode::Denied, error));
                 }
                 Some(PolicyVerdict::Ask) => {
                     sum.decision = Some(PolicyVerdict::Ask);
-                    sum.why = Some(format!("the hook `{}` wants approval: {why}", hook.name()));
+                    sum.why = Some(format!("the hook `{}` wants approval: {reason}", hook.name()));
                 }
                 Some(PolicyVerdict::Allow) | None => {}
             }
@@ -169,7 +169,7 @@ impl Runtime {
             Err(error) => return PostAnswer { context: Some(error.error), ..sum },
         };
         let ok = result.get("ok") != Some(&Value::Bool(false));
-        let mut said = Vec::new();
+        let mut notes = Vec::new();
         for hook in hooks.post.iter().filter(|hook| hook.applies_to(call.tool) && hook.wants_outcome(ok)) {
             let pin = |file: &Path| self.file_pin(file);
             let now = sum.result.as_ref().unwrap_or(result);
@@ -177,12 +177,12 @@ impl Runtime {
             match hook.run_after(self.hook_runner(&pin), &input).await {
                 Ok(answer) => {
                     sum.result = answer.result.or(sum.result);
-                    said.extend(answer.context);
+                    notes.extend(answer.context);
                 }
-                Err(error) => said.push(error.to_string()),
+                Err(error) => notes.push(error.to_string()),
             }
         }
-        sum.context = (!said.is_empty()).then(|| said.join("\n"));
+        sum.context = (!notes.is_empty()).then(|| notes.join("\n"));
         sum
     }
 
@@ -195,7 +195,7 @@ impl Runtime {
         let root = self.context.workspace.root();
         let denied = |what: String| ToolError::new(ErrorCode::Denied, what);
         let failed = |error: &dyn std::fmt::Display| {
-            denied(format!("the hooks in {} cannot be looked at: {error}", files::FOLDER))
+            denied(format!("the hooks in {} cannot be read: {error}", files::FOLDER))
         };
         let read = files::read(&self.context.workspace);
         let launch = &self.context.config.launch;
@@ -208,12 +208,12 @@ impl Runtime {
             (Err(error), _) => return Err(failed(&error)),
             (_, Err(error)) => return Err(failed(&error)),
         };
-        let again = "look at it, then: lsp-tools trust";
+        let again = "review it, then run: lsp-tools trust";
         if let Some(gone) = trusted.iter().find(|path| found.iter().all(|file| file.path != **path)) {
-            return Err(denied(format!("the hooks file {gone}, which was trusted, is gone")).with_hint(again));
+            return Err(denied(format!("the trusted hooks file {gone} is missing")).with_hint(again));
         }
         if lost {
-            let what = "the project's hooks, which were trusted, or what else it says of running programs has changed since";
+            let what = "a program that the project's hooks or settings run has changed since it was trusted";
             return Err(denied(what.to_owned()).with_hint(again));
         }
         let mut hooks = Cow::Borrowed(self.hooks.as_ref());

@@ -97,7 +97,7 @@ impl Tally {
     pub(crate) fn statistics(&self) -> Vec<CallStatistics> {
         let milliseconds = |time: Duration| time.as_secs_f64() * 1_000.0;
         let counts = self.0.lock();
-        let told = counts.by_name.iter().filter_map(|(name, count)| {
+        let rows = counts.by_name.iter().filter_map(|(name, count)| {
             let (median, p99) = count.times.median_and_p99()?;
             Some(CallStatistics {
                 name: name.clone(),
@@ -106,7 +106,7 @@ impl Tally {
                 p99_ms: milliseconds(p99),
             })
         });
-        told.collect()
+        rows.collect()
     }
 }
 

@@ -46,7 +46,7 @@ impl LiveRuntime {
             return current;
         }
         self.refresh().unwrap_or_else(|error| {
-            tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
+            tracing::warn!("the new settings are invalid, so the old ones stay in effect: {error}");
             current.end_without_trust();
             current
         })
@@ -67,7 +67,7 @@ impl LiveRuntime {
         let current = self.0.current.borrow().clone();
         let Some(other) = current.reopen_if_changed()? else { return Ok(current) };
         drop(current);
-        tracing::info!("the settings have changed; from now on they are in force");
+        tracing::info!("the changed settings are in effect");
         let former = self.0.current.send_replace(other.clone());
         // Calls of a project whose trust was withdrawn get only the short grace period.
         let longest = match former.check_trust() {

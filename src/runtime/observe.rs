@@ -134,8 +134,9 @@ impl Runtime {
     /// # Errors
     /// `invalid_args` for another URI, `outside_workspace` for a file elsewhere.
     pub(crate) fn path_of_uri(&self, uri: &str) -> Result<WorkspacePath, ToolError> {
-        let path = crate::lsp::uri::to_path(uri)
-            .ok_or_else(|| ToolError::new(ErrorCode::InvalidArgs, "this is no file: URI of this machine"))?;
+        let path = crate::lsp::uri::to_path(uri).ok_or_else(|| {
+            ToolError::new(ErrorCode::InvalidArgs, "this is not a file: URI of this machine")
+        })?;
         self.context
             .workspace
             .path(&path)

@@ -244,7 +244,7 @@ impl Runtime {
 
     /// Lists the files that servers have reported on. Evaluates rules for each file, so not for an
     /// async thread.
-    pub(crate) fn files_overview(&self, veil: &OverviewVeil) -> FilesOverview {
+    pub(crate) fn files_overview(&self, redactor: &OverviewVeil) -> FilesOverview {
         let mut found: BTreeMap<WorkspacePath, FileOverview> = BTreeMap::new();
         for slot in self.context.manager.status() {
             let SlotActivity::Running(session) = slot.run else { continue };
@@ -264,7 +264,7 @@ impl Runtime {
                     .extend(findings.first.iter().map(|finding| finding_json(finding, session.server())));
             }
         }
-        found.retain(|path, _| !veil.hides(path));
+        found.retain(|path, _| !redactor.hides(path));
         let known = found.len();
         let (mut files, clean): (Vec<FileOverview>, Vec<FileOverview>) =
             found.into_values().partition(|file| file.counts.iter().any(|count| *count > 0));
@@ -275,7 +275,7 @@ impl Runtime {
     }
 
     /// Lists the unsaved texts of editors and of holders of handles.
-    pub(crate) fn unsaved_overview(&self, veil: &OverviewVeil) -> Vec<UnsavedOverview> {
+    pub(crate) fn unsaved_overview(&self, redactor: &OverviewVeil) -> Vec<UnsavedOverview> {
         let workspace = &self.context.workspace;
         let editors = self.known_overlays.views(workspace).into_iter();
         let editors =
@@ -283,7 +283,7 @@ impl Runtime {
         let handles = self.context.overlays.views().into_iter().map(|view| (None, view));
         let mut unsaved = Vec::new();
         for (session, view) in editors.chain(handles) {
-            for (path, text) in view.texts().into_iter().filter(|(path, _)| !veil.hides(path)) {
+            for (path, text) in view.texts().into_iter().filter(|(path, _)| !redactor.hides(path)) {
                 let disk = self.context.saved_text(&path).unwrap_or_default();
                 let options = DiffOptions { context: 0, max_bytes: 0 };
                 let diff = unified_diff(None, &disk, None, &text, options);
@@ -303,10 +303,10 @@ impl Runtime {
     ///
     /// # Errors
     /// The journal cannot be read.
-    pub(crate) fn edits_overview(&self, veil: &OverviewVeil) -> Result<Vec<PastEdit>, ToolError> {
+    pub(crate) fn edits_overview(&self, redactor: &OverviewVeil) -> Result<Vec<PastEdit>, ToolError> {
         let history = self.context.edits.history().map_err(from_edit_error)?;
         let shown = history.into_iter().filter_map(|mut entry: HistoryEntry| {
-            entry.files.retain(|(path, operation)| !hides_change(veil, path, operation));
+            entry.files.retain(|(path, operation)| !hides_change(redactor, path, operation));
             (!entry.files.is_empty()).then(|| to_past_edit(&entry))
         });
         Ok(shown.take(MAX_SHOWN_EDITS).collect())
@@ -316,12 +316,12 @@ impl Runtime {
     ///
     /// # Errors
     /// `not_found`, `invalid_args`, or the journal cannot be read.
-    pub(crate) fn edit_overview(&self, id: &str, veil: &OverviewVeil) -> Result<Value, ToolError> {
+    pub(crate) fn edit_overview(&self, id: &str, redactor: &OverviewVeil) -> Result<Value, ToolError> {
         let id: EditId = id
             .parse()
             .map_err(|_| ToolError::new(ErrorCode::InvalidArgs, "this is not the id of an edit"))?;
         let changes = self.context.edits.retrace(id).map_err(from_edit_error)?;
-        let shown = changes.iter().filter(|change| !hides_change(veil, &change.path, &change.operation));
+        let shown = changes.iter().filter(|change| !hides_change(redactor, &change.path, &change.operation));
         let files: Vec<Value> = shown
             .map(|change| {
                 let path = change.path.display();
@@ -339,7 +339,9 @@ impl Runtime {
                         json!({"path": path, "operation": operation, "from": from, "diff": diff.text,
                                "additions": diff.additions, "deletions": diff.deletions})
                     }
-                    Err(why) => json!({"path": path, "operation": operation, "from": from, "no_diff": why}),
+                    Err(reason) => {
+                        json!({"path": path, "operation": operation, "from": from, "no_diff": reason})
+                    }
                 }
             })
             .collect();
@@ -347,8 +349,8 @@ impl Runtime {
     }
 }
 
-fn hides_change(veil: &OverviewVeil, path: &WorkspacePath, operation: &FileOperation) -> bool {
-    veil.hides(path) || operation.renamed_from().is_some_and(|from| veil.hides(from))
+fn hides_change(redactor: &OverviewVeil, path: &WorkspacePath, operation: &FileOperation) -> bool {
+    redactor.hides(path) || operation.renamed_from().is_some_and(|from| redactor.hides(from))
 }
 
 fn finding_json(finding: &KnownFinding, server: &str) -> Value {

@@ -98,12 +98,13 @@ impl Runtime {
         limit: usize,
         locals: bool,
     ) -> Result<Answer<SymbolsOutput>, ToolError> {
-        let asked = SymbolsArgs { limit: Some(limit), all: locals.then_some(true), ..SymbolsArgs::default() };
+        let arguments =
+            SymbolsArgs { limit: Some(limit), all: locals.then_some(true), ..SymbolsArgs::default() };
         let args = match target {
-            Target::File(path) => SymbolsArgs { path: Some(path), ..asked },
-            Target::Name(name) => SymbolsArgs { query: Some(name), ..asked },
+            Target::File(path) => SymbolsArgs { path: Some(path), ..arguments },
+            Target::Name(name) => SymbolsArgs { query: Some(name), ..arguments },
             _ => {
-                let what = "symbols are asked of a file or by a name, not of a position";
+                let what = "symbols need a file or a name, not a position";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };

@@ -56,8 +56,7 @@ impl Runtime {
             return Ok(());
         }
         trust.check_kept(workspace.root(), &config.launch).map_err(|what| {
-            ToolError::new(ErrorCode::Denied, what)
-                .with_hint("see whether its settings can be read: lsp-tools doctor")
+            ToolError::new(ErrorCode::Denied, what).with_hint("check its settings with: lsp-tools doctor")
         })
     }
 
@@ -115,11 +114,9 @@ impl Runtime {
         };
         let mut other = Self::open_with_trace(options, folders.clone(), self.context.manager.trace())?;
         if other.context.workspace.root() != self.context.workspace.root() {
-            let what = format!(
-                "a link was put in the place of the workspace {}",
-                self.context.workspace.root().display()
-            );
-            return Err(ToolError::new(ErrorCode::Denied, what).with_hint("open it anew by its own path"));
+            let what =
+                format!("the workspace {} was replaced by a link", self.context.workspace.root().display());
+            return Err(ToolError::new(ErrorCode::Denied, what).with_hint("open it again by its own path"));
         }
         other.context.shells = self.context.shells.clone();
         other.context.overlays = self.context.overlays.clone();
@@ -141,7 +138,7 @@ impl Runtime {
         drop(self);
         handles.close();
         if tokio::time::timeout(longest, handles.wait()).await.is_err() {
-            tracing::warn!("calls under former settings are still running after {} s", longest.as_secs());
+            tracing::warn!("calls with the old settings are still running after {} s", longest.as_secs());
         }
         shut_down(manager, sources).await;
     }

@@ -47,8 +47,8 @@ impl Runtime {
     /// `denied` if the rules allow none.
     pub(crate) fn whole_skills(&self, caller: &Caller) -> Result<Vec<WholeSkill>, ToolError> {
         let context = self.skills_context(caller, &json!({"action": "list"}))?;
-        let shelf = SkillCatalogue::scan(&context);
-        Ok(shelf.skills.iter().filter_map(|(name, skill)| whole_skill(&context, name, skill)).collect())
+        let catalogue = SkillCatalogue::scan(&context);
+        Ok(catalogue.skills.iter().filter_map(|(name, skill)| whole_skill(&context, name, skill)).collect())
     }
 
     /// Returns the skill called `name`, or `None` if it has no `SKILL.md`. Reads files.
@@ -57,8 +57,8 @@ impl Runtime {
     /// The skill does not exist, or the caller may not load it.
     pub(crate) fn whole_skill(&self, caller: &Caller, name: &str) -> Result<Option<WholeSkill>, ToolError> {
         let context = self.skills_context(caller, &json!({"action": "load", "name": name}))?;
-        let shelf = SkillCatalogue::scan(&context);
-        Ok(whole_skill(&context, name, load::find(&shelf, name)?))
+        let catalogue = SkillCatalogue::scan(&context);
+        Ok(whole_skill(&context, name, load::find(&catalogue, name)?))
     }
 
     /// Returns the text of one file of a skill, by its path in the skill's folder. Reads files.
@@ -67,8 +67,8 @@ impl Runtime {
     /// Those of the tool `skill`; `denied` also if the call needs approval.
     pub(crate) fn skill_file(&self, caller: &Caller, name: &str, file: &str) -> Result<String, ToolError> {
         let context = self.skills_context(caller, &json!({"action": "load", "name": name}))?;
-        let shelf = SkillCatalogue::scan(&context);
-        load::read_skill_file(&context, load::find(&shelf, name)?, file)
+        let catalogue = SkillCatalogue::scan(&context);
+        load::read_skill_file(&context, load::find(&catalogue, name)?, file)
     }
 
     /// Returns the context for reading skills, if the rules allow this call of the tool.

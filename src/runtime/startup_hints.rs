@@ -40,13 +40,13 @@ impl Runtime {
     /// Like [`startup_hints`](Self::startup_hints), in the language of a client with another
     /// environment. A language added within the last minute may be missing; a newly installed
     /// server counts at once.
-    pub(crate) fn startup_hints_in(&self, speech: SpokenLanguage) -> Vec<String> {
-        servers::startup_hints(&self.context, self.languages(), speech)
+    pub(crate) fn startup_hints_in(&self, locale: SpokenLanguage) -> Vec<String> {
+        servers::startup_hints(&self.context, self.languages(), locale)
     }
 
     /// Like [`startup_hints_in`](Self::startup_hints_in), for the languages that a question
     /// concerns.
-    pub(crate) fn startup_hints_about(&self, about: &AskedAbout, speech: SpokenLanguage) -> Vec<String> {
+    pub(crate) fn startup_hints_about(&self, about: &AskedAbout, locale: SpokenLanguage) -> Vec<String> {
         let mut languages = Vec::new();
         match about {
             AskedAbout::Workspace => languages = self.languages(),
@@ -58,7 +58,7 @@ impl Runtime {
                 paths.iter().for_each(|path| languages.extend(self.languages_of(path)))
             }
         }
-        servers::startup_hints(&self.context, languages, speech)
+        servers::startup_hints(&self.context, languages, locale)
     }
 
     /// Starts the servers of the workspace's main languages in the background. Reads the disk.

@@ -45,7 +45,7 @@ impl Runtime {
     {
         let name = tool.card().name;
         let arguments = serde_json::to_value(&args).map_err(|error| {
-            let what = format!("{name}: the arguments cannot be put into JSON: {error}");
+            let what = format!("{name}: the arguments cannot be written as JSON: {error}");
             ToolError::new(ErrorCode::InvalidArgs, what)
         })?;
         let outcome = TypedOutcome::<T>::default();
@@ -64,7 +64,7 @@ impl Runtime {
             Some(Err(error)) => Err(with_hook_notes(error, &hook_notes)),
             None if result.ok() => {
                 let output = serde_json::from_value(result.value).map_err(|error| {
-                    let what = format!("what a hook put in the place of {name}'s answer is none: {error}");
+                    let what = format!("the answer of {name} that a hook returned is invalid: {error}");
                     ToolError::new(ErrorCode::Internal, what)
                 })?;
                 Ok(TypedAnswer { output, hook_notes })
@@ -140,7 +140,7 @@ impl<T: Tool> PreparedRun for ObservedRun<'_, T> {
 /// Restores the error that a result was made from.
 pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
     let Value::Object(mut fields) = result.value else {
-        return ToolError::new(ErrorCode::Internal, "the call failed and did not say why");
+        return ToolError::new(ErrorCode::Internal, "the call failed without a reason");
     };
     let mut text = |key: &str| match fields.remove(key) {
         Some(Value::String(text)) => Some(text),
@@ -153,7 +153,7 @@ pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
         is_answer: result.is_answer,
         ..ToolError::new(
             code.unwrap_or(ErrorCode::Internal),
-            error.unwrap_or_else(|| "the call failed and did not say why".to_owned()),
+            error.unwrap_or_else(|| "the call failed without a reason".to_owned()),
         )
     };
     fields.remove("ok");
@@ -164,8 +164,8 @@ pub(super) fn to_tool_error(result: ToolResult) -> ToolError {
 /// Appends the messages of hooks to the hint of an error.
 fn with_hook_notes(mut error: ToolError, hook_notes: &[String]) -> ToolError {
     if !hook_notes.is_empty() {
-        let said = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();
-        error.hint = Some(said.join("; "));
+        let notes = error.hint.iter().cloned().chain(hook_notes.iter().cloned()).collect::<Vec<_>>();
+        error.hint = Some(notes.join("; "));
     }
     error
 }

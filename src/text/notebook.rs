@@ -26,7 +26,7 @@ pub(crate) struct Notebook<C = NotebookCell> {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NotebookError {
     /// Other JSON, or none.
-    #[error("its text is not a notebook's JSON: {0}")]
+    #[error("its text is not valid notebook JSON: {0}")]
     Json(#[from] serde_json::Error),
     /// An object without cells.
     #[error("its JSON has no `cells`")]

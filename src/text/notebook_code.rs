@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use super::notebook::{Notebook, NotebookError};
 use super::{Buffer, Range};
 
-/// Cell magics of IPython (`%%time`) below which the kernel's own language follows; below others it is another one.
+/// IPython's cell magics (`%%time`) that are followed by the kernel's own language; other magics
+/// are followed by another language.
 const CODE_MAGICS: [&str; 7] = ["capture", "prun", "pypy", "python", "python3", "time", "timeit"];
 
 /// The code of a notebook in the language of its kernel.
@@ -81,14 +82,16 @@ impl CodeCell {
         Ok(Self { number, buffer: Buffer::new(&text), spans, start })
     }
 
-    /// Returns true if a cell magic says that what follows is not in the kernel's language (`%%bash`).
+    /// Returns true if a cell magic (`%%bash`) states that the cell is not in the kernel's
+    /// language.
     fn is_of_other_language(&self) -> bool {
         let first = self.buffer.line(0).unwrap_or_default();
         let magic = first.strip_prefix("%%").and_then(|magic| magic.split_whitespace().next());
         magic.is_some_and(|magic| !CODE_MAGICS.contains(&magic))
     }
 
-    /// The source with `pass` for each line that only IPython reads (`%matplotlib inline`, `!ls`, `help?`).
+    /// The source with `pass` for each line of IPython's own syntax (`%matplotlib inline`, `!ls`,
+    /// `help?`).
     pub(crate) fn without_commands(&self) -> String {
         let text = self.buffer.to_string();
         let lines = text.split_inclusive('\n').map(|line| {
@@ -115,8 +118,8 @@ impl CodeCell {
     }
 }
 
-/// Returns true if a line of code, without the space around it, is a command of IPython. An operator at the start of a
-/// continued line has a space behind it.
+/// Returns true if a trimmed line of code is an IPython command. An operator at the start of a
+/// continued line has a space after it.
 fn is_command(code: &str) -> bool {
     let names = |text: &str| text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.'));
     let is_magic =
@@ -155,7 +158,8 @@ fn escape_length(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Of the word `wanted` in the code cells of `json`: the cell, and what stands in the JSON at the range that it is mapped to.
+    /// Finds `wanted` in the code cells of `json`: the cell, its position, and the text in the JSON
+    /// at the mapped range.
     fn found<'j>(json: &'j str, wanted: &str) -> (usize, (u32, u32), &'j str) {
         let code = NotebookCode::parse(json).expect("a notebook");
         let file = Buffer::new(json);
@@ -215,7 +219,7 @@ mod tests {
         assert_eq!(refused("{}"), "its JSON has no `cells`");
         for broken in ["", "[", "{\"cells\": [{\"source\": 3}]}", "{\"cells\": [{\"source\": \"\\ud83e\"}]}"]
         {
-            assert!(refused(broken).starts_with("its text is not a notebook's JSON: "), "{broken}");
+            assert!(refused(broken).starts_with("its text is not valid notebook JSON: "), "{broken}");
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A place between two characters: 0-based line, 0-based character counted in Unicode scalar values.
+/// A position between two characters: 0-based line, 0-based character in Unicode scalar values.
 ///
 /// This is the position of tool calls and answers, whatever encoding a language server negotiated.
 #[derive(
@@ -31,7 +31,7 @@ impl Position {
     }
 }
 
-/// A half-open stretch of text: `end` is the first position that does not belong to it.
+/// A half-open range of text: `end` is the first position outside.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize, JsonSchema,
 )]

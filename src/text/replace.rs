@@ -51,7 +51,7 @@ pub(crate) enum ReplaceError {
     #[error("no replacement was given; give at least one with `old` and `new`")]
     None,
     /// The list has more replacements than the limit.
-    #[error("{count} replacements are more than the {MAX_REPLACEMENTS} that are made at once; split them")]
+    #[error("{count} replacements exceed the limit of {MAX_REPLACEMENTS}; split them")]
     TooMany {
         /// The number of replacements.
         count: usize,
@@ -281,7 +281,7 @@ fn trigrams(line: &str) -> impl Iterator<Item = [char; 3]> {
 }
 
 fn nearest_text_hint(nearest: Option<&NearestText>) -> String {
-    let Some(near) = nearest else { return "; read the file and give its text as it is".to_owned() };
+    let Some(near) = nearest else { return "; read the file and copy its exact text".to_owned() };
     let found = near.text.get(near.differs_at - near.line);
     let found = found.map_or_else(String::new, |found| format!(" but is `{found}`"));
     format!(

@@ -61,11 +61,11 @@ fn truncation_prefix(text: &str, most: usize) -> Option<&str> {
     if text.len() <= most {
         return None;
     }
-    let room = &text[..text.floor_char_boundary(most)];
-    let from = room.floor_char_boundary(room.len() - room.len() / LINE_END_SEARCH_DIVISOR);
-    Some(match room[from..].rfind('\n') {
-        Some(end) => &room[..=from + end],
-        None => room,
+    let kept = &text[..text.floor_char_boundary(most)];
+    let from = kept.floor_char_boundary(kept.len() - kept.len() / LINE_END_SEARCH_DIVISOR);
+    Some(match kept[from..].rfind('\n') {
+        Some(end) => &kept[..=from + end],
+        None => kept,
     })
 }
 

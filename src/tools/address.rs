@@ -15,10 +15,10 @@ use super::target::{Target, path_of};
 use crate::policy::request::CallSubjects;
 use crate::text::Position;
 
-/// What is asked about.
+/// The address of a symbol or position.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Address {
-    /// Optional with a unique `symbol`.
+    /// Optional if `symbol` is unique.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// 0-based.
@@ -27,7 +27,7 @@ pub(crate) struct Address {
     /// 0-based column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub character: Option<u32>,
-    /// Name, as `Class.method`.
+    /// Symbol, like `Class.method`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
     /// Instead of these: `path:line:column`, 1-based.
@@ -69,7 +69,7 @@ impl Address {
         let path = self.file();
         if let Some(at) = self.at.as_deref().filter(|at| !at.is_empty()) {
             if self.line.is_some() || self.character.is_some() || self.symbol.is_some() {
-                let what = "`at` is a whole place: give it without `line`, `character` and `symbol`";
+                let what = "`at` is a complete position: omit `line`, `character` and `symbol`";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
             return place_at(context, path, at);
@@ -87,7 +87,7 @@ impl Address {
             }
             (None, None, None, Some(name)) => Target::Name(name.to_owned()),
             (None, Some(_), _, _) | (None, _, Some(_), _) => {
-                return Err(missing_argument("`path`, for `line` counts in a file"));
+                return Err(missing_argument("`path` for `line`"));
             }
             (Some(_), None, Some(_), _) => return Err(missing_argument("`line` beside `character`")),
             (Some(_), Some(_), None, None) => {

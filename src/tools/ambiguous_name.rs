@@ -76,9 +76,7 @@ impl Context {
                         let (path, at) = &places[*one];
                         let taken = format!("{}:{}", path.display(), LineColumn::from(*at));
                         let listed = self.list_candidates(name, &others).await;
-                        Some(format!(
-                            "`{name}` is taken for the one at {taken}; the name also means {listed}"
-                        ))
+                        Some(format!("`{name}` was resolved to {taken}; other matches: {listed}"))
                     }
                 };
                 Ok((*one, note))
@@ -86,10 +84,9 @@ impl Context {
             _ => {
                 let within = file.map_or_else(|| "this workspace".to_owned(), WorkspacePath::display);
                 let (count, candidates) = (places.len(), self.list_candidates(name, places).await);
-                let error = format!("`{name}` means {count} symbols in {within}: {candidates}");
-                Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(
-                    "give the place of the one meant, FILE:LINE:COLUMN, or qualify the name: Class.method",
-                ))
+                let error = format!("`{name}` matches {count} symbols in {within}: {candidates}");
+                Err(ToolError::new(ErrorCode::InvalidArgs, error)
+                    .with_hint("give FILE:LINE:COLUMN, or a qualified name: Class.method"))
             }
         }
     }

@@ -11,17 +11,18 @@ pub use super::symbol_item::SymbolItem;
 use crate::hints;
 use crate::text::{Position, Range};
 
-/// How far an answer can be relied on.
+/// The reliability of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// All servers asked answered about the text as it is now.
+    /// All servers asked answered about the current text.
     Complete,
-    /// True as far as it goes: an index is still moving, or one of several servers is silent.
+    /// Correct but possibly incomplete: an index is still being built, or one of several servers is
+    /// silent.
     Partial,
-    /// Asked, and nothing came in time. Never to be read as "clean" or "none".
+    /// No server answered in time. Must not be read as "clean" or "none".
     NoData,
-    /// No server answered: what follows is text search.
+    /// No server answered: the results come from text search.
     Hints,
 }
 
@@ -41,27 +42,27 @@ impl Verdict {
     }
 }
 
-/// What became of the server that was asked.
+/// The state of a server that was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerState {
-    /// It answers, and its index is whole.
+    /// The server answers, and its index is complete.
     Ready,
-    /// It answers, and its index is still moving.
+    /// The server answers, and its index is still being built.
     Indexing,
-    /// It is being started.
+    /// The server is starting.
     Starting,
-    /// It is not installed, or no server is known for the language.
+    /// The server is not installed, or no server is known for the language.
     Missing,
-    /// It ended, or could not be started.
+    /// The server ended or failed to start.
     Crashed,
-    /// It runs, and answered with an error or with what cannot be understood.
+    /// The server answered with an error or with data that cannot be decoded.
     Failed,
-    /// It did not answer in time.
+    /// The server did not answer in time.
     Timeout,
-    /// Settings or missing trust keep it from being started.
+    /// Settings or missing trust prevent the start.
     Disabled,
-    /// It does not offer what was asked.
+    /// The server does not support the request.
     Unsupported,
 }
 
@@ -70,23 +71,24 @@ pub enum ServerState {
 pub struct ServerStatus {
     /// The language's key in the catalogue; "unknown" for a file of no known language.
     pub language: String,
-    /// The server's key in the catalogue; empty where there is none for the language.
+    /// The server's key in the catalogue; empty if the language has no server.
     pub server: String,
-    /// What became of it.
+    /// The server's state.
     pub state: ServerState,
-    /// More: progress, an exit status with the last lines of stderr, what was left out for want of trust.
+    /// Details: progress, an exit status with the last lines of stderr, settings ignored for lack
+    /// of trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The command that installs it.
+    /// The command that installs the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
-    /// How to get a better answer.
+    /// The way to a better answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The same by our own installer.
+    /// The same installation with `lsp-tools install`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<String>,
-    /// How long this answer waited for it, in milliseconds; absent below a second.
+    /// Milliseconds this answer waited for the server; absent below 1000.
     #[serde(default, skip_serializing_if = "is_short_wait")]
     pub waited_ms: u64,
 }
@@ -106,12 +108,12 @@ pub struct Resolved {
     pub(crate) searched: bool,
 }
 
-/// Where the name stands that a question was taken to be about.
+/// The name that a question was resolved to, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ResolvedAddress<'a> {
     /// Relative to the workspace; absolute for a file outside.
     path: Cow<'a, str>,
-    /// Where it begins.
+    /// The start of the name.
     at: ShortRange,
     /// The name.
     symbol: Cow<'a, str>,
@@ -153,25 +155,27 @@ impl JsonSchema for Resolved {
     }
 }
 
-/// A successful answer of a language tool: its own `output`, flattened, and how far it can be relied on.
+/// A successful answer of a language tool: its `output`, flattened, the server's state and the
+/// verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer<T> {
     /// Always true; a failure is a [`ToolError`](super::error::ToolError).
     pub ok: bool,
-    /// What the tool found.
+    /// The tool's own output.
     #[serde(flatten)]
     pub output: T,
-    /// What was asked about, where the question did not give its very place.
+    /// The resolved name, if the question gave no exact position.
     #[serde(default, skip_serializing_if = "Resolved::is_as_asked")]
     pub resolved: Option<Resolved>,
-    /// The server that matters most for this answer.
+    /// The most important server for this answer.
     pub server_status: ServerStatus,
-    /// Each server, where several serve the file.
+    /// Every server, if several serve the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub servers: Vec<ServerStatus>,
-    /// How far to rely on it.
+    /// The reliability of the answer.
     pub verdict: Verdict,
-    /// What else is worth knowing, in sentences (waits of unknown sufficiency, values the server got wrong).
+    /// Further notes, in sentences: waits that may have been too short, invalid values of the
+    /// server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -225,33 +229,34 @@ impl<T> Answer<T> {
     }
 }
 
-/// `lsp_hover`.
+/// The output of `lsp_hover`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HoverOutput {
-    /// Markdown; empty where there is nothing to say.
+    /// Markdown; empty if the server has no information.
     pub contents: String,
-    /// The text it speaks of.
+    /// The described text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<Range>,
-    /// Hints only: where the likely definition is, best first.
+    /// Hints only: likely definitions, best first.
     #[serde(default, skip_serializing_if = "<[Place]>::is_empty")]
     pub candidates: Places,
 }
 
-/// `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`.
+/// The output of `lsp_definition`, `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`
+/// and `lsp_references`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationsOutput {
-    /// `lsp_definition` only: the first of them, as LSP has it.
+    /// `lsp_definition` only: the first location, in LSP's shape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub location: Option<LspLocation>,
-    /// All of them, sorted by file and position (hints: best first).
+    /// All locations, sorted by file and position (hints: best first).
     pub locations: Places,
-    /// How many there are in all.
+    /// The total number of locations.
     pub count: usize,
-    /// Whether `locations` leaves some out.
+    /// True if there are more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
-    /// `lsp_definition` with `body`: the source of the first of them, where it lies in the workspace.
+    /// `lsp_definition` with `body`: the source of the first location, if it is in the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<DefinitionBody>,
 }
@@ -259,48 +264,48 @@ pub struct LocationsOutput {
 /// The source of a definition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DefinitionBody {
-    /// From its first to its last character.
+    /// The range of the definition.
     #[serde(rename = "at", with = "short_range")]
     #[schemars(with = "ShortRange")]
     pub range: Range,
-    /// Whole lines.
+    /// The whole lines.
     pub text: String,
 }
 
-/// A location of the protocol.
+/// A location in LSP's shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LspLocation {
     /// The document's URI.
     pub uri: String,
-    /// Where in it, 0-based, in Unicode scalar values.
+    /// The range, 0-based, in Unicode scalar values.
     pub range: Range,
 }
 
-/// One finding, as answers give it.
+/// A diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticItem {
     /// Relative to the workspace.
     pub path: String,
-    /// Where.
+    /// The range of the diagnostic.
     #[serde(rename = "at", with = "short_range")]
     #[schemars(with = "ShortRange")]
     pub range: Range,
-    /// How bad.
+    /// The severity.
     pub severity: crate::lsp::model::Severity,
     /// The rule's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The checker, where it is not the server itself.
+    /// The checker, if it is not the server itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The server's key; "syntax" where tree-sitter found it without a server.
+    /// The server's key; "syntax" if tree-sitter found it without a server.
     pub server: String,
-    /// What is wrong.
+    /// The message.
     pub message: String,
-    /// The function or type around it, with what that lies in; `cell 2` of a notebook.
+    /// The enclosing function or type, qualified; `cell 2` in a notebook.
     #[serde(default, rename = "in", skip_serializing_if = "Option::is_none")]
     pub enclosing: Option<String>,
-    /// Other places that explain it.
+    /// Related locations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<RelatedItem>,
 }
@@ -312,59 +317,60 @@ impl DiagnosticItem {
     }
 }
 
-/// A place that explains a diagnostic.
+/// A related location of a diagnostic.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RelatedItem {
-    /// Where.
+    /// The location.
     #[serde(flatten)]
     pub place: Place,
-    /// What about it.
+    /// The message about it.
     pub message: String,
 }
 
-/// How one file of a check fared, where several were asked about.
+/// The verdict for one of several files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileVerdict {
     /// Relative to the workspace.
     pub path: String,
-    /// How far its diagnostics can be relied on.
+    /// The reliability of the file's diagnostics.
     pub verdict: Verdict,
-    /// Why not complete.
+    /// The reason, if not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// `lsp_diagnostics`.
+/// The output of `lsp_diagnostics`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DiagnosticsOutput {
     /// Sorted by file and position.
     pub diagnostics: Vec<DiagnosticItem>,
-    /// How many there are in all, at or above the severity floor.
+    /// The total number at or above the severity floor.
     pub count: usize,
-    /// Whether `diagnostics` leaves some out.
+    /// True if there are more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
-    /// How many files were asked about.
+    /// The number of files asked about.
     pub files: usize,
-    /// How many of them nothing has looked at: there is no server for their languages, and no parser.
+    /// The number of these files that nothing checked: no server and no parser for their languages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unchecked: usize,
     /// The files whose verdict is not `complete`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incomplete: Vec<FileVerdict>,
-    /// The files asked about, relative to the workspace; for callers in this process alone, since the list is long.
+    /// The files asked about, relative to the workspace; only for callers in this process, since
+    /// the list is long.
     #[serde(skip)]
     pub looked_at: Vec<String>,
 }
 
-/// `lsp_symbols`.
+/// The output of `lsp_symbols`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SymbolsOutput {
     /// The outline as a tree, or workspace matches, best first.
     pub symbols: Vec<SymbolItem>,
-    /// How many there are in all, children included.
+    /// The total number, children included.
     pub count: usize,
-    /// Whether `symbols` leaves some out.
+    /// True if there are more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }
@@ -372,93 +378,93 @@ pub struct SymbolsOutput {
 /// A caller, callee, supertype or subtype.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HierarchyItem {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is, in LSP's words.
+    /// LSP's symbol kind.
     pub kind: String,
-    /// More, as the server puts it.
+    /// The server's detail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Where its name stands.
+    /// The position of the name.
     #[serde(flatten)]
     pub place: Place,
-    /// Where the calls are: in this item's file for callers, in its parent's for callees.
+    /// The call sites: in this item's file for callers, in its parent's for callees.
     #[serde(default, with = "short_range::positions", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<ShortRange>")]
     pub sites: Vec<Position>,
     /// The next level.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<HierarchyItem>,
-    /// The next level was left out (seen before, too deep, out of time).
+    /// The next level is omitted: visited before, too deep, or out of time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cut: bool,
 }
 
-/// `lsp_calls`, `lsp_types`.
+/// The output of `lsp_calls` and `lsp_types`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HierarchyOutput {
     /// "incoming"/"outgoing" calls, "supertypes"/"subtypes".
     pub direction: String,
-    /// What was asked about, each with its tree.
+    /// The resolved items, each with its tree.
     pub items: Vec<HierarchyItem>,
-    /// How many nodes below `items` there are.
+    /// The number of nodes below `items`.
     pub count: usize,
 }
 
-/// One signature.
+/// A signature.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SignatureItem {
-    /// The whole of it.
+    /// The whole signature.
     pub label: String,
     /// Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation: Option<String>,
-    /// Its parameters.
+    /// The parameters.
     pub parameters: Vec<String>,
-    /// 0-based parameter at the position.
+    /// The 0-based parameter at the position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_parameter: Option<u32>,
-    /// The server takes this one for the call.
+    /// True for the signature that the server selects for the call.
     pub active: bool,
 }
 
-/// `lsp_signature`.
+/// The output of `lsp_signature`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SignaturesOutput {
-    /// The server's order.
+    /// In the server's order.
     pub signatures: Vec<SignatureItem>,
 }
 
-/// One completion.
+/// A completion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionItem {
-    /// What is shown and, unless `insert` differs, typed.
+    /// The displayed text, inserted unless `insert` differs.
     pub label: String,
-    /// What it is, in LSP's words.
+    /// LSP's completion kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// More (a type).
+    /// The server's detail, such as a type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Markdown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub documentation: Option<String>,
-    /// What is typed, where it is not `label`.
+    /// The inserted text, if it is not `label`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insert: Option<String>,
-    /// The server advises against it.
+    /// True if the server marks it as deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
 }
 
-/// `lsp_completion`.
+/// The output of `lsp_completion`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionsOutput {
-    /// Best first, in the server's order.
+    /// In the server's order, best first.
     pub items: Vec<CompletionItem>,
-    /// How many there are in all.
+    /// The total number.
     pub count: usize,
-    /// Whether `items` leaves some out.
+    /// True if there are more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }

@@ -223,14 +223,14 @@ fn write_delta(findings: &[Value], indent: usize, out: &mut String) {
                 at.truncate(at.find('-').unwrap_or(at.len()));
             }
             let finding = Value::Object(finding);
-            let said = words(&finding);
-            if above.as_ref() == Some(&said) && finding.get("help").is_none() {
+            let line = words(&finding);
+            if above.as_ref() == Some(&line) && finding.get("help").is_none() {
                 let at = finding["at"].as_str().unwrap_or_default();
                 let _ = writeln!(out, "{}{at} the same", "  ".repeat(indent + 1));
             } else {
                 write_list_item(&finding, indent + 1, out);
             }
-            above = Some(said);
+            above = Some(line);
         }
     }
 }
@@ -331,7 +331,7 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
 fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static str> {
     let path = map.get("path").and_then(Value::as_str);
     let number = |key: &str| map.get(key).filter(|_| path.is_some()).and_then(Value::as_u64);
-    let (mut said, place) = match (map.get("at"), number("line"), number("column")) {
+    let (mut used_keys, place) = match (map.get("at"), number("line"), number("column")) {
         (Some(Value::String(at)), ..) => (vec!["at"], Some(at.clone())),
         (Some(Value::Array(starts)), ..) if starts.iter().all(Value::is_string) => {
             let starts: Vec<&str> = starts.iter().filter_map(Value::as_str).collect();
@@ -349,8 +349,8 @@ fn write_location(map: &Map<String, Value>, out: &mut String) -> Vec<&'static st
         out.push(':');
     }
     out.push_str(&place.unwrap_or_default());
-    said.extend(path.map(|_| "path"));
-    said
+    used_keys.extend(path.map(|_| "path"));
+    used_keys
 }
 
 /// A protocol range in short 1-based form; `None` for other objects.

@@ -33,13 +33,13 @@ pub(crate) struct BashArgs {
     /// For /bin/sh -lc.
     #[schemars(length(min = 1))]
     pub command: String,
-    /// Milliseconds (120000).
+    /// Timeout in milliseconds (120000).
     #[schemars(range(min = 1))]
     pub timeout_ms: Option<u64>,
-    /// Keep it running; answers an `id` for `bash_output` and `bash_kill`.
+    /// Keep it running; returns an `id` for `bash_output` and `bash_kill`.
     #[serde(default)]
     pub background: bool,
-    /// Report what it broke.
+    /// Report new diagnostics.
     #[serde(default)]
     pub diagnostics: bool,
     /// Keep escape sequences.
@@ -50,27 +50,27 @@ pub(crate) struct BashArgs {
 /// The answer of `bash`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct BashOutput {
-    /// False where its time was up.
+    /// False after a timeout.
     pub ok: bool,
     /// The command line.
     pub command: String,
-    /// How it ended, or the id of what was started.
+    /// The result, or the id of the started command.
     #[serde(flatten)]
     pub outcome: BashOutcome,
-    /// What keeps its writes to the workspace and temporary folders.
+    /// The mechanism that limits writes to the workspace and temporary folders.
     pub sandbox: Enforced,
-    /// Why package managers could write no cache.
+    /// The reason why package managers could not write caches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_caches: Option<String>,
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum BashOutcome {
-    /// It has ended.
+    /// The command ended.
     Ended(Box<EndedOutput>),
-    /// It runs in the background.
+    /// The command runs in the background.
     Started {
         /// For `bash_output` and `bash_kill`.
         id: String,
@@ -80,46 +80,46 @@ pub(crate) enum BashOutcome {
 /// A command that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct EndedOutput {
-    /// Its status; 128 + n where signal n ended it, 124 where its time was up.
+    /// Exit status; 128 + n after signal n, 124 after a timeout.
     pub exit_code: i32,
-    /// What it wrote.
+    /// The output.
     #[serde(flatten)]
     pub written: Written,
-    /// How long it ran.
+    /// The run time in milliseconds.
     pub duration_ms: u64,
-    /// Files of the workspace that changed while it ran; ignored ones are not among them.
+    /// Workspace files that changed during the run, except ignored ones.
     pub changed: Vec<BashFileChange>,
-    /// More files changed, or changes may have been missed.
+    /// True if more files changed, or changes may have been missed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_truncated: bool,
-    /// What it broke and mended, where it changed files or that was asked for.
+    /// The diagnostics added and removed, if files changed or the caller requested them.
     #[serde(flatten)]
     pub judgement: Option<EditJudgement>,
-    /// Why `ok` is false.
+    /// The reason why `ok` is false.
     #[serde(flatten)]
     pub failure: Option<BashFailure>,
 }
 
-/// What a command wrote since it was last asked.
+/// The output of a command since the last request.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Written {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
     pub stderr: String,
-    /// Some of it was left out.
+    /// True if output was omitted.
     pub truncated: bool,
-    /// How many bytes, as the command wrote them.
+    /// The omitted bytes of raw output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<OmittedBytes>,
 }
 
-/// How many bytes of each stream an answer leaves out.
+/// The number of omitted bytes of each stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct OmittedBytes {
-    /// Of standard output.
+    /// Bytes of standard output.
     pub stdout: u64,
-    /// Of standard error.
+    /// Bytes of standard error.
     pub stderr: u64,
 }
 
@@ -128,30 +128,30 @@ pub(crate) struct OmittedBytes {
 pub(crate) struct BashFileChange {
     /// Relative path.
     pub path: String,
-    /// What happened to it.
+    /// The change.
     pub operation: BashFileOperation,
 }
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum BashFileOperation {
-    /// It was not there before.
+    /// The file is new.
     Created,
-    /// Its content may be another.
+    /// The content may have changed.
     Modified,
-    /// It is not there any more.
+    /// The file is gone.
     Deleted,
 }
 
-/// What every failure says.
+/// The fields of a failure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct BashFailure {
-    /// The kind: `timeout`.
+    /// The error code: `timeout`.
     pub code: String,
-    /// What was wrong.
+    /// The error message.
     pub error: String,
-    /// What to do about it.
+    /// The suggested action.
     pub hint: String,
 }
 
@@ -277,7 +277,7 @@ fn failure(ended: CommandEnd, wanted: Duration, limit: Duration) -> Option<BashF
         let left = match ended.left {
             0 => String::new(),
             left => {
-                format!("; {left} of its processes could not be ended in time, and still are being ended")
+                format!("; {left} of its processes have not ended yet")
             }
         };
         BashFailure {

@@ -24,34 +24,34 @@ pub(crate) struct BashOutputArgs {
     pub wait_ms: Option<u64>,
 }
 
-/// Whether a command in the background still runs.
+/// The state of a background command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum BashRunState {
-    /// It runs.
+    /// Running.
     Running,
-    /// It has ended by itself.
+    /// Ended by itself.
     Exited,
-    /// Its time was up.
+    /// Ended by the timeout.
     TimedOut,
-    /// It was ended.
+    /// Killed.
     Killed,
 }
 
-/// A command in the background.
+/// The report on a background command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct RunReport {
     /// Its id.
     pub id: String,
-    /// Whether it still runs.
+    /// The state.
     pub state: BashRunState,
-    /// Its status, once it has ended; 128 + n where signal n ended it, 124 where its time was up.
+    /// Exit status, once ended; 128 + n after signal n, 124 after a timeout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// What it wrote since it was last asked.
+    /// The output since the last request.
     #[serde(flatten)]
     pub written: Written,
-    /// How long it has run.
+    /// The run time so far, in milliseconds.
     pub duration_ms: u64,
 }
 
@@ -84,7 +84,7 @@ impl Tool for BashOutputTool {
     type Output = RunReport;
 
     fn card(&self) -> Card {
-        let description = "State of a background command of `bash`, and its output since last asked.";
+        let description = "State of a background command of `bash`, and its output since the last call.";
         let mut card = Card::reading("bash_output", "Output of a background command", description);
         // Each part of the output is returned only once.
         card.idempotent = false;

@@ -28,7 +28,7 @@ pub(crate) struct ChangedFilesArgs {
     pub source_control_state: Option<SourceControlState>,
 }
 
-/// Which lists are wanted.
+/// The selection of lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -49,14 +49,14 @@ pub(crate) enum SourceControlState {
 pub(crate) struct ChangedFile {
     /// Relative to the workspace.
     pub path: String,
-    /// What happened to it.
+    /// The kind of change.
     pub change: GitChangeKind,
-    /// Where it was before it was renamed or copied.
+    /// The former path of a renamed or copied file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
 }
 
-/// What changed; a list that was not asked for is not there.
+/// The changed files; lists that were not requested are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct ChangedFilesOutput {
     /// The top of the repository's work tree, relative to the workspace (`.`, `sub`, `..`).
@@ -67,12 +67,12 @@ pub(crate) struct ChangedFilesOutput {
     /// Between the index and the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unstaged: Option<Vec<ChangedFile>>,
-    /// Known to git neither as tracked nor as ignored.
+    /// Neither tracked nor ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untracked: Option<Vec<String>>,
-    /// Entries of all these lists, also those left out.
+    /// The number of entries in all these lists, omitted ones included.
     pub count: usize,
-    /// Some are left out.
+    /// True if entries are omitted.
     pub has_more: bool,
 }
 

@@ -132,7 +132,7 @@ impl Context {
         });
         looked.await.unwrap_or(true).then(|| {
             let (place, server) = (address_of(&place.path, place.position), session.server());
-            format!("{place} stands in conditional code, which {server} may leave out in its configuration")
+            format!("{place} is in conditional code, which {server} may skip in its configuration")
         })
     }
 
@@ -143,12 +143,12 @@ impl Context {
         (path, position): (&WorkspacePath, Position),
         until: Instant,
     ) -> ProbeOutcome {
-        let asked = async {
-            let _viewing = session.enter_view(&self.view, until).await?;
+        let request = async {
+            let _view_guard = session.enter_view(&self.view, until).await?;
             session.hover(path, position, until).await
         };
-        match asked.await {
-            Ok(said) if said.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {
+        match request.await {
+            Ok(answer) if answer.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {
                 ProbeOutcome::Known
             }
             Ok(_) => ProbeOutcome::LeftOut,
@@ -171,9 +171,9 @@ impl ConditionalUses {
     /// The sentence for answers, such as "stands in code that clangd leaves out in its
     /// configuration: a.c:3, b.c:8 and 2 more".
     pub(crate) fn sentence(&self, server: &str) -> Option<String> {
-        let code = format!("in code that {server} leaves out in its configuration");
+        let code = format!("in code that {server} skips in its configuration");
         if self.left_out.is_empty() {
-            return self.is_cut.then(|| format!("may stand {code}: not all of that was looked at"));
+            return self.is_cut.then(|| format!("may occur {code}: not all of it was checked"));
         }
         let places = self.left_out.iter().map(|place| address_of(&place.path, place.position));
         let places = abbreviate_list(places, self.left_out.len(), MAX_NAMED_PLACES);

@@ -63,19 +63,17 @@ fn check_contents(
     while let Some(folder) = folders.pop() {
         let query =
             ListQuery { under: folder.clone(), recursive: false, max: usize::MAX, deadline: until.clone() };
-        let unseen = |why: String| {
-            let error = format!(
-                "rules about paths hold for what lies in `{}`, and {why}; nothing was changed",
-                top.display()
-            );
-            ToolError::new(ErrorCode::Denied, error).with_hint("name what you mean file by file")
+        let unseen = |reason: String| {
+            let error =
+                format!("rules apply to paths in `{}`, and {reason}; nothing was changed", top.display());
+            ToolError::new(ErrorCode::Denied, error).with_hint("name the files one by one")
         };
         let listing = context.workspace.list(&query).map_err(|error| unseen(error.to_string()))?;
         if listing.hidden > 0 {
             return Err(unseen(format!("`{}` has files that a rule keeps from this call", folder.display())));
         }
         if listing.timed_out || until.is_over() {
-            return Err(unseen("it could not be looked through in time".to_owned()));
+            return Err(unseen("it could not be searched in time".to_owned()));
         }
         for entry in listing.entries {
             let moved = destination.and_then(|destination| {
@@ -83,8 +81,8 @@ fn check_contents(
                 destination.join(rest.to_str()?).ok()
             });
             let names = [Some(entry.path.clone()), moved].into_iter().flatten().collect();
-            if let Some(why) = context.limits.forbids_by_rule(names) {
-                return Err(ToolError::new(ErrorCode::Denied, why));
+            if let Some(reason) = context.limits.forbids_by_rule(names) {
+                return Err(ToolError::new(ErrorCode::Denied, reason));
             }
             if entry.kind == EntryKind::Directory {
                 folders.push(entry.path);

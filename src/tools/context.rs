@@ -181,9 +181,9 @@ impl Context {
         for path in paths {
             let Some(unsaved) = self.view.unsaved(path) else { continue };
             if self.saved_text(path).ok().is_none_or(|saved| *saved != **unsaved.text()) {
-                let error = format!("{} has unsaved text that is not what is on disk", path.display());
+                let error = format!("{} has unsaved text that differs from the disk", path.display());
                 return Err(ToolError::new(ErrorCode::Conflict, error)
-                    .with_hint("save it, or give the unsaved text up, and then edit the file"));
+                    .with_hint("save or discard the unsaved text, then edit the file"));
             }
         }
         Ok(())
@@ -200,7 +200,7 @@ impl Context {
         let mut all: Vec<WorkspacePath> = paths.cloned().collect();
         all.extend(all.clone().iter().filter_map(|path| self.workspace.resolve_links(path)));
         match self.limits.denial_reason(all) {
-            Some(why) => Err(ToolError::new(ErrorCode::Denied, why)),
+            Some(reason) => Err(ToolError::new(ErrorCode::Denied, reason)),
             None => Ok(()),
         }
     }
@@ -413,8 +413,8 @@ impl Context {
                 let Some(wanted) = wanted else { continue };
                 let item = self.installs.install(self, &wanted).await?;
                 if matches!(item.state, InstallState::Failed | InstallState::Manual) {
-                    let why = item.detail.unwrap_or_else(|| format!("{server} was not installed"));
-                    return Err(ToolError::new(ErrorCode::ServerMissing, why));
+                    let reason = item.detail.unwrap_or_else(|| format!("{server} was not installed"));
+                    return Err(ToolError::new(ErrorCode::ServerMissing, reason));
                 }
             }
         }
@@ -431,17 +431,17 @@ impl Context {
         let started = Instant::now();
         self.start_linters_beside(server, subject);
         let session = self.manager.session_for(server, &subject.path, &self.view, deadline).await;
-        session.map_err(|why| self.unavailable_status(server, subject, &why, started))
+        session.map_err(|reason| self.unavailable_status(server, subject, &reason, started))
     }
 
     fn unavailable_status(
         &self,
         server: &str,
         subject: &LanguageFile,
-        why: &SessionUnavailable,
+        reason: &SessionUnavailable,
         started: Instant,
     ) -> ServerStatus {
-        let state = match why {
+        let state = match reason {
             SessionUnavailable::Missing { .. } | SessionUnavailable::Unknown { .. } => ServerState::Missing,
             SessionUnavailable::Disabled { .. } => ServerState::Disabled,
             SessionUnavailable::Starting { .. } => ServerState::Starting,
@@ -449,9 +449,9 @@ impl Context {
         };
         let missing = state == ServerState::Missing;
         let mut status = self.status(server, subject, state, started);
-        status.detail = Some(match why {
+        status.detail = Some(match reason {
             SessionUnavailable::Missing { searched, .. } => searched.clone(),
-            _ => why.to_string(),
+            _ => reason.to_string(),
         });
         status.install = missing.then(|| self.install_command(server)).flatten();
         status.installer =
@@ -517,11 +517,11 @@ impl Context {
             None if subject.path.is_notebook() => {
                 status.state = ServerState::Unsupported;
                 format!(
-                    "{} is a notebook, and servers are asked only for its diagnostics",
+                    "{} is a notebook; servers are asked only for its diagnostics",
                     subject.path.display()
                 )
             }
-            None => format!("the language of {} is not known", subject.path.display()),
+            None => format!("the language of {} is unknown", subject.path.display()),
         });
         status
     }

@@ -33,7 +33,7 @@ const SELF_CONTAINED: [&str; 12] = [
 ];
 
 /// The reason that a change of a type may have effects at places without its name.
-pub(super) const INHERITED: &str = "what a type inherits is seen by all who have one, without its name";
+pub(super) const INHERITED: &str = "inherited members affect all users of a type, even without its name";
 
 /// A definition whose interface may have changed in an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,7 +95,7 @@ impl DeclarationChanges {
         if (is_unread(&edit.before, &before) || is_unread(&edit.after, &after))
             && !SELF_CONTAINED.contains(&language)
         {
-            self.mark_wide("what a changed file declares cannot be read from its text");
+            self.mark_wide("the declarations of a changed file cannot be parsed");
         }
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
         let (before, after) = (visible_symbols(&before), visible_symbols(&after));
@@ -138,7 +138,7 @@ impl DeclarationChanges {
         };
         for (name, _) in imports(was).difference(&imports(is)) {
             match name.as_str() {
-                "*" => self.mark_wide("all names that an import brought in are concerned"),
+                "*" => self.mark_wide("all imported names may be affected"),
                 _ => drop(self.imported.insert(name.clone())),
             }
         }
@@ -159,7 +159,7 @@ impl DeclarationChanges {
             self.names.insert(owner.name.clone());
         }
         if symbol.name.starts_with("__") && symbol.name.ends_with("__") && !makes {
-            self.mark_wide("what an operator means is seen by all who use it, without a name");
+            self.mark_wide("an operator affects all its users, even without a name");
         }
         let contract = owner
             .detail
@@ -167,7 +167,7 @@ impl DeclarationChanges {
             .is_some_and(|detail| ["Protocol", "ABC"].iter().any(|word| detail.contains(word)));
         if contract {
             self.names.insert(owner.name.clone());
-            self.mark_wide("what fits an interface is seen by all who pass something for it");
+            self.mark_wide("an interface affects all code that passes a value for it");
         }
     }
 
@@ -215,8 +215,8 @@ impl DeclarationChanges {
         }
     }
 
-    pub(super) fn mark_wide(&mut self, why: &str) {
-        self.wide_reason.get_or_insert_with(|| why.to_owned());
+    pub(super) fn mark_wide(&mut self, reason: &str) {
+        self.wide_reason.get_or_insert_with(|| reason.to_owned());
     }
 }
 

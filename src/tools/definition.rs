@@ -52,12 +52,12 @@ impl Definition {
     ) -> Result<Self, ToolError> {
         let resolved = found.resolved.as_ref().map(|resolved| resolved.place.clone());
         let is_asked = |place: &&Place| {
-            let asked = found.resolved.as_ref().map(|asked| &asked.place);
-            asked.is_some_and(|asked| asked.path == place.path && place.range.touches(asked.range.start))
+            let origin = found.resolved.as_ref().map(|origin| &origin.place);
+            origin.is_some_and(|origin| origin.path == place.path && place.range.touches(origin.range.start))
         };
-        let asked = found.output.locations.iter().find(is_asked);
-        let place = asked.or(found.output.locations.first()).cloned().or(resolved).ok_or_else(|| {
-            ToolError::new(ErrorCode::NotFound, "no name stands there")
+        let origin = found.output.locations.iter().find(is_asked);
+        let place = origin.or(found.output.locations.first()).cloned().or(resolved).ok_or_else(|| {
+            ToolError::new(ErrorCode::NotFound, "no name there")
                 .with_hint("give FILE:NAME, or the line and column of a name")
         })?;
         let path = context.workspace.path(place.path.as_ref()).ok();
@@ -67,7 +67,7 @@ impl Definition {
             }
             None => target.clone(),
         };
-        Ok(Self { place, path, target, is_asked: asked.is_some() })
+        Ok(Self { place, path, target, is_asked: origin.is_some() })
     }
 
     /// The whole lines of `range` in its file, without line ends; `None` if the file cannot be

@@ -21,11 +21,11 @@ use crate::workspace::edit::{EditPlan, PathPrecondition};
 pub(crate) struct DeleteArgs {
     /// A file, a link or a folder.
     pub path: String,
-    /// A folder with all that is in it.
+    /// A folder with its contents.
     pub recursive: Option<bool>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -38,7 +38,7 @@ impl Tool for DeleteTool {
     type Output = EditsOutput;
 
     fn card(&self) -> Card {
-        Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` brings it back.", Effect::Edit)
+        Card::new("delete", "Delete a file", "Deletes a file or folder. `undo` restores it.", Effect::Edit)
             .beyond_core()
             .destructive()
             .undoable()

@@ -12,42 +12,43 @@ use super::short_range::{self, ShortRange};
 use crate::lsp::model::Severity;
 use crate::text::{LineMap, Position};
 
-/// What an edit changed in the diagnostics.
+/// The diagnostics before and after an edit, compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DiagnosticsDelta {
     /// New errors and warnings, errors first.
     pub added: Vec<DeltaItem>,
-    /// Those beyond the first, in short.
+    /// Further new findings, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more: Vec<MoreItems>,
-    /// Neither has all of them.
+    /// True if `added` and `more` omit some.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
-    /// How many new remarks, hints and marks of unused code there are, which are not listed.
+    /// The number of new information and hint diagnostics and marks of unused code, which are not
+    /// listed.
     #[serde(default, skip_serializing_if = "super::answer::is_zero")]
     pub hints: usize,
-    /// How many there were before and are gone.
+    /// The number of findings that are gone.
     pub removed: usize,
-    /// The first of those.
+    /// The first findings that are gone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gone: Vec<DeltaItem>,
-    /// How many are as before, moved lines included.
+    /// The number of unchanged findings, moved lines included.
     pub unchanged: usize,
-    /// Errors in the files looked at, after the edit.
+    /// The number of errors in the checked files after the edit.
     pub errors: usize,
-    /// `complete` where every server answered for every file that the edit can concern; `no_data` is not "clean".
+    /// `complete` if every server answered for every affected file; `no_data` is not "clean".
     pub verdict: Verdict,
-    /// The state of the server that has not answered in time.
+    /// The state of the server that did not answer in time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<ServerState>,
-    /// The files looked at.
+    /// The checked files.
     pub files: Vec<String>,
-    /// Why not complete.
+    /// The reasons, if not complete.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// New findings of one kind in one file, by their places alone.
+/// New findings of one kind in one file, given by position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MoreItems {
     /// Relative to the workspace.
@@ -55,7 +56,7 @@ pub(crate) struct MoreItems {
     /// The rule's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Where they begin.
+    /// Their start positions.
     #[serde(with = "short_range::positions")]
     #[schemars(with = "Vec<ShortRange>")]
     pub at: Vec<Position>,
@@ -180,8 +181,8 @@ pub(crate) fn shorten(added: &mut Vec<DeltaItem>) -> (Vec<MoreItems>, bool) {
             }
         }
     }
-    let told: usize = more.iter().map(|known| known.at.len()).sum();
-    (more, told < beyond.len())
+    let listed: usize = more.iter().map(|known| known.at.len()).sum();
+    (more, listed < beyond.len())
 }
 
 #[cfg(test)]

@@ -162,7 +162,7 @@ pub(crate) async fn run(context: &Context) -> DoctorOutput {
         if let Some(located) = located
             && timeout_at(deadline, examine(context, &server, located, &mut report)).await.is_err()
         {
-            let message = format!("not looked at within {} s; give --timeout more", limit.as_secs_f32());
+            let message = format!("not checked within {} s; raise --timeout", limit.as_secs_f32());
             report.findings.push(DoctorFinding { message, fix: None });
         }
         servers.push(report);
@@ -186,15 +186,13 @@ fn sandbox_status(context: &Context) -> String {
                 CacheSharing::Private => "caches of their own",
                 CacheSharing::Shared => "your caches",
             };
-            format!(
-                "commands that tools run can write only the workspace, temporary folders and {caches} (Landlock)"
-            )
+            format!("sandbox: on (Landlock); writable: the workspace, temporary folders and {caches}")
         }
         Ok(Enforced::None) => match sandbox::status().files {
-            Ok(()) => "commands that tools run are not confined: `bash.sandbox` is off".to_owned(),
-            Err(why) => format!("commands that tools run are not confined: {why}"),
+            Ok(()) => "sandbox: off (`bash.sandbox`)".to_owned(),
+            Err(reason) => format!("sandbox: not available: {reason}"),
         },
-        Err(error) => format!("commands are not run: {error}"),
+        Err(error) => format!("commands do not run: {error}"),
     }
 }
 
@@ -220,12 +218,12 @@ fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Optio
             report.origin = Some(located.origin.to_string());
             (report, Some(located))
         }
-        Err(why) => {
+        Err(reason) => {
             // The absent program already shows that it is not installed. The reason that the
             // project's own server is not used needs a finding.
-            if !matches!(&why, SessionUnavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
+            if !matches!(&reason, SessionUnavailable::Missing { searched, .. } if !searched.contains("lsp-tools trust"))
             {
-                report.findings.push(DoctorFinding { message: why.to_string(), fix: None });
+                report.findings.push(DoctorFinding { message: reason.to_string(), fix: None });
             }
             report.install = context.install_command(key);
             report.installer = context.installer_command(key, server.first_language());
@@ -275,9 +273,9 @@ async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &Se
     let outcome = match context.session(key, subject, deadline).await {
         Err(status) => Err(status.detail.unwrap_or_default()),
         Ok(session) if server.features.navigation => {
-            let _viewing = session.enter_view(&View::disk(), deadline).await;
+            let _view_guard = session.enter_view(&View::disk(), deadline).await;
             match session.document_symbols(&subject.path, deadline).await {
-                Ok(asked) => Ok((format!("symbols {path}"), format!("{} symbols", asked.value.len()))),
+                Ok(answer) => Ok((format!("symbols {path}"), format!("{} symbols", answer.value.len()))),
                 Err(AskError::Request(error)) if error.is_unsupported() => {
                     Ok((format!("start {path}"), "it does not list symbols".to_owned()))
                 }
@@ -286,7 +284,7 @@ async fn probe(context: &Context, subject: &LanguageFile, key: &str, server: &Se
         }
         Ok(session) => match session.diagnostics(&subject.path, deadline).await {
             Ok(fresh) => match fresh.known {
-                DiagnosticsCompleteness::NoData(why) => Err(why),
+                DiagnosticsCompleteness::NoData(reason) => Err(reason),
                 DiagnosticsCompleteness::Complete | DiagnosticsCompleteness::Partial(_) => {
                     Ok((format!("check {path}"), format!("{} diagnostics", fresh.items.len())))
                 }

@@ -18,11 +18,11 @@ use crate::workspace::edit::{EditPlan, LineEnds};
 pub(crate) struct EditArgs {
     /// The file.
     pub path: String,
-    /// In order; all or none.
+    /// Applied in order; all or none.
     pub edits: Vec<OneEdit>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -31,9 +31,9 @@ pub(crate) struct EditArgs {
 pub(crate) struct OneEdit {
     /// Exact, unique text.
     pub old: String,
-    /// Its new text.
+    /// The new text.
     pub new: String,
-    /// Every occurrence.
+    /// Replace every occurrence.
     pub all: Option<bool>,
 }
 

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use super::answer::{ServerState, Verdict};
 use super::delta::DiagnosticsDelta;
 
-/// The judgement of an edit.
+/// The effect of an edit on the diagnostics, with the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct EditJudgement {
-    /// How far `diagnostics` can be relied on; `no_data` is not "clean".
+    /// The reliability of `diagnostics`; `no_data` is not "clean".
     pub verdict: Verdict,
-    /// What it broke and mended.
+    /// The diagnostics added and removed.
     pub diagnostics: EditDiagnostics,
 }
 
@@ -22,18 +22,19 @@ pub(crate) struct EditJudgement {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum EditDiagnostics {
-    /// The difference between before and after.
+    /// The comparison of before and after.
     Compared(Box<DiagnosticsDelta>),
-    /// There is no difference to tell.
+    /// The reason why there is no comparison.
     Stated(DiagnosticsStatement),
 }
 
 /// The reason why an edit was not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DiagnosticsStatement {
-    /// `no_data` where a server is to be asked, `hints` where there is none, `complete` where nothing changed.
+    /// `no_data` if a server must still be asked, `hints` if there is no server, `complete` if
+    /// nothing changed.
     pub verdict: Verdict,
-    /// The state of the server that has not answered.
+    /// The state of the server that did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<ServerState>,
     /// The reason in one sentence.
@@ -85,7 +86,7 @@ impl DiagnosticsStatement {
 
     /// The judgement of an edit that leaves every file unchanged.
     pub(crate) fn unchanged() -> Self {
-        let reason = "no file is different, so nothing is broken".to_owned();
+        let reason = "no file changed, so nothing is broken".to_owned();
         Self { verdict: Verdict::Complete, state: None, reason }
     }
 }
@@ -104,7 +105,7 @@ impl From<DiagnosticsDelta> for EditJudgement {
             return Self { verdict: delta.verdict, diagnostics: EditDiagnostics::Compared(Box::new(delta)) };
         }
         let reason = delta.notes.into_iter().next();
-        let reason = reason.unwrap_or_else(|| "not judged: no server gave diagnostics in time".to_owned());
+        let reason = reason.unwrap_or_else(|| "not checked: no server gave diagnostics in time".to_owned());
         DiagnosticsStatement { verdict: Verdict::NoData, state: delta.state, reason }.into()
     }
 }
@@ -132,10 +133,10 @@ mod tests {
 
     #[test]
     fn delta_without_data_becomes_a_statement_without_lists() {
-        let judgement = EditJudgement::from(delta(Verdict::NoData, &["not judged yet: s is starting"]));
+        let judgement = EditJudgement::from(delta(Verdict::NoData, &["not checked yet: s is starting"]));
         let value = serde_json::to_value(&judgement).unwrap();
         let told = serde_json::json!({
-            "verdict": "no_data", "state": "starting", "reason": "not judged yet: s is starting",
+            "verdict": "no_data", "state": "starting", "reason": "not checked yet: s is starting",
         });
         assert_eq!(value, serde_json::json!({"verdict": "no_data", "diagnostics": told}));
         assert_eq!(serde_json::from_value::<EditJudgement>(value).unwrap(), judgement);

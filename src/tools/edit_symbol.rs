@@ -19,20 +19,20 @@ use crate::workspace::edit::{EditPlan, LineEnds};
 /// The arguments of `edit_symbol`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct EditSymbolArgs {
-    /// Which symbol.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// The whole new definition, signature included; decorators above it may be left out.
+    /// The whole new definition, signature included; decorators above it may be omitted.
     pub body: Option<String>,
-    /// Code to insert before it.
+    /// Code to insert before the symbol.
     pub before: Option<String>,
-    /// Code to insert after it.
+    /// Code to insert after the symbol.
     pub after: Option<String>,
-    /// Delete it, if nothing uses it.
+    /// Delete the symbol if it is unused.
     pub delete: Option<bool>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -69,7 +69,7 @@ impl Tool for EditSymbol {
 }
 
 const DESCRIPTION: &str = "Replaces a whole function, method or class by its name (`body`), inserts code `before` or `after` it, or \
-     deletes it if nothing uses it: no old text to quote. For a few lines use `edit`. Answers a diff and what it broke. \
+     deletes it if nothing uses it: no old text to quote. For a few lines use `edit`. Answers a diff and new errors. \
      Example: {\"symbol\": \"Cart.total\", \"body\": \"def total(self):\\n    return 0\"}.";
 
 /// The edit that the arguments request.
@@ -138,10 +138,10 @@ async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(),
         // The text search found the name nowhere else.
         Verdict::Complete | Verdict::Hints => Ok(()),
         Verdict::Partial | Verdict::NoData => {
-            let why =
-                uses.found.server_status.detail.unwrap_or_else(|| "the answer is not complete".to_owned());
-            let what = format!("it is not known whether `{name}` is used: {why}; nothing was changed");
-            Err(ToolError::new(ErrorCode::Timeout, what).with_hint("ask again when the server is ready"))
+            let reason =
+                uses.found.server_status.detail.unwrap_or_else(|| "the answer is incomplete".to_owned());
+            let what = format!("the uses of `{name}` are unknown: {reason}; nothing was changed");
+            Err(ToolError::new(ErrorCode::Timeout, what).with_hint("try again when the server is ready"))
         }
     }
 }

@@ -58,17 +58,17 @@ impl EditRunOptions {
     }
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FileResult {
     /// Relative to the workspace.
     pub path: String,
     /// `created`, `modified`, `deleted`, `renamed` or `unchanged`.
     pub operation: String,
-    /// Its name before, where it was renamed.
+    /// The former path of a renamed file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Its size now, in bytes.
+    /// The new size in bytes.
     pub size: usize,
     /// Lines added.
     pub additions: usize,
@@ -188,12 +188,11 @@ impl<'c> EditingTurn<'c> {
         let real = call.context.workspace.resolve_links(path);
         if claim.has_concurrent_edit(real.as_ref().unwrap_or(path), call.arrival) {
             let error = format!(
-                "{} was changed by another call at the same time, which a whole text would take back; nothing was changed",
+                "{} was changed by another call at the same time, which this text would overwrite; nothing was changed",
                 path.display()
             );
-            return Err(ToolError::new(ErrorCode::Conflict, error).with_hint(
-                "read it again and write what it shall be now, or change a part of it with `edit`",
-            ));
+            return Err(ToolError::new(ErrorCode::Conflict, error)
+                .with_hint("read it again and write the new text, or change a part of it with `edit`"));
         }
         claim.wait_for_turn().await;
         Ok(turn)
@@ -371,11 +370,11 @@ pub(crate) fn must_be_whole(
     let Some(line) = new_marker(&file.text, text) else { return Ok(()) };
     let marker = text.lines().nth(line - 1).unwrap_or_default().trim();
     let what = format!(
-        "{} would have `{marker}` in line {line} in the place of what it stands for; nothing was changed",
+        "{} would contain the placeholder `{marker}` in line {line} instead of code; nothing was changed",
         path.display()
     );
     Err(ToolError::new(ErrorCode::InvalidArgs, what)
-        .with_hint("give the lines themselves, or change only the others with `edit`"))
+        .with_hint("give the actual lines, or change only the other lines with `edit`"))
 }
 
 /// Adds to `plan` that `text` replaces the content `file` of `path`.

@@ -156,10 +156,10 @@ const MORE_FILES: &str = "raise the limit on open files (`ulimit -n`), and try a
 /// The text of the operating system's error EAGAIN when a process cannot be started.
 const NO_MORE_PROCESSES: &str = "Resource temporarily unavailable (os error 11)";
 /// The error if the operating system refuses a new thread.
-pub(crate) const NO_THREADS: &str = "the system gives lsp-tools no more threads or processes";
+pub(crate) const NO_THREADS: &str = "the system refuses more threads or processes";
 /// The hint for that error.
 pub(crate) const MORE_THREADS: &str =
-    "end what is not needed, or raise the limit: `ulimit -u`, in a container its number of processes (pids)";
+    "end unneeded processes, or raise the limit: `ulimit -u`, in a container its number of processes (pids)";
 
 /// The error for a panic with this text, if the operating system caused it. Some libraries panic if
 /// they cannot start a thread.
@@ -170,9 +170,10 @@ pub(crate) fn from_panic_text(text: &str) -> Option<ToolError> {
 
 /// The error for work on another thread that did not finish.
 pub(crate) fn join_error(what: &str, error: tokio::task::JoinError) -> ToolError {
-    let told = error.to_string();
+    let message = error.to_string();
     let text = error.try_into_panic().map(|panic| panic_text(panic.as_ref())).unwrap_or_default();
-    from_panic_text(&text).unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {told}")))
+    from_panic_text(&text)
+        .unwrap_or_else(|| ToolError::new(ErrorCode::Internal, format!("{what}: {message}")))
 }
 
 /// The message of a panic; empty if its payload is not text.

@@ -54,14 +54,14 @@ const MAX_CHOSEN_PLACES: usize = 20_000;
 /// The arguments of `explore`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ExploreArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// Tokens of the answer (2000).
+    /// Size of the answer in tokens (2000).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = MIN_BUDGET_TOKENS, max = 50_000))]
     pub budget: Option<usize>,
-    /// Only these files and folders.
+    /// Only places in these files and folders.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Vec<PathBuf>>,
 }
@@ -101,7 +101,7 @@ pub(crate) async fn run(
     only: &OnlyPaths,
 ) -> Result<Answer<ExploreOutput>, ToolError> {
     if tokens < MIN_BUDGET_TOKENS {
-        let what = format!("a budget of {tokens} tokens is too small; the least is {MIN_BUDGET_TOKENS}");
+        let what = format!("a budget of {tokens} tokens is too small; the minimum is {MIN_BUDGET_TOKENS}");
         return Err(ToolError::new(ErrorCode::InvalidArgs, what));
     }
     let is_there =
@@ -263,7 +263,7 @@ impl WholeAnswer {
 
     fn note_unknown_parts(&mut self) {
         for (reason, parts) in std::mem::take(&mut self.unknown) {
-            self.add_note(format!("{} are not known: {reason}", parts.join(" and ")));
+            self.add_note(format!("{} are unknown: {reason}", parts.join(" and ")));
         }
     }
 
@@ -380,5 +380,5 @@ fn other_definitions(found: &LocationsOutput, place: &Place) -> Option<String> {
     let others = found.locations.iter().filter(|other| *other != place);
     let others: Vec<String> =
         others.map(|other| format!("{}:{}", other.path, LineColumn::from(other.range.start))).collect();
-    (!others.is_empty()).then(|| format!("it is defined at {} as well", others.join(", ")))
+    (!others.is_empty()).then(|| format!("it is also defined at {}", others.join(", ")))
 }

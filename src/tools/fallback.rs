@@ -78,7 +78,7 @@ fn places_of(context: &Context, hints: Hints, limit: usize) -> FallbackPlaces {
 }
 
 fn with_definition_note((places, count, cut, mut notes): FallbackPlaces) -> FallbackPlaces {
-    notes.push("these are candidates for the definition of the name, not for what was asked".to_owned());
+    notes.push("these are candidates for the definition of the name, not answers to the question".to_owned());
     (places, count, cut, notes)
 }
 
@@ -94,10 +94,10 @@ async fn references(
     let found = found.await?;
     let definition = found.definition.map(|candidate| candidate.location);
     let places = found.locations.into_iter().map(|location| {
-        let why =
+        let reason =
             if definition.as_ref() == Some(&location) { "the likely definition" } else { "the same name" };
         let mut place = to_place(context, location);
-        place.why = Some(why.to_owned());
+        place.why = Some(reason.to_owned());
         place
     });
     let places: Vec<Place> = places.collect();
@@ -124,7 +124,9 @@ pub(crate) async fn syntax_errors(
             Some((errors.iter().map(|error| to_item(context, &subject.path, error)).collect(), Vec::new()))
         }
         SyntaxCheck::NoGrammar => None,
-        SyntaxCheck::NotParsed(why) => Some((Vec::new(), vec![format!("{path} was not parsed: {why}")])),
+        SyntaxCheck::NotParsed(reason) => {
+            Some((Vec::new(), vec![format!("{path} was not parsed: {reason}")]))
+        }
     })
 }
 
@@ -289,7 +291,7 @@ pub(crate) async fn run_in_background<T: Send + 'static>(
         Ok(Err(HintError::Search(SearchError::Place(error)))) => Err(from_read_error(error)),
         // The pattern is the name from the request.
         Ok(Err(HintError::Search(error))) => {
-            let what = format!("there can be no such name: {error}");
+            let what = format!("the name is invalid: {error}");
             Err(ToolError::new(ErrorCode::InvalidArgs, what))
         }
         Err(error) => Err(failed(&error)),

@@ -33,22 +33,22 @@ pub(crate) struct FileCheckOptions {
 pub(crate) async fn check_file(
     context: &Context,
     subject: LanguageFile,
-    look: &FileCheckOptions,
+    options: &FileCheckOptions,
 ) -> Result<FileReport, ToolError> {
     let subject = with_kernel_language(context, subject);
     if subject.path.is_notebook() && subject.language.is_none() {
         return Ok(unreadable_notebook(context, &subject));
     }
-    if look.view.unsaved(&subject.path).is_none() {
+    if options.view.unsaved(&subject.path).is_none() {
         context.must_be_text(&subject.path)?;
     }
     let usual = context.deadline(context.config.settings.deadlines.diagnostics);
-    let deadline = look.until.map_or(usual, |until| until.min(usual));
+    let deadline = options.until.map_or(usual, |until| until.min(usual));
     let mut servers = context.servers_for(&subject, |features| features.diagnostics);
-    servers.retain(|(server, _)| !look.left_out.has(server, &subject.path));
-    let asked =
-        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, look, deadline));
-    let answers = futures::future::join_all(asked).await;
+    servers.retain(|(server, _)| !options.left_out.has(server, &subject.path));
+    let requests =
+        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, options, deadline));
+    let answers = futures::future::join_all(requests).await;
     let mut report = FileReport::new(subject.path.clone());
     let mut knowns = Vec::new();
     for answer in answers {
@@ -67,13 +67,13 @@ pub(crate) async fn check_file(
                 knowns.push(fresh.known);
             }
             Err(MissingDiagnosticsReason::Server(status)) => {
-                let why = status.detail.clone().unwrap_or_default();
+                let reason = status.detail.clone().unwrap_or_default();
                 let was_asked = !is_absent(&status) && status.state != ServerState::Unsupported;
                 report.statuses.push(status);
                 knowns.push(if !was_asked {
-                    DiagnosticsCompleteness::Partial(why)
+                    DiagnosticsCompleteness::Partial(reason)
                 } else {
-                    DiagnosticsCompleteness::NoData(why)
+                    DiagnosticsCompleteness::NoData(reason)
                 });
             }
             Err(MissingDiagnosticsReason::Us(error)) => return Err(error),
@@ -81,7 +81,7 @@ pub(crate) async fn check_file(
     }
     let reachable = report.statuses.iter().any(|status| !is_absent(status));
     if !reachable {
-        return without_server(context, subject, &look.view, report).await;
+        return without_server(context, subject, &options.view, report).await;
     }
     (report.verdict, report.detail) = combine_completeness(&knowns);
     report.unchecked = subject.path.is_notebook()
@@ -130,7 +130,7 @@ async fn ask_for_findings(
 ) -> Result<ServerFileDiagnostics, AskError> {
     let path = &subject.path;
     if let (true, Some(language)) = (path.is_notebook(), &subject.language) {
-        let _viewing = session.enter_view(view, deadline).await?;
+        let _view_guard = session.enter_view(view, deadline).await?;
         return session.notebook_diagnostics(path, language, deadline).await;
     }
     loop {
@@ -154,11 +154,11 @@ async fn check_with_server(
     context: &Context,
     server: &str,
     subject: &LanguageFile,
-    look: &FileCheckOptions,
+    options: &FileCheckOptions,
     deadline: Instant,
 ) -> Result<(ServerStatus, ServerFileDiagnostics), MissingDiagnosticsReason> {
     let started = Instant::now();
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = context.session(server, subject, deadline).await;
         let session =
@@ -166,17 +166,19 @@ async fn check_with_server(
         if let Some(status) = unread_status(context, &session, subject) {
             return Err(MissingDiagnosticsReason::Server(status));
         }
-        if look.may_be_kept
-            && look.view.is_disk()
+        if options.may_be_kept
+            && options.view.is_disk()
             && let Some(fresh) = session.kept_diagnostics(&subject.path)
         {
             return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
         }
-        match ask_for_findings(&session, subject, &look.view, deadline).await {
+        match ask_for_findings(&session, subject, &options.view, deadline).await {
             Ok(mut fresh) => {
                 let state = match &fresh.known {
                     DiagnosticsCompleteness::Complete => ServerState::Ready,
-                    DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(&subject.path, why) => {
+                    DiagnosticsCompleteness::Partial(reason)
+                        if session.is_lasting_lack(&subject.path, reason) =>
+                    {
                         ServerState::Ready
                     }
                     DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,
@@ -185,8 +187,8 @@ async fn check_with_server(
                 let mut status = context.status(server, subject, state, started);
                 status.detail = match &fresh.known {
                     DiagnosticsCompleteness::Complete => None,
-                    DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => {
-                        Some(why.clone())
+                    DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) => {
+                        Some(reason.clone())
                     }
                 };
                 if fresh.known != DiagnosticsCompleteness::Complete
@@ -194,11 +196,11 @@ async fn check_with_server(
                 {
                     context.note_busy(&mut status, &busy, true);
                 }
-                fresh.notes.extend(session.restart_note(met_crash));
+                fresh.notes.extend(session.restart_note(has_crashed));
                 return Ok((status, fresh));
             }
             Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => {
                 let status = context.failed_status(&session, subject, &error, started).await;
                 return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));

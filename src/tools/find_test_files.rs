@@ -35,31 +35,31 @@ pub(crate) struct FindTestFilesArgs {
 /// The answer of `find_test_files`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FindTestFilesOutput {
-    /// One for each path that was given.
+    /// One entry for each given path.
     pub files: Vec<RelatedTestFiles>,
 }
 
-/// What belongs to one file.
+/// The related files of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct RelatedTestFiles {
     /// Relative to the workspace.
     pub path: String,
-    /// What it is by its name.
+    /// The file's kind, by its name.
     pub kind: TestRelation,
-    /// The files with its tests, or those that it tests; the nearest first, relative to the workspace.
+    /// The file's tests, or the files that it tests; nearest first, relative to the workspace.
     pub related: Vec<String>,
-    /// Whether `related` leaves some out.
+    /// True if there are more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
-    /// Where tests begin in the file itself, 1-based.
+    /// The 1-based line where tests begin in the file itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline_tests_line: Option<u32>,
-    /// The names that were looked for, where nothing was found.
+    /// The names searched for, if nothing was found.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
 
-/// What a file is in the eyes of its tests.
+/// The kind of a file by test naming conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TestRelation {
@@ -67,7 +67,7 @@ pub(crate) enum TestRelation {
     Source,
     /// A test.
     Test,
-    /// No naming convention of tests is known for it.
+    /// No naming convention is known for the file.
     Unknown,
 }
 
@@ -83,8 +83,7 @@ impl Tool for FindTestFilesTool {
         Card::reading(
             "find_test_files",
             "Find tests",
-            "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of the language, the \
-             nearest first. `lsp_tests` finds the tests that reach a symbol, whatever their names. \
+            "The tests of a source file, or the source of a test, by the language's naming conventions, nearest first. For tests that reach a symbol use `lsp_tests`. \
              Example: {\"filePaths\": [\"src/cart.py\"]}.",
         )
         .beyond_core()

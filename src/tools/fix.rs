@@ -32,15 +32,15 @@ const QUICK_FIX: &str = "quickfix";
 pub(crate) struct FixArgs {
     /// `source.organizeImports`, `source.fixAll`, …; `quickfix` with `rule`.
     pub kind: String,
-    /// Code of the findings: `F401`.
+    /// Diagnostic code: `F401`.
     pub rule: Option<String>,
-    /// Begin of the quick fix's title.
+    /// Start of the quick fix's title.
     pub title: Option<String>,
     /// Files and folders.
     pub paths: Vec<String>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -70,8 +70,8 @@ impl Tool for Fix {
         let files = fixed_files(call.context, &args.paths)?;
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
-            let asked = Box::pin(propose_fixes(call.context, &wanted, &files)).await;
-            let Some((proposal, notes)) = turn.or_replan(asked)? else { continue };
+            let proposed = Box::pin(propose_fixes(call.context, &wanted, &files)).await;
+            let Some((proposal, notes)) = turn.or_replan(proposed)? else { continue };
             let plan = proposals::plan_proposal(call.context, "fix", &proposal);
             let Some(plan) = turn.or_replan(plan)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
@@ -113,9 +113,9 @@ fn wanted_fix(args: &FixArgs) -> Result<WantedFix, ToolError> {
             let title = args.title.clone().unwrap_or_default();
             Ok(WantedFix::Rule(RuleFix { rule: rule.trim().to_owned(), title }))
         }
-        (_, true) => refuse("`quickfix` takes the `rule` whose findings are to be fixed, such as F401"),
-        (Some(_), false) => refuse("a `rule` goes with the kind `quickfix`"),
-        (None, false) if args.title.is_some() => refuse("a `title` goes with the kind `quickfix`"),
+        (_, true) => refuse("`quickfix` requires the `rule` to fix, such as F401"),
+        (Some(_), false) => refuse("`rule` requires the kind `quickfix`"),
+        (None, false) if args.title.is_some() => refuse("`title` requires the kind `quickfix`"),
         (None, false) => source_kind(&args.kind).map(WantedFix::Source),
     }
 }
@@ -126,7 +126,7 @@ fn source_kind(kind: &str) -> Result<String, ToolError> {
     match first {
         SOURCE_KIND if kind.len() > SOURCE_KIND.len() + 1 => Ok(kind.to_owned()),
         "" | SOURCE_KIND | QUICK_FIX | "refactor" => {
-            let what = format!("fix: `{kind}` is no kind of action for a whole file");
+            let what = format!("fix: `{kind}` is not a kind of action for a whole file");
             Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint(
                 "give one such as source.organizeImports or source.fixAll; `lsp_code_actions` lists what a file is offered",
             ))
@@ -177,14 +177,14 @@ async fn propose_fixes(
             (file, proposed)
         })
     };
-    let asked: Vec<_> = files.iter().map(ask).collect();
-    let mut asked = stream::iter(asked).buffered(MAX_CONCURRENT_FIXED_FILES);
+    let requests: Vec<_> = files.iter().map(ask).collect();
+    let mut requests = stream::iter(requests).buffered(MAX_CONCURRENT_FIXED_FILES);
     let (mut whole, mut notes) = (Proposal::default(), BTreeSet::new());
     let mut refused: Vec<(&LanguageFile, ToolError)> = Vec::new();
-    while let Some((file, answer)) = asked.next().await {
+    while let Some((file, answer)) = requests.next().await {
         match answer {
-            Ok((proposal, said)) => {
-                notes.extend(said);
+            Ok((proposal, more)) => {
+                notes.extend(more);
                 let is_new = |one: &ProposedFile| whole.files.iter().all(|known| known.path != one.path);
                 let new: Vec<_> = proposal.files.into_iter().filter(is_new).collect();
                 whole.files.extend(new);
@@ -211,8 +211,8 @@ async fn propose_fix(
     file: &LanguageFile,
 ) -> Result<(Proposal, Vec<String>), ToolError> {
     let deadline = context.deadline(context.config.settings.deadlines.edit);
-    let asked = CodeActionsArgs { kind: Some(kind.to_owned()), ..CodeActionsArgs::default() };
-    let offers = collect_code_actions(context, file, &asked, deadline).await?;
+    let arguments = CodeActionsArgs { kind: Some(kind.to_owned()), ..CodeActionsArgs::default() };
+    let offers = collect_code_actions(context, file, &arguments, deadline).await?;
     let mut notes = offers.notes;
     for offer in offers.found.iter().filter(|offer| offer.action.disabled.is_none()) {
         let proposal = offer.proposal(context, deadline).await?;
@@ -235,9 +235,9 @@ mod tests {
             wanted_fix(&FixArgs { kind: kind.to_owned(), rule, ..FixArgs::default() })
         };
         assert_eq!(wanted("quickfix", Some("F401")).unwrap().to_string(), "quickfix F401");
-        assert!(wanted("quickfix", None).unwrap_err().error.contains("takes the `rule`"));
-        assert!(wanted("quickfix", Some(" ")).unwrap_err().error.contains("takes the `rule`"));
-        assert!(wanted("source.fixAll", Some("F401")).unwrap_err().error.contains("goes with the kind"));
+        assert!(wanted("quickfix", None).unwrap_err().error.contains("requires the `rule`"));
+        assert!(wanted("quickfix", Some(" ")).unwrap_err().error.contains("requires the `rule`"));
+        assert!(wanted("source.fixAll", Some("F401")).unwrap_err().error.contains("requires the kind"));
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(source_kind("source.fixAll.ruff").unwrap(), "source.fixAll.ruff");
         for kind in ["", "source", "source.", "quickfix", "refactor.extract"] {
             let error = source_kind(kind).unwrap_err();
-            assert!(error.error.contains("no kind of action for a whole file"), "{kind}: {error:?}");
+            assert!(error.error.contains("not a kind of action for a whole file"), "{kind}: {error:?}");
         }
     }
 }

@@ -83,8 +83,8 @@ async fn fix_round(
         FileCheckOptions { view, until: Some(deadline), may_be_kept: true, ..FileCheckOptions::default() };
     let report = check_file(context, file.clone(), &options).await?;
     if report.verdict == Verdict::NoData {
-        let why = report.detail.unwrap_or_else(|| "no server looked at it".to_owned());
-        return Err(ToolError::new(ErrorCode::ServerFailed, format!("{}: {why}", file.path.display())));
+        let reason = report.detail.unwrap_or_else(|| "no server checked it".to_owned());
+        return Err(ToolError::new(ErrorCode::ServerFailed, format!("{}: {reason}", file.path.display())));
     }
     let mut round = FixRound { notes: report.notes, ..FixRound::default() };
     let findings: Vec<&DiagnosticItem> =
@@ -134,7 +134,7 @@ async fn add_fix(
         }
         [] if proposal.folders.is_empty() => None,
         _ => {
-            let what = format!("`{}` changes other files too, and was left out", chosen.action.title);
+            let what = format!("`{}` changes other files too, and was skipped", chosen.action.title);
             round.notes.push(format!("{}:{}: {what}", finding.path, LineColumn::from(start)));
             return Ok(());
         }
@@ -179,6 +179,5 @@ fn chosen_fix(
         wanted.rule,
         quoted_list(&titles)
     );
-    Err(ToolError::new(ErrorCode::InvalidArgs, what)
-        .with_hint("say how the title of the one meant begins, by `title`"))
+    Err(ToolError::new(ErrorCode::InvalidArgs, what).with_hint("give the start of its title in `title`"))
 }

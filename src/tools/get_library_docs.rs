@@ -14,9 +14,9 @@ use crate::policy::request::{CallSubjects, Effect};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DocsArgs {
-    /// From resolve_library_id.
+    /// From `resolve_library_id`.
     pub library_id: String,
-    /// Words to look for.
+    /// Search words.
     pub query: String,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct DocsOutput {
     pub source: String,
     /// Markdown.
     pub content: String,
-    /// No word of the query was found; this is an overview.
+    /// No word of the query was found; the content is an overview.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub overview: bool,
-    /// The end was cut off.
+    /// True if the end was cut off.
     pub truncated: bool,
 }
 
@@ -84,8 +84,11 @@ impl Tool for GetLibraryDocs {
         let address = remote::context_address(settings, &args.library_id, &args.query)?;
         let text = remote::context(settings, &address).await?;
         if text.trim().is_empty() {
-            let what = format!("nothing is said of `{}` to that query", args.library_id.escape_debug());
-            let hint = format!("ask resolve_library_id for the id; always there: {}", bundled::ids());
+            let what = format!(
+                "the documentation of `{}` has nothing for that query",
+                args.library_id.escape_debug()
+            );
+            let hint = format!("get the id from resolve_library_id; bundled: {}", bundled::ids());
             return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
         }
         let (content, truncated) = truncate_text(text.trim(), MAX_LIBRARY_DOCS_CHARS);

@@ -74,16 +74,18 @@ pub(crate) fn from_git_error(error: GitError) -> ToolError {
         GitError::Refused { .. } => (ErrorCode::Denied, None),
         GitError::Unsupported { .. } | GitError::NoGit => (ErrorCode::Unsupported, None),
         GitError::Run(RunError::TooLong { .. }) => {
-            (ErrorCode::Timeout, Some("ask for one state alone, or give more time"))
+            (ErrorCode::Timeout, Some("request one state only, or allow more time"))
         }
         GitError::Io { .. } | GitError::Run(_) | GitError::Failed { .. } => (ErrorCode::Internal, None),
     };
     // Paths of programs and folders of the machine are in the log, not in the answer.
-    tracing::info!("git was asked in vain: {error:?}");
+    tracing::info!("git failed: {error:?}");
     let what = match &error {
-        GitError::Run(RunError::TooLong { .. }) => "git was ended because its time was up".to_owned(),
-        GitError::Run(RunError::Start(_)) => "git cannot be started; why is in the log".to_owned(),
-        GitError::Failed { exit, .. } => format!("git failed with {exit}; what it said is in the log"),
+        GitError::Run(RunError::TooLong { .. }) => {
+            "git was ended because its time limit was reached".to_owned()
+        }
+        GitError::Run(RunError::Start(_)) => "git cannot be started; the reason is in the log".to_owned(),
+        GitError::Failed { exit, .. } => format!("git failed with {exit}; its output is in the log"),
         other => other.to_string(),
     };
     let failed = ToolError::new(code, what);

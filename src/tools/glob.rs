@@ -28,15 +28,15 @@ pub(crate) struct GlobArgs {
     pub path: Option<String>,
     /// Default `path`.
     pub sort: Option<Sort>,
-    /// Hidden files too.
+    /// Include hidden files.
     pub hidden: Option<bool>,
-    /// Git-ignored files too.
+    /// Include git-ignored files.
     pub no_ignore: Option<bool>,
     /// Default 200.
     pub limit: Option<i64>,
 }
 
-/// In which order paths come.
+/// The order of paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
@@ -50,9 +50,9 @@ pub(crate) enum Sort {
 pub(crate) struct GlobOutput {
     /// Files, relative to the workspace.
     pub matches: Vec<String>,
-    /// Whether `matches` leaves some out.
+    /// True if there are more.
     pub has_more: bool,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -105,7 +105,7 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
     let found = found.map_err(from_select_error)?;
     let mut notes = Vec::new();
     if found.cut_short {
-        notes.push("not everything was looked at in the time there is; there may be other files".to_owned());
+        notes.push("the time limit was reached; there may be other files".to_owned());
     }
     if found.hidden > 0 {
         notes.push(left_out_note(found.hidden));
@@ -113,7 +113,7 @@ pub(crate) async fn run(context: &Context, args: GlobArgs) -> Result<GlobOutput,
     notes.extend(found.gaps);
     if found.paths.is_empty() && !args.pattern.contains('/') {
         let pattern = &args.pattern;
-        notes.push(format!("`{pattern}` looks in one directory only; `**/{pattern}` looks in all below it"));
+        notes.push(format!("`{pattern}` searches one directory only; `**/{pattern}` searches all below it"));
     }
     Ok(GlobOutput {
         matches: found.paths.iter().map(|path| path.display()).collect(),

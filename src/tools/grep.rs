@@ -52,21 +52,21 @@ pub(crate) struct GrepArgs {
     pub after: Option<i64>,
     /// Default `sensitive`.
     pub case: Option<Case>,
-    /// Plain text.
+    /// Literal text, no regex.
     pub fixed_strings: Option<bool>,
     /// Whole words.
     pub whole_word: Option<bool>,
-    /// Across lines.
+    /// Match across lines.
     pub multiline: Option<bool>,
-    /// Other lines.
+    /// Non-matching lines.
     pub invert: Option<bool>,
     /// Default `content`.
     pub output_mode: Option<OutputMode>,
-    /// Hidden files too.
+    /// Include hidden files.
     pub hidden: Option<bool>,
-    /// Git-ignored files too.
+    /// Include git-ignored files.
     pub no_ignore: Option<bool>,
-    /// false: no marks.
+    /// false: no symbol marks.
     pub semantic: Option<bool>,
 }
 
@@ -80,7 +80,7 @@ pub(crate) enum OneOrMany {
     Several(Vec<String>),
 }
 
-/// Whether upper and lower case differ.
+/// The case sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
@@ -90,7 +90,7 @@ pub(crate) enum Case {
     Smart,
 }
 
-/// What is answered.
+/// The kind of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)] // the field that takes it says what each word means; said twice it costs tokens
@@ -104,53 +104,54 @@ pub(crate) enum OutputMode {
 /// The answer of `grep`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrepOutput {
-    /// How many matches (lines; with `files_with_matches`, files) this answer has.
+    /// The number of matches in this answer: lines, or files with `files_with_matches`.
     pub count: usize,
     /// The matching lines, by path and line.
     pub matches: Vec<GrepMatch>,
     /// With `files_with_matches`: the files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<String>>,
-    /// With `count`: the files, and how many lines match in each.
+    /// With `count`: the files with their numbers of matching lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Vec<FileCount>>,
-    /// Whether there are more than this answer has.
+    /// True if there are more.
     pub has_more: bool,
-    /// The language servers that the marks are of.
+    /// The language servers that set the marks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marked_by: Vec<String>,
-    /// What else is worth knowing: what was not searched, and why.
+    /// Further notes: what was not searched, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// A line that matches.
+/// A matching line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct GrepMatch {
     /// Relative to the workspace.
     pub path: String,
     /// 1-based, as `read` counts.
     pub line: u32,
-    /// Where in the line the match begins, 1-based, in characters.
+    /// The column where the match begins, 1-based, in characters.
     pub column: u32,
-    /// The last line, where the match spans several.
+    /// The last line of a match that spans several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_line: Option<u32>,
-    /// The line, cut with `…` where it is very long.
+    /// The line; a very long one is cut with `…`.
     pub text: String,
-    /// The lines right before it; none is given twice.
+    /// The lines directly before it, without lines already given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
-    /// The lines right after it.
+    /// The lines directly after it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
-    /// What a language server says of a name: `confirmed` it is a symbol's, `text` it is none's (a comment, a string, part
-    /// of another name), `added` a use of the same symbol that the pattern does not match.
+    /// The server's mark of a name: `confirmed` for a symbol, `text` for no symbol (a comment, a
+    /// string, part of another name), `added` for a use of the same symbol that the pattern does
+    /// not match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mark: Option<MatchMark>,
 }
 
-/// How many lines match in a file.
+/// The number of matching lines in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct FileCount {
     /// Relative to the workspace.
@@ -196,8 +197,8 @@ pub(crate) async fn run(
 ) -> Result<GrepOutput, ToolError> {
     let query = query(context, &args)?;
     let _ends_with_us = query.deadline.cancel_on_drop();
-    let asked = query.clone();
-    let result = context.run_in_background(move |workspace| workspace.grep(&asked)).await?;
+    let search = query.clone();
+    let result = context.run_in_background(move |workspace| workspace.grep(&search)).await?;
     let result = result.map_err(|error| from_grep_error(error, &query))?;
     let mut notes = notes(&result);
     let met = context.first_of_each_language(result.files.iter().map(|file| &file.path));
@@ -301,7 +302,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
     if result.timed_out {
         let searched = result.searched;
         notes.push(format!(
-            "the time was up after {searched} files; there may be more, also before these: narrow it with path, glob or type"
+            "the time limit was reached after {searched} files; there may be more, also before these: narrow with path, glob or type"
         ));
     }
     if result.unsearchable > 0 {
@@ -312,7 +313,7 @@ fn notes(result: &GrepResult) -> Vec<String> {
     }
     if result.skipped_lines > 0 {
         notes.push(format!(
-            "lines not searched, since the pattern is too slow for their length: {}; use smaller repetitions",
+            "lines not searched, because the pattern is too slow for their length: {}; use smaller repetitions",
             result.skipped_lines
         ));
     }
@@ -325,10 +326,10 @@ fn notes(result: &GrepResult) -> Vec<String> {
     if let Some((path, at)) = result.cut.first_key_value() {
         let others = match result.cut.len() - 1 {
             0 => String::new(),
-            others => format!(" (so were {others} other files, up to theirs)"),
+            others => format!(" (and {others} other files, up to their first NUL)"),
         };
         notes.push(format!(
-            "`{}` was searched up to byte {at}, a NUL, which shows binary data{others}",
+            "`{}` was searched only up to byte {at}, a NUL (binary data){others}",
             path.display()
         ));
     }
@@ -383,15 +384,16 @@ fn from_grep_error(error: GrepError, query: &GrepQuery) -> ToolError {
         GrepError::Select(error) => return from_select_error(error),
         GrepError::Pattern(error) => error,
     };
-    let told = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
+    let failure = ToolError::new(ErrorCode::InvalidArgs, error.to_string());
     match error {
-        PatternError::Syntax { .. } => told
-            .with_hint("escape what is meant literally with `\\`, or set `fixed_strings` (at a shell: -F)"),
-        PatternError::LineBreak { .. } => told.with_hint("set `multiline`"),
-        PatternError::TooLarge { .. } => told.with_hint("use smaller repetitions"),
-        PatternError::Unusable { .. } if !query.pattern.fixed => {
-            told.with_hint("set `fixed_strings` (at a shell: -F)")
+        PatternError::Syntax { .. } => {
+            failure.with_hint("escape literal characters with `\\`, or set `fixed_strings` (at a shell: -F)")
         }
-        PatternError::Unusable { .. } | PatternError::Empty => told,
+        PatternError::LineBreak { .. } => failure.with_hint("set `multiline`"),
+        PatternError::TooLarge { .. } => failure.with_hint("use smaller repetitions"),
+        PatternError::Unusable { .. } if !query.pattern.fixed => {
+            failure.with_hint("set `fixed_strings` (at a shell: -F)")
+        }
+        PatternError::Unusable { .. } | PatternError::Empty => failure,
     }
 }

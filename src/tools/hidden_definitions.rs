@@ -13,7 +13,8 @@ use crate::text::{Buffer, Position, Range, identifiers_on_line};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The note of an answer that was withheld.
-pub(crate) const WITHHELD_NOTE: &str = "a rule hides a file in which a name that was asked about is defined, so the server's words about it are left out";
+pub(crate) const WITHHELD_NOTE: &str =
+    "a rule hides the file that defines the name, so the server's text about it is omitted";
 
 /// The longest call or list whose beginning is searched for, in lines.
 const MAX_STATEMENT_LINES: u32 = 40;

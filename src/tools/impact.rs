@@ -172,10 +172,10 @@ impl DependentFiles {
         deadline: tokio::time::Instant,
     ) {
         let places = changed.at.len();
-        let asked: BTreeSet<&String> = changed.at.iter().map(|(_, name, _)| name).collect();
+        let queried: BTreeSet<&String> = changed.at.iter().map(|(_, name, _)| name).collect();
         if places == 0
             || places > MAX_IMPACT_REFERENCE_QUERIES
-            || !changed.names.iter().all(|name| asked.contains(name))
+            || !changed.names.iter().all(|name| queried.contains(name))
         {
             return;
         }
@@ -205,19 +205,19 @@ async fn references(
     deadline: tokio::time::Instant,
 ) -> Option<Vec<WorkspacePath>> {
     let session = navigating_session(context, subject, deadline).await?;
-    let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
+    let _view_guard = session.enter_view(&context.view, deadline).await.ok()?;
     if session.knows_open_files(&subject.path) {
         return None;
     }
-    let asked = session.navigate(Navigation::References, &subject.path, position, deadline).await.ok()?;
-    if asked.unfinished_work.is_some() || asked.value.is_empty() {
+    let answer = session.navigate(Navigation::References, &subject.path, position, deadline).await.ok()?;
+    if answer.unfinished_work.is_some() || answer.value.is_empty() {
         return None;
     }
     let inside = |location: crate::lsp::model::Location| match location.file {
         FileRef::Inside(path) => Some(path),
         FileRef::Outside(_) | FileRef::Virtual(_) => None,
     };
-    Some(asked.value.into_iter().filter_map(inside).collect())
+    Some(answer.value.into_iter().filter_map(inside).collect())
 }
 
 /// The first available session with navigation for the file.
@@ -378,9 +378,9 @@ pub(crate) async fn importers_note(
     path: &WorkspacePath,
     updated: &BTreeSet<&WorkspacePath>,
 ) -> Option<String> {
-    let (asked, until) = (path.clone(), Instant::now() + IMPACT_SEARCH_TIMEOUT);
+    let (target, until) = (path.clone(), Instant::now() + IMPACT_SEARCH_TIMEOUT);
     let found = run_in_background(context, move |workspace, catalogue| {
-        hints::importers(workspace, catalogue, &asked, until)
+        hints::importers(workspace, catalogue, &target, until)
     });
     let (mut found, cut) = found.await.ok()?;
     found.retain(|(importer, _)| !updated.contains(importer));
@@ -388,5 +388,5 @@ pub(crate) async fn importers_note(
     let named: Vec<String> = found.iter().take(MAX_NAMED_IMPORTERS).map(place).collect();
     let more = if cut || found.len() > MAX_NAMED_IMPORTERS { " and others" } else { "" };
     (!named.is_empty())
-        .then(|| format!("by the text, {} is imported at {}{more}", path.display(), named.join(", ")))
+        .then(|| format!("by text search, {} is imported at {}{more}", path.display(), named.join(", ")))
 }

@@ -44,7 +44,7 @@ fn notes(context: &Context, item: &InstallItem) -> Vec<String> {
             let other = context.preceding_program_note(server, item.program.as_deref(), &languages);
             other.unwrap_or_else(|| format!("used for {languages}"))
         }
-        InstalledServerUse::Resting(why) => why,
+        InstalledServerUse::Resting(reason) => reason,
     });
     used.into_iter().chain(context.advice_after(server)).collect()
 }
@@ -56,7 +56,7 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         return key.map(|key| vec![key]).ok_or_else(|| {
             let what = format!("no server that can be installed runs `{base}` in version `{version}`");
             ToolError::new(ErrorCode::NotFound, what).with_hint(
-                "give the version of a compiler, checker or linter, as in ruff@0.12.0 or typescript@5.9.3",
+                "give the version of a compiler, checker or linter, like ruff@0.12.0 or typescript@5.9.3",
             )
         });
     }
@@ -69,10 +69,7 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         return Ok(servers.into_iter().map(str::to_owned).chain(pinned).collect());
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
-    let error = ToolError::new(
-        ErrorCode::NotFound,
-        format!("no server and no language with a server is called `{name}`"),
-    );
+    let error = ToolError::new(ErrorCode::NotFound, format!("unknown server or language `{name}`"));
     Err(match nearest_word(name, known.map(String::as_str)) {
         Some(near) => error.with_hint(format!("did you mean `{near}`?")),
         None => error,
@@ -92,7 +89,7 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
     };
     let Some(server) = judge::server_at_version(context.catalogue(), key) else {
-        let detail = format!("no server is called {key}");
+        let detail = format!("unknown server {key}");
         return item(InstallState::Failed, Vec::new(), None, Some(detail), Vec::new());
     };
     let tell = |progress: InstallProgress<'_>| {

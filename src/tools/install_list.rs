@@ -84,7 +84,7 @@ pub(crate) async fn run(context: &Context) -> InstallListOutput {
         let rows = some.iter().map(|(key, spec)| row(context, key, spec, deadline, &unasked));
         servers.extend(join_all(rows).await);
     }
-    let note = |count| format!("the time was up before {count} programs told whether they work");
+    let note = |count| format!("the time limit was reached before {count} programs were tested");
     let notes = Some(unasked.into_inner()).filter(|count| *count > 0).map(note);
     InstallListOutput {
         ok: true,

@@ -27,9 +27,9 @@ impl LeftOutFiles {
         self.0.iter().filter_map(|(server, files)| {
             let first = files.first()?.display();
             Some(match files.len() {
-                1 => format!("the settings of {server} in the project leave out {first}; name it to have it checked"),
+                1 => format!("the settings of {server} in the project leave out {first}; name it to check it"),
                 several => format!(
-                    "the settings of {server} in the project leave out {several} of the files ({first}, …); name one to have it checked"
+                    "the settings of {server} in the project leave out {several} of the files ({first}, …); name one to check it"
                 ),
             })
         })

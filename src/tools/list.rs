@@ -23,7 +23,7 @@ const DEFAULT_LIST_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct ListArgs {
     /// Default: the root.
     pub path: Option<String>,
-    /// All below, without hidden and git-ignored files.
+    /// Everything below, except hidden and git-ignored files.
     pub recursive: Option<bool>,
     /// Default 200.
     pub limit: Option<i64>,
@@ -36,9 +36,9 @@ pub(crate) struct ListOutput {
     pub path: String,
     /// Its entries, by path.
     pub items: Vec<ListItem>,
-    /// Whether `items` leaves some out.
+    /// True if there are more.
     pub has_more: bool,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct ListOutput {
 /// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ListItem {
-    /// Its own name; below the directory, where everything below is listed, still only the last one.
+    /// The last component of the path.
     pub name: String,
     /// Relative to the workspace.
     pub path: String,
@@ -54,14 +54,14 @@ pub(crate) struct ListItem {
     pub is_dir: bool,
     /// Bytes in a regular file; 0 for anything else.
     pub size_bytes: u64,
-    /// `symlink`, or what else it is that is neither a file nor a directory.
+    /// `symlink`, or another type that is neither a file nor a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Where a link leads: a path in the workspace, `(outside)` or `(nothing)`.
+    /// The target of a link: a path in the workspace, `(outside)` or `(nothing)`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The name has characters that cannot be shown, here written as `\n`, `\u{202e}` or, for a byte that is not UTF-8,
-    /// `\xff`; a backslash as `\\`.
+    /// True if `name` escapes characters that cannot be shown: `\n`, `\u{202e}`, `\xff` for a byte
+    /// that is not UTF-8, `\\` for a backslash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub escaped: bool,
 }
@@ -109,7 +109,7 @@ pub(crate) async fn run(context: &Context, args: ListArgs) -> Result<ListOutput,
     let listing = listing.map_err(from_read_error)?;
     let mut notes = Vec::new();
     if listing.timed_out {
-        notes.push("the time was up before everything was looked at; there may be more entries".to_owned());
+        notes.push("the time limit was reached; there may be more entries".to_owned());
     }
     if listing.hidden > 0 {
         notes.push(left_out_note(listing.hidden));
@@ -133,7 +133,7 @@ pub(super) fn directory(context: &Context, given: Option<&str>) -> Result<Worksp
 
 /// The note that some files are hidden.
 pub(super) fn left_out_note(files: usize) -> String {
-    format!("{files} left out, since a rule keeps them from being read")
+    format!("{files} omitted, because a rule forbids reading them")
 }
 
 /// A number of results: the default if none above zero is given, and at most `most`.

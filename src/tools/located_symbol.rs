@@ -45,15 +45,13 @@ impl LocatedSymbol {
         let path = only_file(&definition, &found)?;
         context.check_saved(std::iter::once(&path))?;
         let file = read_existing(context, &path)?.ok_or_else(|| {
-            ToolError::new(ErrorCode::NotFound, format!("there is no file {} any more", path.display()))
+            ToolError::new(ErrorCode::NotFound, format!("the file {} no longer exists", path.display()))
         })?;
         let extent = definition.extent(context).await.ok_or_else(|| no_extent(&definition.place))?;
         let text = context.text(&path)?;
         if text != *file.text.as_str() || !is_where_found(&definition.place, &text) {
-            let what = format!(
-                "{} was changed while its symbols were looked up; nothing was changed",
-                path.display()
-            );
+            let what =
+                format!("{} changed during the lookup of its symbols; the edit was not made", path.display());
             return turn.or_replan(Err(ToolError::new(ErrorCode::Conflict, what).with_hint("ask again")));
         }
         Ok(Some(Self { definition, path, file, extent }))
@@ -96,7 +94,7 @@ fn only_file(definition: &Definition, found: &Answer<LocationsOutput>) -> Result
         let what =
             format!("the symbol has {} definitions: {places}; nothing was changed", found.output.count);
         return Err(
-            ToolError::new(ErrorCode::InvalidArgs, what).with_hint("name the one meant by `path` and `line`")
+            ToolError::new(ErrorCode::InvalidArgs, what).with_hint("select one with `path` and `line`")
         );
     }
     definition.path.clone().ok_or_else(|| {
@@ -117,7 +115,7 @@ fn is_where_found(place: &Place, text: &Buffer) -> bool {
 
 fn no_extent(place: &Place) -> ToolError {
     let at = LineColumn::from(place.range.start);
-    let what = format!("{}:{at}: it is not known where the definition ends; nothing was changed", place.path);
+    let what = format!("{}:{at}: the end of the definition is unknown; nothing was changed", place.path);
     ToolError::new(ErrorCode::Unsupported, what).with_hint("change it with `edit`")
 }
 

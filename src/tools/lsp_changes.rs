@@ -28,7 +28,7 @@ pub(crate) struct ChangesArgs {
     /// Compare with the index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<bool>,
-    /// Merge these in thought; `against` is their base.
+    /// Simulate merging these; `against` is their base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge_branches: Option<Vec<String>>,
     /// Default: warning.
@@ -38,7 +38,7 @@ pub(crate) struct ChangesArgs {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// What only a caller in this process can say.
+    /// Options for callers in this process only.
     #[serde(skip)]
     pub in_process: ChangesInProcess,
 }
@@ -68,8 +68,7 @@ impl Tool for LspChanges {
         Card::reading(
             "lsp_changes",
             "What a change breaks",
-            "What the difference between a git commit and the work tree, or a merge of branches, breaks anywhere: new errors, \
-             changed declarations with their users. For a whole change before commit or merge; single edits report by themselves.",
+            "New errors anywhere, and changed declarations with their users, from the difference between a git commit and the work tree or a merge of branches. For a whole change before commit or merge; single edits report by themselves.",
         )
         .long().beyond_core().in_lsp_profile()
     }
@@ -97,7 +96,7 @@ impl Tool for LspChanges {
             return Box::pin(compare_with(call.context, given, index, &options)).await;
         }
         if args.index == Some(true) {
-            let what = "a merge is of branches, not of what is staged";
+            let what = "a merge compares branches, not the index";
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
         Box::pin(check_merge(call.context, &branches, args.against.as_deref(), &options)).await

@@ -39,11 +39,11 @@ pub(crate) struct CodeActionsArgs {
     pub at: Option<String>,
     /// `quickfix`, `refactor`, `source.organizeImports`, …
     pub kind: Option<String>,
-    /// Title of the one to do; else they are listed.
+    /// Title of the action to apply; else actions are listed.
     pub apply: Option<String>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -67,42 +67,42 @@ fn placed(
     Ok((context.path(path)?, args))
 }
 
-/// One thing that can be done.
+/// A code action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ActionItem {
-    /// What it does; what `apply` takes.
+    /// The title, as `apply` takes it.
     pub title: String,
     /// LSP's kind.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The server's key.
     pub server: String,
-    /// The server prefers it.
+    /// True if the server prefers it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub preferred: bool,
-    /// Why it cannot be done now.
+    /// The reason why it is not available now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disabled: Option<String>,
-    /// The diagnostics that it cures.
+    /// The diagnostics that it fixes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fixes: Vec<String>,
 }
 
-/// What `lsp_code_actions` answers.
+/// The output of `lsp_code_actions`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CodeActionsOutput {
-    /// What can be done, where nothing was to be applied.
+    /// The available actions, if none was to be applied.
     pub actions: Vec<ActionItem>,
-    /// What was changed.
+    /// The changed files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<FileResult>,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What it broke and mended, where one was applied.
+    /// The diagnostics added and removed by an applied action.
     #[serde(flatten)]
     pub judgement: Option<EditJudgement>,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -143,7 +143,7 @@ impl Tool for LspCodeActions {
             let actions =
                 ListBudget::for_list(context, limit).fill(offers.found.iter().map(to_action_item), limit);
             let (mut notes, rest) = (offers.notes, offers.found.len() - actions.len());
-            notes.extend((rest > 0).then(|| format!("{rest} more actions are left out")));
+            notes.extend((rest > 0).then(|| format!("{rest} more actions are omitted")));
             return Ok(CodeActionsOutput {
                 actions,
                 results: Vec::new(),
@@ -203,7 +203,7 @@ impl ServerCodeAction {
     /// The edit that the action would make.
     pub(super) async fn proposal(&self, context: &Context, deadline: Instant) -> Result<Proposal, ToolError> {
         let proposed = match self.session.enter_view(&context.view, deadline).await {
-            Ok(_viewing) => self.session.action_edit(&self.action, deadline).await,
+            Ok(_view_guard) => self.session.action_edit(&self.action, deadline).await,
             Err(error) => Err(error.into()),
         };
         proposed.map_err(proposals::from_server)
@@ -254,7 +254,7 @@ pub(super) async fn collect_code_actions(
                 answered = true;
                 offers
                     .notes
-                    .extend(working.map(|busy| format!("{}; ask again for more", busy.sentence(server))));
+                    .extend(working.map(|busy| format!("{}; try again for more", busy.sentence(server))));
                 let found =
                     actions.into_iter().map(|action| ServerCodeAction { session: session.clone(), action });
                 offers.found.extend(found);
@@ -285,7 +285,7 @@ async fn actions(
     args: &CodeActionsArgs,
     deadline: Instant,
 ) -> Result<SessionCodeActions, ProposalError> {
-    let _viewing = session.enter_view(&context.view, deadline).await?;
+    let _view_guard = session.enter_view(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(CODE_ACTION, path, &snapshot.language_id)
@@ -315,8 +315,8 @@ fn choose(offers: Vec<ServerCodeAction>, title: &str) -> Result<ServerCodeAction
     let titles: Vec<String> = offers.iter().map(|offer| format!("`{}`", offer.action.title)).collect();
     let mut fitting = offers.into_iter().filter(|offer| offer.action.title == title);
     fitting.next().ok_or_else(|| {
-        let what = format!("no action here is called `{title}`");
-        let there = if titles.is_empty() { "none is offered here".to_owned() } else { titles.join(", ") };
+        let what = format!("no action here has the title `{title}`");
+        let there = if titles.is_empty() { "none is available here".to_owned() } else { titles.join(", ") };
         ToolError::new(ErrorCode::NotFound, what).with_hint(format!("offered: {}", budget::message(&there)))
     })
 }

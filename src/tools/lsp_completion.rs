@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The arguments of `lsp_completion`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CompletionArgs {
-    /// What is asked about.
+    /// The position.
     #[serde(flatten)]
     pub address: Address,
     /// Default: 20.
@@ -40,7 +40,7 @@ impl Tool for LspCompletion {
         Card::reading(
             "lsp_completion",
             "Completion",
-            "What could be typed at a position: members, names in scope, likeliest first. To find a symbol use `lsp_symbols`. \
+            "Completions at a position: members, names in scope, likeliest first. To find a symbol use `lsp_symbols`. \
              Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"character\": 16}.",
         )
         .with_rank(25)

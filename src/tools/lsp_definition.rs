@@ -19,10 +19,10 @@ use crate::policy::request::CallSubjects;
 /// The arguments of `lsp_definition`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct DefinitionArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// Its source too.
+    /// Include its source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<bool>,
 }
@@ -53,14 +53,14 @@ impl Tool for LspDefinition {
             let definition = Definition::new(call.context, &target, &answer)?;
             answer.output.body = definition_body(call.context, &definition).await;
             if answer.output.body.is_none() {
-                answer.notes.push("its source is not known: read the file".to_owned());
+                answer.notes.push("its source is unknown: read the file".to_owned());
             }
         }
         Ok(answer)
     }
 }
 
-const DESCRIPTION: &str = "Where a symbol is defined, with its source line; better than grep. For callers and tests too use `explore`.";
+const DESCRIPTION: &str = "The definition of a symbol, with its source line; better than grep. For callers and tests too use `explore`.";
 
 fn to_lsp_location(context: &Context, place: &Place) -> LspLocation {
     let uri = match context.workspace.path(place.path.as_ref()) {

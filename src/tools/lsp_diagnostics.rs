@@ -44,7 +44,7 @@ pub(crate) struct DiagnosticsArgs {
     /// File or folder (the workspace).
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// Several of them.
+    /// Several files or folders.
     #[serde(serialize_with = "shown_paths", skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<PathBuf>>,
     /// Default `information`.
@@ -54,11 +54,11 @@ pub(crate) struct DiagnosticsArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// How long to wait.
+    /// Maximum wait in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 600_000))]
     pub timeout_ms: Option<u64>,
-    /// What only a caller in this process can say. Arguments that a hook has changed come without it.
+    /// Options for callers in this process only. Arguments changed by a hook come without them.
     #[serde(skip)]
     pub in_process: InProcess,
 }
@@ -151,17 +151,17 @@ fn no_server_error(answer: &Answer<DiagnosticsOutput>) -> Option<ToolError> {
         several => several,
     };
     let refusals: Vec<ToolError> = statuses.iter().map(fallback::state_error).collect();
-    let why = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
+    let reason = unique_words(refusals.iter().map(|refusal| refusal.error.as_str()));
     let mut advice = unique_words(refusals.iter().filter_map(|refusal| refusal.hint.as_deref()));
     advice.push(match answer.output.files > answer.output.unchecked {
-        true => "`diagnostics` has errors of syntax only; look for others with `grep`",
+        true => "`diagnostics` has syntax errors only; search for others with `grep`",
         false => "nothing was checked, not even the syntax",
     });
     let files = match answer.output.files {
         1 => "the file".to_owned(),
         several => format!("any of {several} files"),
     };
-    let error = format!("no server has looked at {files}: {}", why.join("; "));
+    let error = format!("no server has checked {files}: {}", reason.join("; "));
     Some(ToolError::new(refusals.last()?.code, error).with_hint(advice.join("; ")))
 }
 
@@ -197,21 +197,21 @@ pub(crate) async fn run(
         first.ask(context).await?;
     }
     let until = args.timeout_ms.map(|timeout| Instant::now() + Duration::from_millis(timeout));
-    let look = FileCheckOptions {
+    let options = FileCheckOptions {
         view: context.view.clone(),
         until,
         // Findings of the request just before may be reused.
         may_be_kept: args.in_process.first.is_some(),
         left_out,
     };
-    let checked = check_files(context, (subjects, &named), &look).await?;
+    let checked = check_files(context, (subjects, &named), &options).await?;
     let DiagnosedFiles { reports, mut unread } = checked;
     let mut reports: Vec<FileReport> = reports.into_values().collect();
     set_secondary(&primary, &named, &mut reports);
     let mut answer = answer(context, args, reports);
     unread.sort();
     answer.notes.extend(unread);
-    answer.notes.extend(look.left_out.notes());
+    answer.notes.extend(options.left_out.notes());
     answer.notes.extend(context.manager.over_budget_news().map(|over| over.to_string()));
     Ok(answer)
 }
@@ -224,18 +224,18 @@ pub(crate) async fn run(
 pub(crate) async fn check_files(
     context: &Context,
     (subjects, named): (Vec<LanguageFile>, &BTreeSet<WorkspacePath>),
-    look: &FileCheckOptions,
+    options: &FileCheckOptions,
 ) -> Result<DiagnosedFiles, ToolError> {
     let total = subjects.len();
     let mut checked = DiagnosedFiles::default();
     let mut left = subjects;
     let mut at_once = MAX_CONCURRENT_FILE_CHECKS;
     loop {
-        let asked = left.len();
-        let late = checked.add(context, (left, named), look, (at_once, total)).await?;
+        let requested = left.len();
+        let late = checked.add(context, (left, named), options, (at_once, total)).await?;
         // The server answered for other files, so the late files waited for their turn and get the
         // whole deadline again.
-        let goes_on = late.len() < asked && look.until.is_none_or(|until| Instant::now() < until);
+        let goes_on = late.len() < requested && options.until.is_none_or(|until| Instant::now() < until);
         if late.is_empty() || !goes_on {
             return Ok(checked);
         }
@@ -400,7 +400,7 @@ pub(crate) fn answer(
     notes.extend(unread_notes(&reports));
     // The reason of a verdict is not repeated here.
     let is_said = |note: &String| {
-        incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|why| note.ends_with(why)))
+        incomplete.iter().any(|file| file.detail.as_ref().is_some_and(|reason| note.ends_with(reason)))
     };
     notes.extend(context.set_up_notes_of(&reports).into_iter().filter(|note| !is_said(note)));
     for report in reports {
@@ -436,15 +436,15 @@ fn unchecked_notes(reports: &[FileReport]) -> Vec<String> {
     let parsed = reports.iter().filter(|report| report.secondary && !report.unchecked);
     let notes = [
         count_note(unchecked.collect(), "not checked: no server and no parser"),
-        count_note(parsed.collect(), "checked for errors of syntax only: no server"),
+        count_note(parsed.collect(), "checked for syntax errors only: no server"),
     ];
     notes.into_iter().flatten().collect()
 }
 
-fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
+fn count_note(files: Vec<&FileReport>, reason: &str) -> Option<String> {
     match files.as_slice() {
         [] => None,
-        [one] => Some(format!("{} was {why}", one.path.display())),
+        [one] => Some(format!("{} was {reason}", one.path.display())),
         several => {
             let mut languages: BTreeMap<&str, usize> = BTreeMap::new();
             for report in several {
@@ -453,7 +453,7 @@ fn count_note(files: Vec<&FileReport>, why: &str) -> Option<String> {
             }
             let counts = languages.iter().map(|(language, files)| format!("{language} {files}"));
             let counts = counts.collect::<Vec<_>>().join(", ");
-            Some(format!("{} files were {why} ({counts})", several.len()))
+            Some(format!("{} files were {reason} ({counts})", several.len()))
         }
     }
 }

@@ -22,11 +22,11 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct FormatArgs {
     /// The file.
     pub path: String,
-    /// First 0-based line of a part.
+    /// First line of a range, 0-based.
     pub start_line: Option<u32>,
-    /// Its last line.
+    /// Last line.
     pub end_line: Option<u32>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
 }
 
@@ -103,8 +103,8 @@ async fn format_proposal(
     for (server, _) in context.servers_for(&subject, |features| features.format) {
         let session = match context.session(server, &subject, deadline).await {
             Ok(session) => session,
-            Err(why) => {
-                status = why;
+            Err(reason) => {
+                status = reason;
                 continue;
             }
         };
@@ -131,7 +131,7 @@ async fn format(
     method: &str,
     deadline: Instant,
 ) -> Result<Option<Proposal>, ProposalError> {
-    let _viewing = session.enter_view(&context.view, deadline).await?;
+    let _view_guard = session.enter_view(&context.view, deadline).await?;
     let (synced, snapshot) = session.sync(path).await?;
     drop(synced);
     if !session.offers(method, path, &snapshot.language_id)

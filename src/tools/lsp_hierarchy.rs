@@ -26,10 +26,10 @@ use serde::{Deserialize, Serialize};
 /// The arguments of `lsp_calls`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CallsArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// `incoming`: who calls it. `outgoing`: what it calls.
+    /// `incoming`: callers. `outgoing`: callees.
     pub direction: CallDirection,
     /// Levels (1).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub(crate) struct CallsArgs {
     pub depth: Option<usize>,
 }
 
-/// Which way calls are followed.
+/// The direction of a call hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -51,7 +51,7 @@ pub enum CallDirection {
 /// The arguments of `lsp_types`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TypesArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
     /// Types above or below it.
@@ -65,7 +65,7 @@ pub(crate) struct TypesArgs {
 /// The most calls that a note names.
 const MAX_NAMED_CALLS: usize = 8;
 
-/// Which way types are followed.
+/// The direction of a type hierarchy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -88,11 +88,12 @@ impl Tool for LspCalls {
         Card::reading(
             "lsp_calls",
             "Call hierarchy",
-            "Tree of the callers of a function, or of what it calls. For uses that are no calls use `lsp_references`. \
+            "Tree of the callers or callees of a function. For uses that are not calls use `lsp_references`. \
              Example: {\"symbol\": \"Cart.add\", \"direction\": \"incoming\", \"depth\": 2}.",
         )
         .with_rank(22)
-        .overlaid().beyond_core()
+        .overlaid()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &CallsArgs) -> Result<CallSubjects, ToolError> {
@@ -175,23 +176,20 @@ pub(crate) async fn run(
     match outcome.await? {
         QuestionOutcome::Answered { mut value, place, session, status, verdict, mut notes, .. } => {
             let hidden = leave_out_hidden(context, hierarchy, &mut value);
-            notes.extend(
-                (hidden > 0).then(|| format!("{hidden} are left out: rules hide the files that say them")),
-            );
+            notes.extend((hidden > 0).then(|| format!("{hidden} are omitted: rules hide their files")));
             let unlisted = match hierarchy {
                 HierarchyDirection::Callees => unlisted_calls(context, &value).await,
                 _ => None,
             };
-            let unlisted = unlisted.map(|calls| {
-                format!("{} does not say what is called by these calls: {calls}", session.server())
-            });
+            let unlisted =
+                unlisted.map(|calls| format!("{} does not resolve these calls: {calls}", session.server()));
             let built_in = leave_out_built_ins(context, hierarchy, &place.path, &mut value);
             notes.extend(
                 (built_in > 0).then(|| format!("{built_in} calls of built-in functions are not listed")),
             );
-            let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
-            let (items, rest) = items(context, value, &mut room);
-            notes.extend((rest > 0).then(|| format!("{rest} more are left out: the answer is full")));
+            let mut budget = ListBudget::for_list(context, context.config.settings.limits.answer_items);
+            let (items, rest) = items(context, value, &mut budget);
+            notes.extend((rest > 0).then(|| format!("{rest} more are omitted: the answer is full")));
             let count = items.iter().map(descendant_count).sum();
             let direction = match hierarchy {
                 HierarchyDirection::Callers => "incoming",
@@ -235,9 +233,13 @@ async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<St
     (count > 0).then(|| abbreviate_list(unlisted.into_iter(), count, MAX_NAMED_CALLS))
 }
 
-/// The `nodes` that fit into `room`, and the number of omitted ones. A node with omitted children
+/// The `nodes` that fit into `budget`, and the number of omitted ones. A node with omitted children
 /// is marked `cut`.
-fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) -> (Vec<HierarchyItem>, usize) {
+fn items(
+    context: &Context,
+    nodes: Vec<HierarchyNode>,
+    budget: &mut ListBudget,
+) -> (Vec<HierarchyItem>, usize) {
     let (mut found, mut rest) = (Vec::new(), 0);
     for node in nodes {
         let inner = nodes_below(&node);
@@ -250,11 +252,11 @@ fn items(context: &Context, nodes: Vec<HierarchyNode>, room: &mut ListBudget) ->
             children: Vec::new(),
             cut: node.cut,
         };
-        if !room.try_take(&item) {
+        if !budget.try_take(&item) {
             rest += 1 + inner;
             continue;
         }
-        let (children, without) = items(context, node.children, room);
+        let (children, without) = items(context, node.children, budget);
         item.cut |= without > 0;
         item.children = children;
         rest += without;
@@ -279,15 +281,15 @@ fn leave_out_hidden(context: &Context, hierarchy: HierarchyDirection, roots: &mu
     before - roots.iter().map(nodes_below).sum::<usize>()
 }
 
-/// Removes from the trees below `roots`, callees of a symbol in `asked`, the built-ins of the
+/// Removes from the trees below `roots`, callees of a symbol in `origin`, the built-ins of the
 /// language. Returns the number of removed items.
 fn leave_out_built_ins(
     context: &Context,
     hierarchy: HierarchyDirection,
-    asked: &WorkspacePath,
+    origin: &WorkspacePath,
     roots: &mut [HierarchyNode],
 ) -> usize {
-    let language = context.language_of(asked).ok().flatten();
+    let language = context.language_of(origin).ok().flatten();
     let language = language.and_then(|language| context.catalogue().languages.get(language));
     let Some(language) = language.filter(|_| hierarchy == HierarchyDirection::Callees) else { return 0 };
     let globs = language.built_ins.iter().filter_map(|glob| read_glob(glob, |_| ()).ok());

@@ -35,10 +35,11 @@ impl Tool for LspDeclaration {
         Card::reading(
             "lsp_declaration",
             "Declaration",
-            "Where a symbol is declared (headers, interfaces), where that differs from its definition. Else use \
+            "The declaration of a symbol (headers, interfaces), if it differs from the definition. Else use \
              `lsp_definition`. Example: {\"path\": \"src/cart.c\", \"symbol\": \"cart_add\"}.",
         )
-        .overlaid().beyond_core()
+        .overlaid()
+        .beyond_core()
     }
 
     fn subjects(&self, context: &Context, args: &Address) -> Result<CallSubjects, ToolError> {
@@ -62,7 +63,7 @@ impl Tool for LspTypeDefinition {
         Card::reading(
             "lsp_type_definition",
             "Type definition",
-            "Where the type of a variable or expression is defined. To see the type alone use `lsp_hover`. \
+            "The definition of the type of a variable or expression. For the type only use `lsp_hover`. \
              Example: {\"path\": \"shop/pay.py\", \"line\": 4, \"symbol\": \"cart\"}.",
         )
         .with_rank(21)
@@ -91,7 +92,7 @@ impl Tool for LspImplementation {
         Card::reading(
             "lsp_implementation",
             "Implementations",
-            "What implements an interface, trait or abstract method. For a tree of classes use `lsp_types`. \
+            "Implementations of an interface, trait or abstract method. For a tree of classes use `lsp_types`. \
              Example: {\"path\": \"src/shape.ts\", \"symbol\": \"Shape.area\"}.",
         )
         .with_rank(20)
@@ -117,7 +118,7 @@ impl Tool for LspImplementation {
 /// The arguments of `lsp_references`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReferencesArgs {
-    /// What is asked about.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
     /// Default: 100.
@@ -212,15 +213,15 @@ pub(crate) async fn run(
             *value = vec![by_text];
             *verdict = Verdict::Partial;
             notes.push(format!(
-                "{} knows only the declaration; the definition is found by the text",
+                "{} knows only the declaration; the definition comes from text search",
                 session.server()
             ));
         }
         if let QuestionOutcome::Answered { value, place, .. } = &mut outcome
             && leads_back_to_declaration(context, place, value)
-            && let Some(asked) = &place.resolved
+            && let Some(resolved) = &place.resolved
         {
-            let (range, text) = (asked.place.range, asked.place.text.clone());
+            let (range, text) = (resolved.place.range, resolved.place.text.clone());
             *value = vec![Location { file: FileRef::Inside(place.path.clone()), range, text }];
         }
     }

@@ -18,21 +18,21 @@ use crate::workspace::WorkspacePath;
 pub(crate) struct OverlayArgs {
     /// The file.
     pub path: Option<String>,
-    /// Its unsaved text.
+    /// The unsaved text.
     pub text: Option<String>,
-    /// The handle of an earlier answer.
+    /// Handle from an earlier answer.
     pub overlay: Option<String>,
 }
 
-/// What `lsp_overlay` answers.
+/// The output of `lsp_overlay`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct OverlayOutput {
-    /// The handle; none where it was dropped.
+    /// The handle; absent if the overlay was dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overlay: Option<String>,
-    /// The files that have an unsaved text behind it.
+    /// The files with unsaved texts in this overlay.
     pub files: Vec<String>,
-    /// Unused for so many seconds, it is forgotten.
+    /// The number of unused seconds after which the overlay expires.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kept_s: Option<u64>,
 }
@@ -49,9 +49,7 @@ impl Tool for LspOverlay {
         Card::reading(
             "lsp_overlay",
             "Unsaved text",
-            "Keeps an unsaved `text` of a file behind a handle: calls that give it as `overlay` see that text, nobody else does. \
-             With `path` but no `text` that file is as on disk again; without `path` all is dropped. Forgotten when unused for \
-             30 minutes. Not for files on disk, which are always read anew. Example: {\"path\": \"shop/cart.py\", \"text\": \"x = 1\\n\"}.",
+            "Stores an unsaved `text` of a file under a handle: only calls with it as `overlay` see that text. With `path` but no `text` the file is as on disk again; without `path` all is dropped. Expires after 30 unused minutes. Not for files on disk, which are always current. Example: {\"path\": \"shop/cart.py\", \"text\": \"x = 1\\n\"}.",
         ).beyond_core()
     }
 
@@ -77,8 +75,7 @@ impl Tool for LspOverlay {
                 return Ok(OverlayOutput { overlay: None, files: Vec::new(), kept_s: None });
             }
             _ => {
-                let what = "lsp_overlay: give `path` and `text` to put a text, `overlay` and `path` to take it back, or \
-                            `overlay` alone to drop all";
+                let what = "lsp_overlay: give `path` and `text` to set a text, `overlay` and `path` to remove it, or `overlay` only to drop all";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             }
         };
@@ -105,10 +102,8 @@ pub(crate) fn overlay_error(error: OverlayError) -> ToolError {
         OverlayError::Unknown(_) => {
             (ErrorCode::NotFound, "`lsp_overlay` with `path` and `text` makes a new one")
         }
-        OverlayError::Files => {
-            (ErrorCode::TooLarge, "take back files that are saved, or begin another overlay")
-        }
-        OverlayError::Large { .. } => (ErrorCode::TooLarge, "drop overlays that are no longer needed"),
+        OverlayError::Files => (ErrorCode::TooLarge, "remove files that are saved, or begin another overlay"),
+        OverlayError::Large { .. } => (ErrorCode::TooLarge, "drop unneeded overlays"),
         OverlayError::NoRandom(_) => (ErrorCode::Internal, "try again"),
     };
     ToolError::new(code, error.to_string()).with_hint(hint)

@@ -34,14 +34,14 @@ const MAX_NAMED_TEXTS: usize = 8;
 /// The arguments of `lsp_rename`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct RenameArgs {
-    /// What gets another name.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// Not qualified.
+    /// Unqualified name.
     pub new_name: String,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -57,7 +57,7 @@ impl Tool for LspRename {
         Card::new(
             "lsp_rename",
             "Rename a symbol",
-            "Renames a symbol in all files that use it, or in none. Answers diffs and what broke. Not for files (`move`).",
+            "Renames a symbol in all files that use it, or in none. Answers diffs and new errors. Not for files (`move`).",
             Effect::Edit,
         )
         .with_rank(16)
@@ -190,7 +190,7 @@ async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str
     };
     let mut notes = Vec::new();
     if !quoted.is_empty() {
-        notes.push(format!("`{name}` still stands in comments or strings of: {}", listed(quoted)));
+        notes.push(format!("`{name}` remains in comments or strings of: {}", listed(quoted)));
     }
     if !documents.is_empty() {
         let more = if is_cut { " and others" } else { "" };
@@ -214,11 +214,12 @@ fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), To
     let language = subject.as_ref().and_then(|subject| subject.language.as_deref());
     let extension = subject.as_ref().and_then(|subject| subject.path.extension());
     let deadline = std::time::Instant::now() + hints::DEADLINE;
-    let refused =
-        |why| Err(ToolError::new(ErrorCode::InvalidArgs, format!("nothing can be called `{name}`: {why}")));
+    let refused = |reason| {
+        Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` is not a valid name: {reason}")))
+    };
     match hints::can_be_name(language.unwrap_or_default(), extension, name, deadline) {
         Ok(()) => Ok(()),
-        Err(NoName::NoIdentifier) => refused("it is no identifier".to_owned()),
+        Err(NoName::NoIdentifier) => refused("it is not an identifier".to_owned()),
         Err(NoName::Keyword) => refused(format!("it is a keyword of {}", language.unwrap_or("the language"))),
     }
 }

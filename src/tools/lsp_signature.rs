@@ -68,12 +68,12 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
                 active_parameter: one.active_parameter,
                 active: one.active,
             });
-            let mut room = ListBudget::for_list(context, context.config.settings.limits.answer_items);
+            let mut budget = ListBudget::for_list(context, context.config.settings.limits.answer_items);
             // The signature that the server marks as active is always kept.
             let signatures: Vec<SignatureItem> =
-                signatures.filter(|one| room.try_take(one) || one.active).collect();
+                signatures.filter(|one| budget.try_take(one) || one.active).collect();
             if signatures.len() < all {
-                notes.push(format!("{} more signatures are left out", all - signatures.len()));
+                notes.push(format!("{} more signatures are omitted", all - signatures.len()));
             }
             Ok(Answer::new(SignaturesOutput { signatures }, None, status, verdict, notes))
         }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 /// The arguments of `lsp_symbols`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SymbolsArgs {
-    /// A file: its outline.
+    /// File, for its outline.
     #[serde(serialize_with = "shown_path", skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// A name or part of one.
@@ -33,7 +33,7 @@ pub(crate) struct SymbolsArgs {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub limit: Option<usize>,
-    /// Local variables too.
+    /// Include local variables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub all: Option<bool>,
 }
@@ -95,10 +95,7 @@ pub(crate) async fn run(
             outline(context, context.language_file(context.path(path)?)?, limit, locals).await
         }
         Target::Name(query) => search(context, query, limit).await,
-        _ => Err(ToolError::new(
-            ErrorCode::InvalidArgs,
-            "symbols are asked of a file or by a name, not of a position",
-        )),
+        _ => Err(ToolError::new(ErrorCode::InvalidArgs, "symbols need a file or a name, not a position")),
     }
 }
 
@@ -126,7 +123,7 @@ async fn outline(
                 answer.notes.extend(note);
                 return Ok(answer);
             }
-            Err(why) => status = why,
+            Err(reason) => status = reason,
         }
     }
     let (symbols, notes) = fallback::outline(context, &subject).await?;
@@ -152,23 +149,23 @@ async fn outline_of(
     deadline: Instant,
     started: Instant,
 ) -> Result<Result<Outline, ServerStatus>, ToolError> {
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = match context.session(server, subject, deadline).await {
             Ok(session) => session,
-            Err(why) => return Ok(Err(why)),
+            Err(reason) => return Ok(Err(reason)),
         };
-        let asked = match session.enter_view(&context.view, deadline).await {
-            Ok(_viewing) => session.document_symbols(&subject.path, deadline).await,
+        let answer = match session.enter_view(&context.view, deadline).await {
+            Ok(_view_guard) => session.document_symbols(&subject.path, deadline).await,
             Err(error) => Err(error),
         };
-        match asked {
-            Ok(asked) => {
-                let note = session.restart_note(met_crash);
-                return Ok(Ok(Outline { symbols: asked.value, left_out: asked.left_out, note }));
+        match answer {
+            Ok(answer) => {
+                let note = session.restart_note(has_crashed);
+                return Ok(Ok(Outline { symbols: answer.value, left_out: answer.left_out, note }));
             }
             Err(AskError::Read(error)) => return Err(super::context::from_read_error(error)),
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => return Ok(Err(context.failed_status(&session, subject, &error, started).await)),
         }
     }
@@ -182,8 +179,8 @@ fn symbol_tree(
     verdict: Verdict,
 ) -> Answer<SymbolsOutput> {
     let count = symbols.iter().map(size).sum::<usize>() + left_out;
-    let (mut left, mut room) = (limit, ListBudget::for_list(context, limit));
-    let symbols = items(symbols, &mut left, &mut room);
+    let (mut left, mut budget) = (limit, ListBudget::for_list(context, limit));
+    let symbols = items(symbols, &mut left, &mut budget);
     let output = SymbolsOutput { symbols, count, has_more: count > limit - left };
     Answer::new(output, None, server_status, verdict, Vec::new())
 }
@@ -200,8 +197,8 @@ fn size(symbol: &Symbol) -> usize {
     1 + symbol.children.iter().map(size).sum::<usize>()
 }
 
-/// The first `left` symbols that fit into `room`, parents before their children.
-fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<SymbolItem> {
+/// The first `left` symbols that fit into `budget`, parents before their children.
+fn items(symbols: Vec<Symbol>, left: &mut usize, budget: &mut ListBudget) -> Vec<SymbolItem> {
     let mut found = Vec::new();
     for symbol in symbols {
         if *left == 0 {
@@ -218,11 +215,11 @@ fn items(symbols: Vec<Symbol>, left: &mut usize, room: &mut ListBudget) -> Vec<S
             text: None,
             children: Vec::new(),
         };
-        if !room.try_take(&item) {
+        if !budget.try_take(&item) {
             break;
         }
         *left -= 1;
-        item.children = items(symbol.children, left, room);
+        item.children = items(symbol.children, left, budget);
         found.push(item);
     }
     found
@@ -236,7 +233,7 @@ async fn search(context: &Context, query: &str, limit: usize) -> Result<Answer<S
     // The names in a hidden file are part of its content.
     symbols.retain(|symbol| !answer_places::is_hidden(&context.workspace, &symbol.location.file));
     let hidden = found - symbols.len();
-    notes.extend((hidden > 0).then(|| format!("{hidden} are left out: rules hide the files they are in")));
+    notes.extend((hidden > 0).then(|| format!("{hidden} are omitted: rules hide their files")));
     notes.extend(sessions.iter().filter_map(|session| session.restart_note(false)));
     let count = symbols.len() + left_out;
     let symbols = symbols.into_iter().map(|symbol| found_item(context, symbol));

@@ -26,7 +26,7 @@ const MARKS_SERVER_TIMEOUT: Duration = Duration::from_millis(400);
 /// symbol.
 const MAX_MARK_QUERIES: usize = 64;
 
-/// What a server says of a match.
+/// The server's verdict on a match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MatchMark {
@@ -104,7 +104,7 @@ pub(crate) async fn mark_matches(
     marked.by = names.into_iter().map(str::to_owned).collect();
     if marked.matches.iter().any(|one| one.mark.is_none() && sessions.contains_key(&one.path)) {
         notes.push(
-            "the language server did not get to all matches in time; those without a mark are not judged"
+            "the language server did not check all matches in time; those without a mark were not checked"
                 .to_owned(),
         );
     }
@@ -163,7 +163,7 @@ impl ClassifiedOccurrences {
         name: &SearchedName,
         deadline: Instant,
     ) {
-        let mut asked = 0;
+        let mut queries = 0;
         for one in matches {
             let Some(session) = sessions.get(&one.path).filter(|_| !is_cut(&one.line)) else { continue };
             for position in name.occurrences(&one.line.text, one.line.start.line) {
@@ -171,13 +171,13 @@ impl ClassifiedOccurrences {
                 if self.known.contains_key(&spot) {
                     continue;
                 }
-                if asked == MAX_MARK_QUERIES || Instant::now() >= deadline {
+                if queries == MAX_MARK_QUERIES || Instant::now() >= deadline {
                     return;
                 }
-                asked += 1;
+                queries += 1;
                 // The search covers the disk.
                 let answer = match session.enter_view(&View::disk(), deadline).await {
-                    Ok(_viewing) => {
+                    Ok(_view_guard) => {
                         session.navigate(Navigation::References, &one.path, position, deadline).await
                     }
                     Err(error) => Err(error),

@@ -23,13 +23,13 @@ const MAX_STORED_MEMORIES: usize = 500;
 pub(crate) struct MemoryArgs {
     #[allow(missing_docs)] // a doc comment would cost every model tokens for what the names say
     pub command: MemoryCommand,
-    /// Its name (`notes.md`); for all but list.
+    /// Note name (`notes.md`); for all but list.
     pub path: Option<String>,
-    /// For save.
+    /// Text to save.
     pub content: Option<String>,
 }
 
-/// What is done.
+/// The operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -54,7 +54,7 @@ impl Tool for Memory {
 
     fn card(&self) -> Card {
         let description =
-            "Notes that outlast the session, shared by all workspaces. `save` replaces what has that name.";
+            "Notes that outlast the session, shared by all workspaces. `save` replaces a note of that name.";
         Card::new("memory", "Memory", description, Effect::Edit).destructive().beyond_core()
     }
 
@@ -117,8 +117,8 @@ fn save(folder: &StateFolder, name: &StateName, content: &str) -> Result<String,
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;
     if names.len() >= MAX_STORED_MEMORIES && !names.contains(name) {
-        let what = format!("there are {} memories already, the most there may be", names.len());
-        return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("delete one that is not needed"));
+        let what = format!("there are {} memories already, the limit", names.len());
+        return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("delete an unneeded one"));
     }
     locked.write(name, content.as_bytes()).map_err(from_state_error)?;
     Ok(format!("Saved memory '{}'.", name.as_str()))
@@ -150,5 +150,5 @@ fn wrong(what: &str) -> ToolError {
 
 fn missing(name: &StateName) -> ToolError {
     let error = ToolError::new(ErrorCode::NotFound, format!("Memory '{}' not found.", name.as_str()));
-    error.with_hint("`list` tells what there is")
+    error.with_hint("`list` lists them")
 }

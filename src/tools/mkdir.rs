@@ -13,18 +13,18 @@ use crate::workspace::edit::EditPlan;
 /// The arguments of `mkdir`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct MkdirArgs {
-    /// The folder; those above it are made as well.
+    /// The folder; parents are created too.
     pub path: String,
 }
 
-/// What `mkdir` answers.
+/// The output of `mkdir`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct MkdirOutput {
     /// The folder.
     pub path: String,
-    /// The folders that were not there before, outermost first.
+    /// The folders that are new, outermost first.
     pub created: Vec<String>,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
 }
@@ -41,7 +41,7 @@ impl Tool for Mkdir {
         Card::new(
             "mkdir",
             "Make a folder",
-            "Makes a folder. `write` makes missing folders by itself.",
+            "Creates a folder. `write` creates missing folders itself.",
             Effect::Edit,
         )
         .idempotent()

@@ -22,30 +22,30 @@ use crate::workspace::edit::PathPrecondition;
 pub(crate) struct MoveArgs {
     /// A file or folder.
     pub from: String,
-    /// Its new path, not the folder to put it in.
+    /// The new path, not its parent folder.
     pub to: String,
-    /// Replace a file that is there.
+    /// Replace an existing file.
     pub overwrite: Option<bool>,
-    /// Change imports of it (yes).
+    /// Update imports (true).
     pub update_imports: Option<bool>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
-/// What edits of several files answer.
+/// The output of an edit of several files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct EditsOutput {
-    /// Each file.
+    /// The result for each file.
     pub results: Vec<FileResult>,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What it broke and mended.
+    /// The diagnostics added and removed.
     #[serde(flatten)]
     pub judgement: EditJudgement,
-    /// What else is worth knowing.
+    /// Further notes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -68,7 +68,7 @@ impl Tool for MoveTool {
         Card::new(
             "move",
             "Move or rename a file",
-            "Moves a file or folder and lets language servers change the imports of it. For one function or class use \
+            "Moves a file or folder and lets language servers update its imports. For one function or class use \
              `move_symbol`. Example: {\"from\": \"shop/cart.py\", \"to\": \"shop/basket.py\"}.",
             Effect::Edit,
         )
@@ -120,8 +120,8 @@ async fn import_updates(
         let session = match context.session(server, &subject, deadline).await {
             Ok(session) => session,
             Err(status) => {
-                let why = status.detail.unwrap_or_default();
-                notes.push(format!("imports were not updated: {server}: {why}"));
+                let reason = status.detail.unwrap_or_default();
+                notes.push(format!("imports were not updated: {server}: {reason}"));
                 continue;
             }
         };
@@ -130,8 +130,8 @@ async fn import_updates(
             continue;
         }
         let moves = [(from.clone(), to.clone())];
-        let asked = match session.enter_view(&View::disk(), deadline).await {
-            Ok(_viewing) => {
+        let updates = match session.enter_view(&View::disk(), deadline).await {
+            Ok(_view_guard) => {
                 // Many servers load a project only once one of its files is open.
                 if let Err(error) = session.sync(from).await.map(drop) {
                     tracing::debug!("not opened: {error}");
@@ -140,16 +140,14 @@ async fn import_updates(
             }
             Err(error) => Err(error.into()),
         };
-        match asked {
+        match updates {
             Ok(proposal) => all.extend(proposal),
             Err(error) => {
                 let option = match context.patience {
-                    RetryAdvice::Tool => "say `update_imports: false`",
-                    RetryAdvice::Command | RetryAdvice::LoneCommand => {
-                        "leave imports as they are with --no-imports"
-                    }
+                    RetryAdvice::Tool => "set `update_imports: false`",
+                    RetryAdvice::Command | RetryAdvice::LoneCommand => "skip imports with --no-imports",
                 };
-                let hint = format!("nothing was moved; ask again, or {option}");
+                let hint = format!("nothing was moved; try again, or {option}");
                 return Err(proposals::from_server(error).with_hint(hint));
             }
         }

@@ -25,14 +25,14 @@ use crate::workspace::{TextFile, WorkspacePath};
 /// The arguments of `move_symbol`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct MoveSymbolArgs {
-    /// Which symbol.
+    /// The symbol.
     #[serde(flatten)]
     pub address: Address,
-    /// The file that it goes to; made if it is not there.
+    /// The target file; created if missing.
     pub to: String,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -69,7 +69,7 @@ impl Tool for MoveSymbol {
 }
 
 const DESCRIPTION: &str = "Moves a top-level function, class or constant to another file. Where the language's server can (TypeScript, \
-     JavaScript), imports follow; else the answer says who names it, and what broke. For a whole file use `move`. \
+     JavaScript), imports follow; else the answer lists its uses and new errors. For a whole file use `move`. \
      Example: {\"symbol\": \"total\", \"path\": \"src/cart.ts\", \"to\": \"src/sums.ts\"}.";
 
 /// The edit that moves `symbol` to `to`, and notes.
@@ -107,14 +107,14 @@ async fn must_fit(
     let first_line = symbol.file.text.lines().nth(symbol.extent.range.start.line as usize);
     if name.contains('.') || first_line.is_some_and(|line| line.starts_with([' ', '\t'])) {
         let what =
-            format!("`{name}` lies in another definition; only what lies at the top of a file can be moved");
+            format!("`{name}` is nested in another definition; only top-level definitions can be moved");
         return refuse(ErrorCode::Unsupported, what);
     }
     let language = language_of(context, to, there.map(|file| file.text.as_str()));
     if context.language_file(symbol.path.clone())?.language != language
         && to.extension() != symbol.path.extension()
     {
-        let what = format!("{} is of another language than {}", to.display(), symbol.path.display());
+        let what = format!("{} has another language than {}", to.display(), symbol.path.display());
         return refuse(ErrorCode::InvalidArgs, what);
     }
     let path = to.clone();
@@ -125,7 +125,7 @@ async fn must_fit(
     match known.await?.iter().find(|known| known.name == *name) {
         Some(known) => {
             let there = address_of(to, known.selection.start);
-            refuse(ErrorCode::InvalidArgs, format!("{there} has a `{name}` already"))
+            refuse(ErrorCode::InvalidArgs, format!("{there} already has a `{name}`"))
         }
         None => Ok(()),
     }
@@ -148,7 +148,7 @@ async fn plan_by_server(
             Ok(session) => session,
             Err(status) => return Err(fallback::refusal_error(&status)),
         };
-        let _viewing = session
+        let _view_guard = session
             .enter_view(&context.view, deadline)
             .await
             .map_err(|error| proposals::from_server(error.into()))?;
@@ -184,11 +184,9 @@ async fn note_of_uses(context: &Context, symbol: &LocatedSymbol) -> Result<Strin
     let name = &symbol.extent.name;
     let sure = if uses.found.verdict == Verdict::Complete { "" } else { " (there may be more)" };
     Ok(match uses.count {
-        0 => format!(
-            "imports were not touched: no server of this language moves them; nothing uses `{name}`{sure}"
-        ),
+        0 => format!("imports were not updated: no server of this language can; nothing uses `{name}`{sure}"),
         _ => format!(
-            "imports were not touched: no server of this language moves them; `{name}` is used {}: {}{sure}",
+            "imports were not updated: no server of this language can; `{name}` is used {}: {}{sure}",
             uses.times(),
             shown_places(&uses.places)
         ),

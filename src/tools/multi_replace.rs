@@ -19,12 +19,12 @@ use crate::workspace::edit::EditPlan;
 /// The arguments of `multi_replace_string`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct MultiReplacementArgs {
-    /// Those of one file are made in this order.
+    /// Applied in order within each file.
     #[schemars(length(min = 1))]
     pub replacements: Vec<FileReplacement>,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
@@ -33,11 +33,11 @@ pub(crate) struct MultiReplacementArgs {
 pub(crate) struct FileReplacement {
     /// The file.
     pub path: String,
-    /// Exact text, with enough around it to be there once.
+    /// Exact text with enough context to be unique.
     pub old: String,
-    /// The text in its place.
+    /// The new text.
     pub new: String,
-    /// Every occurrence.
+    /// Replace every occurrence.
     pub all: Option<bool>,
 }
 

@@ -77,29 +77,29 @@ impl Context {
             let subject = self.language_file(place.path.clone())?;
             let (position, name) = (place.position, resolved.symbol.clone());
             let named = OccurrenceQuery { path: subject.path.clone(), position, name, sense };
-            let mut standing = self.find_further_occurrences(&named, value.files(), deadline).await;
+            let mut occurrences = self.find_further_occurrences(&named, value.files(), deadline).await;
             let of_project = self.answers_of_project(session.server(), question.method);
             let asking = AnsweredQuestion { subject: &subject, position, of_project, sense, deadline };
             if session.knows_open_projects() {
-                self.open_projects(&asking, &session, &mut standing, &mut value, &ask).await;
+                self.open_projects(&asking, &session, &mut occurrences, &mut value, &ask).await;
             }
-            let others = if other_roots::concerns_types(sense) || standing.of_method {
+            let others = if other_roots::concerns_types(sense) || occurrences.of_method {
                 self.other_roots(&session, &subject).await
             } else {
                 OtherRoots::default()
             };
-            let grounds = self.uncovered_occurrences(&asking, &session, &standing.files);
+            let uncovered = self.uncovered_occurrences(&asking, &session, &occurrences.files);
             let unknown =
-                self.ask_other_coverages(&asking, &session, grounds, &mut value, &mut notes, &ask).await;
+                self.ask_other_coverages(&asking, &session, uncovered, &mut value, &mut notes, &ask).await;
             let without_name = if other_roots::concerns_types(sense) {
                 self.ask_other_roots(&asking, &named, &others.roots, &mut value, &session, &ask).await
             } else {
                 BTreeSet::new()
             };
-            remove_listed(&mut standing, &value.files());
-            let mut unknown = self.places_of(&asking, &session, &unknown, &standing.files);
-            standing.cut |= others.cut;
-            let hides_uses = others.may_use(&standing, T::WANTS_DEFINITIONS);
+            remove_listed(&mut occurrences, &value.files());
+            let mut unknown = self.places_of(&asking, &session, &unknown, &occurrences.files);
+            occurrences.cut |= others.cut;
+            let hides_uses = others.may_use(&occurrences, T::WANTS_DEFINITIONS);
             let advice =
                 (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
             unknown.extend(without_name);
@@ -107,20 +107,20 @@ impl Context {
                 is_unsure: !session.tells_when_ready() && !session.reads_on_request(),
                 leaves_files_out: session.leaves_files_out(&subject.path),
             };
-            let conditional = (std::mem::take(&mut standing.conditional), standing.conditional_cut);
+            let conditional = (std::mem::take(&mut occurrences.conditional), occurrences.conditional_cut);
             let conditional = self.conditional_uses(&session, conditional, &value.lines(), deadline).await;
-            let is_doubtful = is_doubtful(&standing, &value, certainty, sense)
+            let is_doubtful = is_doubtful(&occurrences, &value, certainty, sense)
                 || !unknown.is_empty()
                 || hides_uses
                 || others.cut
                 || conditional.are_doubtful();
             if is_doubtful && verdict == Verdict::Complete {
                 verdict = Verdict::Partial;
-                status.detail.get_or_insert_with(|| "there may be more than it knows".to_owned());
+                status.detail.get_or_insert_with(|| "there may be more".to_owned());
             }
             notes.extend(further_occurrences_note::<T>(
                 &named.name,
-                &standing,
+                &occurrences,
                 session.server(),
                 &unknown,
                 advice,
@@ -201,7 +201,7 @@ impl Context {
         &self,
         asking: &AnsweredQuestion<'_>,
         session: &Arc<Session>,
-        standing: &mut FurtherOccurrences,
+        occurrences: &mut FurtherOccurrences,
         value: &mut T,
         ask: &impl PositionRequest<T>,
     ) {
@@ -214,7 +214,7 @@ impl Context {
             let is_new = projects.insert(self.manager.project(session.server(), &file.path));
             (is_new || file.imports) && !session.has_open(&file.path)
         };
-        let files: Vec<WorkspacePath> = standing
+        let files: Vec<WorkspacePath> = occurrences
             .files
             .iter()
             .filter(of_root)
@@ -229,7 +229,7 @@ impl Context {
         match self.ask_with(asking, session, &files, at, ask).await {
             Ok(again) if again.is_answer() => {
                 *value = again;
-                remove_listed(standing, &value.files());
+                remove_listed(occurrences, &value.files());
             }
             Ok(_) => tracing::debug!("refused when asked again"),
             Err(error) => tracing::debug!("not asked again: {error}"),
@@ -245,16 +245,16 @@ impl Context {
         files: &[FurtherOccurrence],
     ) -> Vec<(ServerCoverage, Vec<FurtherOccurrence>)> {
         let own = self.server_coverage(session.server(), asking.of_project, &asking.subject.path);
-        let mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)> = Vec::new();
+        let mut uncovered: Vec<(ServerCoverage, Vec<FurtherOccurrence>)> = Vec::new();
         for file in files.iter().filter(|file| !file.unparsed) {
             let ground = self.server_coverage(session.server(), asking.of_project, &file.path);
             let Some(ground) = ground.filter(|ground| own.as_ref() != Some(ground)) else { continue };
-            match grounds.iter_mut().find(|(known, _)| *known == ground) {
+            match uncovered.iter_mut().find(|(known, _)| *known == ground) {
                 Some((_, files)) => files.push(file.clone()),
-                None => grounds.push((ground, vec![file.clone()])),
+                None => uncovered.push((ground, vec![file.clone()])),
             }
         }
-        grounds
+        uncovered
     }
 
     /// Sends the request in each other coverage, at a place within it.
@@ -262,24 +262,25 @@ impl Context {
         &self,
         asking: &AnsweredQuestion<'_>,
         first: &Arc<Session>,
-        mut grounds: Vec<(ServerCoverage, Vec<FurtherOccurrence>)>,
+        mut uncovered: Vec<(ServerCoverage, Vec<FurtherOccurrence>)>,
         value: &mut T,
         notes: &mut Vec<String>,
         ask: &impl PositionRequest<T>,
     ) -> BTreeSet<ServerCoverage> {
-        let beyond = grounds.split_off(grounds.len().min(MAX_ASKED_PROJECTS));
+        let beyond = uncovered.split_off(uncovered.len().min(MAX_ASKED_PROJECTS));
         let mut unknown: BTreeSet<ServerCoverage> = beyond.into_iter().map(|(ground, _)| ground).collect();
         let known: &T = value;
-        let questions = grounds.iter().map(|(_, files)| self.ask_coverage(asking, first, files, known, ask));
-        for ((ground, _), answer) in grounds.iter().zip(join_all(questions).await) {
+        let questions =
+            uncovered.iter().map(|(_, files)| self.ask_coverage(asking, first, files, known, ask));
+        for ((ground, _), answer) in uncovered.iter().zip(join_all(questions).await) {
             match answer {
                 Ok(Some(more)) => more.into_iter().for_each(|more| value.join(more)),
                 Ok(None) => {
                     unknown.insert(ground.clone());
                 }
-                Err(why) => {
+                Err(reason) => {
                     notes.push(format!(
-                        "{} was not asked for {}: {why}",
+                        "{} was not asked for {}: {reason}",
                         first.server(),
                         coverage_name(ground)
                     ));
@@ -368,17 +369,17 @@ impl Context {
         (path, position): (&WorkspacePath, Position),
         ask: &impl PositionRequest<T>,
     ) -> Result<T, AskError> {
-        let _viewing = session.enter_view(&self.view, asking.deadline).await?;
+        let _view_guard = session.enter_view(&self.view, asking.deadline).await?;
         for path in files {
             // A deleted file has no use either.
             if let Err(error) = session.sync(path).await.map(drop) {
                 tracing::debug!(path = %path.display(), "not opened: {error}");
             }
         }
-        let asked = ask(session, path, position).await?;
-        match asked.unfinished_work {
+        let answer = ask(session, path, position).await?;
+        match answer.unfinished_work {
             Some(busy) => Err(AskError::Busy(busy)),
-            None => Ok(asked.value),
+            None => Ok(answer.value),
         }
     }
 
@@ -405,7 +406,7 @@ impl Context {
     }
 }
 
-fn remove_listed(standing: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
-    standing.files.retain(|file| !listed.contains(&file.path));
-    standing.notebooks.retain(|file| !listed.contains(&file.path));
+fn remove_listed(occurrences: &mut FurtherOccurrences, listed: &BTreeSet<WorkspacePath>) {
+    occurrences.files.retain(|file| !listed.contains(&file.path));
+    occurrences.notebooks.retain(|file| !listed.contains(&file.path));
 }

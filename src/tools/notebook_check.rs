@@ -1,4 +1,4 @@
-//! Notebooks among the files of a check: the language of their kernel, and the servers that do not read them.
+//! Notebooks in a check: the kernel's language, and the servers that do not read notebooks.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::lsp::session::Session;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;
 
-/// The file, where it is a notebook with the language of its kernel, if that is known.
+/// The file; with the language of its kernel if it is a notebook and the language is known.
 pub(crate) fn with_kernel_language(context: &Context, file: LanguageFile) -> LanguageFile {
     match file.language.is_none() && file.path.is_notebook() {
         true => LanguageFile { language: kernel_language(context, &file.path).ok(), ..file },
@@ -19,7 +19,7 @@ pub(crate) fn with_kernel_language(context: &Context, file: LanguageFile) -> Lan
     }
 }
 
-/// The report on a notebook whose code cannot be read, so that no server is asked about it.
+/// The report on a notebook whose code cannot be read, so that no server checks it.
 pub(crate) fn unreadable_notebook(context: &Context, file: &LanguageFile) -> FileReport {
     let mut status = context.status("", file, ServerState::Unsupported, Instant::now());
     status.detail = kernel_language(context, &file.path).err();
@@ -32,7 +32,7 @@ pub(crate) fn unreadable_notebook(context: &Context, file: &LanguageFile) -> Fil
     }
 }
 
-/// The status of a server that finds nothing in a notebook, since it does not read notebooks; `None` where it reads them.
+/// The status of a server that does not read notebooks; `None` if it does or the file is not one.
 pub(crate) fn unread_status(
     context: &Context,
     session: &Session,
@@ -47,7 +47,7 @@ pub(crate) fn unread_status(
     Some(status)
 }
 
-/// A note for each server that has not read some notebooks.
+/// A note for each server that did not read some notebooks.
 pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = String> {
     let mut unread: BTreeMap<&str, Vec<&WorkspacePath>> = BTreeMap::new();
     for report in reports.iter().filter(|report| report.path.is_notebook()) {
@@ -68,13 +68,13 @@ pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = Strin
     })
 }
 
-/// A sentence on the notebooks among files that changed: their findings before the change are not known.
+/// A sentence about the changed notebooks, since their findings before the change are unknown.
 pub(crate) fn uncompared_notebooks<'p>(paths: impl Iterator<Item = &'p WorkspacePath>) -> Option<String> {
     let mut notebooks = paths.filter(|path| path.is_notebook());
     let first = notebooks.next()?.display();
     Some(match notebooks.count() {
-        0 => format!("{first} is a notebook, of which no changes are judged"),
-        more => format!("{} files are notebooks, of which no changes are judged ({first}, …)", more + 1),
+        0 => format!("{first} is a notebook, whose changes are not compared"),
+        more => format!("{} files are notebooks, whose changes are not compared ({first}, …)", more + 1),
     })
 }
 
@@ -87,6 +87,6 @@ fn kernel_language(context: &Context, path: &WorkspacePath) -> Result<String, St
     let is_meant = |name: &str| name.eq_ignore_ascii_case(&code.language);
     let known = languages.find(|(key, language)| is_meant(key) || is_meant(&language.name));
     known.map(|(key, _)| key.clone()).ok_or_else(|| {
-        format!("{shown} was not checked: the language of its kernel, `{}`, is not known", code.language)
+        format!("{shown} was not checked: the language of its kernel, `{}`, is unknown", code.language)
     })
 }

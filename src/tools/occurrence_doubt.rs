@@ -15,16 +15,16 @@ pub(super) struct ServerCertainty {
 
 /// Returns true if the remaining occurrences in the text cast doubt on the servers' answer.
 pub(super) fn is_doubtful(
-    standing: &FurtherOccurrences,
+    occurrences: &FurtherOccurrences,
     value: &impl MergeableAnswer,
     certainty: ServerCertainty,
     sense: OccurrenceSense,
 ) -> bool {
-    if standing.files.iter().any(|file| file.imports) || !standing.notebooks.is_empty() {
+    if occurrences.files.iter().any(|file| file.imports) || !occurrences.notebooks.is_empty() {
         return true;
     }
     // A function that is stored as a value may be called without its name.
-    if !standing.passed.is_empty() && value.has_no_other_places() {
+    if !occurrences.passed.is_empty() && value.has_no_other_places() {
         return true;
     }
     // A file that defines the name itself probably means its own definition, except for
@@ -32,8 +32,8 @@ pub(super) fn is_doubtful(
     let may_be_meant = |file: &FurtherOccurrence| {
         (!file.unparsed || certainty.is_unsure) && (!file.defines || other_roots::concerns_types(sense))
     };
-    let is_left = match standing.files.as_slice() {
-        [] => standing.unread > 0 || standing.cut,
+    let is_left = match occurrences.files.as_slice() {
+        [] => occurrences.unread > 0 || occurrences.cut,
         files => files.iter().any(may_be_meant),
     };
     is_left && (value.has_no_other_places() || certainty.is_unsure || certainty.leaves_files_out)

@@ -14,40 +14,40 @@ const MAX_NAMED_OCCURRENCE_FILES: usize = 8;
 /// advice. `None` if there are none.
 pub(crate) fn further_occurrences_note<T: MergeableAnswer>(
     name: &str,
-    standing: &FurtherOccurrences,
+    occurrences: &FurtherOccurrences,
     server: &str,
     unknown: &BTreeSet<String>,
     advice: Option<&str>,
 ) -> Option<String> {
-    let found = standing.files.len() + standing.unread;
+    let found = occurrences.files.len() + occurrences.unread;
     let place = |file: &FurtherOccurrence| address_of(&file.path, file.position);
     let mut parts = Vec::new();
     if found > 0 {
-        let places = abbreviate(standing.files.iter().map(place), found);
+        let places = abbreviate(occurrences.files.iter().map(place), found);
         parts.push(format!(
-            "also stands in {} that {server} {}: {places}",
+            "also occurs in {} that {server} {}: {places}",
             file_count_text(found),
             T::OMITTED
         ));
     }
-    if !standing.passed.is_empty() {
-        let places = abbreviate(standing.passed.iter().map(place), standing.passed.len());
+    if !occurrences.passed.is_empty() {
+        let places = abbreviate(occurrences.passed.iter().map(place), occurrences.passed.len());
         parts.push(format!("is passed on as a value at {places}"));
     }
-    if !standing.notebooks.is_empty() {
+    if !occurrences.notebooks.is_empty() {
         let place = |found: &NotebookUse| format!("{} (cell {})", found.path.display(), found.cell);
-        let places = abbreviate(standing.notebooks.iter().map(place), standing.notebooks.len());
-        parts.push(format!("stands in code of notebooks that {server} does not read: {places}"));
+        let places = abbreviate(occurrences.notebooks.iter().map(place), occurrences.notebooks.len());
+        parts.push(format!("occurs in code of notebooks that {server} does not read: {places}"));
     }
-    if T::SAYS_QUIET && !standing.quiet.is_empty() {
-        let paths = abbreviate(standing.quiet.iter().map(WorkspacePath::display), standing.quiet.len());
-        parts.push(format!("stands in comments or strings of {paths}"));
+    if T::SAYS_QUIET && !occurrences.quiet.is_empty() {
+        let paths = abbreviate(occurrences.quiet.iter().map(WorkspacePath::display), occurrences.quiet.len());
+        parts.push(format!("occurs in comments or strings of {paths}"));
     }
     if !unknown.is_empty() {
-        parts.push(format!("was not looked up for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
+        parts.push(format!("was not resolved for {}", abbreviate(unknown.iter().cloned(), unknown.len())));
     }
-    if standing.cut {
-        parts.push("was not searched for in all files, since the time was up".to_owned());
+    if occurrences.cut {
+        parts.push("was not searched for in all files before the time limit".to_owned());
     }
     let advice = advice.map(|advice| format!("; {advice}")).unwrap_or_default();
     (!parts.is_empty()).then(|| format!("`{name}` {}{advice}", parts.join("; it ")))

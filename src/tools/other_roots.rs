@@ -37,13 +37,13 @@ pub(crate) struct OtherRoots {
 impl OtherRoots {
     /// Returns true if another root has possible uses of a method in its text, which its server may
     /// not connect to the method.
-    pub(crate) fn may_use(&self, standing: &FurtherOccurrences, definitions_count: bool) -> bool {
+    pub(crate) fn may_use(&self, occurrences: &FurtherOccurrences, definitions_count: bool) -> bool {
         let is_other = |file: &FurtherOccurrence| {
             self.roots.iter().any(|root| file.path.as_path().starts_with(root.as_path()))
         };
         let may_be_meant =
             |file: &FurtherOccurrence| file.uses_member || definitions_count && file.defines_method;
-        standing.of_method && standing.files.iter().any(|file| may_be_meant(file) && is_other(file))
+        occurrences.of_method && occurrences.files.iter().any(|file| may_be_meant(file) && is_other(file))
     }
 }
 
@@ -122,7 +122,7 @@ impl Context {
             Ok((files.collect(), walk.truncated))
         });
         walked.await.unwrap_or_else(|error| {
-            tracing::debug!("the folders were not looked for: {}", error.error);
+            tracing::debug!("the folders were not searched for: {}", error.error);
             (BTreeMap::new(), true)
         })
     }

@@ -28,20 +28,22 @@ const MAX_OVERLAY_TOTAL_BYTES: usize = 64 << 20;
 pub(crate) enum OverlayError {
     /// The handle does not exist, or not any more.
     #[error(
-        "there is no overlay `{0}`: it was dropped, was not used for 30 minutes, or the server was started anew"
+        "there is no overlay `{0}`: it was dropped, was unused for 30 minutes, or lsp-tools was restarted"
     )]
     Unknown(String),
     /// The handle has the most files allowed.
     #[error("an overlay has at most {MAX_OVERLAY_FILES} files")]
     Files,
     /// The text exceeds the limit for all texts.
-    #[error("the text has {bytes} bytes, and all overlays together at most {MAX_OVERLAY_TOTAL_BYTES}")]
+    #[error(
+        "the text has {bytes} bytes, and all overlays together can have at most {MAX_OVERLAY_TOTAL_BYTES}"
+    )]
     Large {
         /// The size of the text in bytes.
         bytes: usize,
     },
     /// No handle could be generated.
-    #[error("the system gives no random bytes ({0}), without which no handle can be made")]
+    #[error("the system provides no random bytes ({0}) for a handle")]
     NoRandom(#[from] getrandom::Error),
 }
 

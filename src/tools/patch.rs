@@ -24,51 +24,51 @@ use crate::workspace::{TextFile, WorkspacePath};
 pub(crate) struct PatchArgs {
     /// Unified diff, or `*** Begin Patch` … `*** End Patch`.
     pub patch: String,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
-/// What `patch` answers.
+/// The output of `patch`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct PatchOutput {
     /// Whether the files were changed (`false` for a dry run).
     pub applied: bool,
-    /// Each file.
+    /// The result for each file.
     pub results: Vec<PatchResult>,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What was wrong in the patch and could be read in one way only.
+    /// Errors in the patch that were corrected because only one reading was possible.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<String>,
-    /// What it broke and mended.
+    /// The diagnostics added and removed.
     #[serde(flatten)]
     pub judgement: EditJudgement,
 }
 
-/// What became of one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PatchResult {
-    /// The file.
+    /// The file's result.
     #[serde(flatten)]
     pub file: FileResult,
-    /// Where its hunks went that were not where the patch says.
+    /// Hunks applied elsewhere than the patch says.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hunks: Vec<MovedHunk>,
 }
 
-/// A hunk that was found elsewhere than the patch says.
+/// A hunk applied elsewhere than the patch says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MovedHunk {
     /// 1-based number within the file.
     pub hunk: usize,
-    /// The 1-based line where it was found.
+    /// The 1-based line where the hunk was applied.
     pub line: usize,
-    /// Lines between the stated place and that.
+    /// The distance in lines from the stated line.
     pub offset: isize,
-    /// Lines of context that did not fit.
+    /// The number of context lines that did not match.
     pub fuzz: usize,
 }
 
@@ -84,7 +84,7 @@ impl Tool for PatchTool {
         Card::new(
             "patch",
             "Apply a patch",
-            "Applies a patch to files, all or nothing. Answers each file and what broke; a misfit, the text there. For few changes \
+            "Applies a patch to files, all or nothing. Answers each file and new errors; a misfit, the text there. For few changes \
              use `edit`.",
             Effect::Edit,
         )
@@ -158,8 +158,7 @@ fn plan_patch(context: &Context, patch: &Patch) -> Result<(EditPlan, MovedHunkIn
         let text = file.as_ref().map(|file| file.text.clone());
         if text.as_ref().is_some_and(|text| patch::has_too_many_lines(text)) {
             let most = patch::MAX_PATCH_LINES;
-            let what =
-                format!("{} has more than {most} lines, the most that a patch is applied to", path.display());
+            let what = format!("{} has more than {most} lines, the limit for patches", path.display());
             return Err(ToolError::new(ErrorCode::TooLarge, what).with_hint("replace exact text with `edit`"));
         }
         read.borrow_mut().insert(path, file);

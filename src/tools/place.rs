@@ -35,10 +35,11 @@ pub struct Place {
 #[serde(from = "Vec<FilePlaces<'_>>")]
 pub struct Places(pub Vec<Place>);
 
-/// A place by itself.
+/// A single place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SinglePlace<'a> {
-    /// Relative to the workspace; absolute for a file outside; the URI for a document that is no file.
+    /// Relative to the workspace; absolute for a file outside; the URI of a document that is not a
+    /// file.
     path: Cow<'a, str>,
     #[serde(flatten)]
     place: PlaceInFile<'a>,
@@ -52,18 +53,18 @@ pub(crate) struct FilePlaces<'a> {
     places: Vec<PlaceRow<'a>>,
 }
 
-/// Where in a file something stands.
+/// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PlaceInFile<'a> {
-    /// Where, 1-based; with its end where that is not the end of the word.
+    /// The position, 1-based; with an end if that is not the end of the word.
     at: ShortRange,
-    /// The function or type around it, with what that lies in.
+    /// The enclosing function or type, qualified.
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     enclosing: Option<Cow<'a, str>>,
     /// The source line without its indentation.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
-    /// Hints only: why it ranks where it does.
+    /// Hints only: the reason for the rank.
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<Cow<'a, str>>,
 }

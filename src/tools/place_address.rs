@@ -32,15 +32,13 @@ pub(crate) enum AddressError {
         number: String,
     },
     /// The address has a line but no column or name.
-    #[error("{address}: say what on that line, a column or a name: {address}:COL or {address}:NAME")]
+    #[error("{address}: give a column or a name on that line: {address}:COL or {address}:NAME")]
     LineOnly {
         /// The given address.
         address: String,
     },
     /// The address ends with a colon.
-    #[error(
-        "{address}: nothing stands after the last colon; give a column or a name there, or leave the colon out"
-    )]
+    #[error("{address}: nothing follows the last colon; give a column or a name, or omit the colon")]
     NoName {
         /// The given address.
         address: String,
@@ -64,7 +62,7 @@ pub(crate) fn parse_place(address: &OsStr, exists: impl Fn(&Path) -> bool) -> Re
     match parse(address, exists)? {
         Target::File(path) => {
             let path = path.display();
-            let error = format!("{path} is a whole file; say what in it is meant");
+            let error = format!("{path} is a whole file; give a position or name in it");
             let hint = format!("{path}:LINE:COL, {path}:LINE:NAME or {path}:NAME, counted from 1");
             Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
         }
@@ -314,18 +312,15 @@ mod tests {
             ("no.py:-1:1", "no.py:-1:1: lines and columns start at 1"),
             ("app.py:99999999999:1", "app.py:99999999999:1: 99999999999 is too large for a line or column"),
             ("no.py:1:99999999999", "no.py:1:99999999999: 99999999999 is too large for a line or column"),
-            (
-                "app.py:3",
-                "app.py:3: say what on that line, a column or a name: app.py:3:COL or app.py:3:NAME",
-            ),
-            ("no.py:3", "no.py:3: say what on that line, a column or a name: no.py:3:COL or no.py:3:NAME"),
+            ("app.py:3", "app.py:3: give a column or a name on that line: app.py:3:COL or app.py:3:NAME"),
+            ("no.py:3", "no.py:3: give a column or a name on that line: no.py:3:COL or no.py:3:NAME"),
             (
                 "app.py:",
-                "app.py:: nothing stands after the last colon; give a column or a name there, or leave the colon out",
+                "app.py:: nothing follows the last colon; give a column or a name, or omit the colon",
             ),
             (
                 "app.py:3:",
-                "app.py:3:: nothing stands after the last colon; give a column or a name there, or leave the colon out",
+                "app.py:3:: nothing follows the last colon; give a column or a name, or omit the colon",
             ),
         ];
         for (address, expected) in cases {

@@ -30,20 +30,20 @@ impl Context {
         let project = self.manager.unlisted_project(server, path)?.display();
         let root = self.manager.root(server, path).display();
         Some(format!(
-            "{server} has no part in {project}, which is not among the members of the workspace in {root}; add it there, or to those \
-             that it excludes"
+            "{server} ignores {project}, which is not a member of the workspace in {root}; add it to the members or to the excluded folders"
         ))
     }
 
     /// The notes for all checked files, each once.
     pub(crate) fn set_up_notes_of(&self, reports: &[FileReport]) -> BTreeSet<String> {
-        let asked = reports.iter().flat_map(|report| {
+        let asked_servers = reports.iter().flat_map(|report| {
             let folder = report.path.parent().unwrap_or_else(WorkspacePath::root);
             let servers = report.statuses.iter().map(|status| status.server.as_str());
             servers.map(move |server| (server, folder.clone(), &report.path))
         });
         let mut seen = BTreeSet::new();
-        let asked = asked.filter(|(server, folder, _)| seen.insert((*server, folder.clone())));
-        asked.flat_map(|(server, _, path)| self.set_up_notes(server, path)).collect()
+        let asked_servers =
+            asked_servers.filter(|(server, folder, _)| seen.insert((*server, folder.clone())));
+        asked_servers.flat_map(|(server, _, path)| self.set_up_notes(server, path)).collect()
     }
 }

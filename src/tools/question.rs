@@ -127,18 +127,18 @@ impl Context {
         for (index, (server, _)) in servers.iter().enumerate() {
             let session = match self.session(server, &subject, deadline).await {
                 Ok(session) => session,
-                Err(why) => {
+                Err(reason) => {
                     if index == 0 {
-                        status = why;
+                        status = reason;
                     }
                     continue;
                 }
             };
             match self.ask_session(&subject, target, question, session, deadline, started, ask).await? {
                 Ok(answered) => return Ok(answered),
-                Err(why) => {
+                Err(reason) => {
                     if index == 0 || status.state == ServerState::Missing {
-                        status = why;
+                        status = reason;
                     }
                 }
             }
@@ -161,7 +161,7 @@ impl Context {
         started: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<Result<QuestionOutcome<T>, ServerStatus>, ToolError> {
-        let mut met_crash = false;
+        let mut has_crashed = false;
         loop {
             let server = session.server().to_owned();
             match self.ask_once(subject, target, question, &session, deadline, ask).await {
@@ -174,7 +174,7 @@ impl Context {
                         asked.unfinished_work.as_ref(),
                         started,
                     );
-                    let mut notes = Vec::from_iter(session.restart_note(met_crash));
+                    let mut notes = Vec::from_iter(session.restart_note(has_crashed));
                     notes.extend(place.notes());
                     notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
                     if let Some(unknown) = unknown {
@@ -184,7 +184,7 @@ impl Context {
                     if asked.undecodable > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!(
-                            "{server} sent {} parts that cannot be understood",
+                            "{server} sent {} items that cannot be decoded",
                             asked.undecodable
                         ));
                     }
@@ -192,7 +192,7 @@ impl Context {
                     if left_out > 0 {
                         verdict = Verdict::Partial;
                         notes.push(format!(
-                            "{server} said {left_out} more, which were left out: too many, or too late"
+                            "{server} returned {left_out} more, which were omitted: too many, or too late"
                         ));
                     }
                     return Ok(Ok(QuestionOutcome::Answered {
@@ -214,8 +214,8 @@ impl Context {
                 Ok(Err(QuestionFailure::Failed(error @ AskError::Moving { .. }))) => {
                     return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
                 }
-                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !met_crash => {
-                    met_crash = true;
+                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !has_crashed => {
+                    has_crashed = true;
                     match self.session(&server, subject, deadline).await {
                         Ok(again) => session = again,
                         Err(status) => return Ok(Err(status)),
@@ -240,7 +240,7 @@ impl Context {
         deadline: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<Result<PlacedAnswer<T>, QuestionFailure>, ToolError> {
-        let _viewing = match session.enter_view(&self.view, deadline).await {
+        let _view_guard = match session.enter_view(&self.view, deadline).await {
             Ok(viewing) => viewing,
             Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
         };
@@ -325,12 +325,12 @@ impl Context {
             }
         }
         let server = session.server();
-        let few = || format!("only {most} of {} files that mention `{name}` were opened for it", paths.len());
+        let few = || format!("only {most} of {} files that mention `{name}` were opened in it", paths.len());
         match (paths.len() > most, cut) {
             (false, false) => None,
-            (true, _) => Some(format!("{server} knows the files that are open: {}", few())),
+            (true, _) => Some(format!("{server} searches open files only: {}", few())),
             (false, true) => Some(format!(
-                "{server} knows the files that are open, and the time was up before all that mention `{name}` were found"
+                "{server} searches open files only, and the time limit was reached before all that mention `{name}` were found"
             )),
         }
     }
@@ -426,11 +426,11 @@ impl Context {
         let found: Vec<_> = found.into_iter().filter_map(inside).collect();
         match found.as_slice() {
             [] if timed_out => {
-                let error = format!("the time was up before all files were searched for `{name}`");
+                let error = format!("the time limit was reached before all files were searched for `{name}`");
                 Err(ToolError::new(ErrorCode::Timeout, error).with_hint(FILE_ADVICE))
             }
             [] => {
-                let error = format!("no symbol in this workspace is called `{name}`");
+                let error = format!("no symbol in this workspace has the name `{name}`");
                 Err(ToolError::nothing_found(error).with_hint(FILE_ADVICE))
             }
             several => {
@@ -482,16 +482,16 @@ impl Context {
         started: Instant,
     ) -> ServerStatus {
         let server = session.server();
-        let told = || format!("{server}: {error}");
+        let message = || format!("{server}: {error}");
         let (state, detail) = match error {
-            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, told()),
+            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, message()),
             AskError::Request(RequestError::Closed { .. }) => {
                 (ServerState::Crashed, format!("{server} failed: {}", session.exit_report().await))
             }
-            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, told()),
-            AskError::Busy(_) => (ServerState::Indexing, told()),
-            AskError::Moving { .. } => (ServerState::Timeout, told()),
-            AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, told()),
+            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, message()),
+            AskError::Busy(_) => (ServerState::Indexing, message()),
+            AskError::Moving { .. } => (ServerState::Timeout, message()),
+            AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, message()),
         };
         let mut status = self.status(server, subject, state, started);
         status.detail = Some(detail);
@@ -532,5 +532,5 @@ enum QuestionFailure {
 
 fn no_symbol(name: &str, within: &str) -> ToolError {
     ToolError::new(ErrorCode::NotFound, format!("{within} defines no `{name}`"))
-        .with_hint("list what it defines with `symbols`")
+        .with_hint("list its definitions with `symbols`")
 }

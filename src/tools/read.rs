@@ -42,17 +42,17 @@ const MAX_NAMED_HIDDEN_CHARACTERS: usize = 5;
 pub(crate) struct ReadArgs {
     /// The file.
     pub path: String,
-    /// Only this symbol, whole.
+    /// Only this whole symbol.
     pub symbol: Option<String>,
     /// First line, 1-based.
     pub offset: Option<i64>,
-    /// Lines (50, at most 200).
+    /// Line count (50, at most 200).
     pub limit: Option<i64>,
     /// Number the lines.
     pub line_numbers: Option<bool>,
     /// Definitions instead of text.
     pub outline: Option<bool>,
-    /// Whether a caller in this process takes a page of [`BULK_READ_LINES`] instead of an answer's size.
+    /// True if a caller in this process reads pages of [`BULK_READ_LINES`] instead of answer size.
     #[serde(skip)]
     pub in_bulk: bool,
 }
@@ -62,24 +62,24 @@ pub(crate) struct ReadArgs {
 pub(crate) struct ReadOutput {
     /// The file, relative to the workspace.
     pub path: String,
-    /// The lines as they are, with their line breaks.
+    /// The lines unchanged, with their line breaks.
     pub content: String,
-    /// First line of `content`, 1-based; 0 where there is none.
+    /// First line of `content`, 1-based; 0 if empty.
     pub start_line: u64,
-    /// Last line of `content`, 1-based; 0 where there is none.
+    /// Last line of `content`, 1-based; 0 if empty.
     pub end_line: u64,
-    /// Whether the file goes on behind `content`.
+    /// True if the file continues after `content`.
     pub has_more: bool,
-    /// How many lines the file has; left out where it is too large to count.
+    /// The number of lines in the file; absent if it is too large to count.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total_lines: Option<u64>,
-    /// `image` or `notebook`, where `content` is not the file's own text.
+    /// `image` or `notebook` if `content` is not the file's own text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// One definition a line: `first-last kind name`, 1-based lines, indented by what it lies in.
+    /// One definition per line: `first-last kind name`, 1-based lines, indented by nesting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outline: Option<String>,
-    /// What else is worth knowing: lines that were cut, hidden characters.
+    /// Further notes: lines that were cut, hidden characters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -117,7 +117,7 @@ pub(crate) async fn run(context: &Context, mut args: ReadArgs) -> Result<ReadOut
     let path = context.path(args.path.as_ref())?;
     if let Some(symbol) = args.symbol.take().filter(|symbol| !symbol.is_empty()) {
         if args.offset.is_some() || args.limit.is_some() {
-            let what = "read: `symbol` says which lines, so give neither `offset` nor `limit`";
+            let what = "read: `symbol` selects the lines; omit `offset` and `limit`";
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));
         }
         let (first, last) = symbol_lines(context, &path, &symbol).await?;
@@ -164,7 +164,7 @@ async fn symbol_lines(context: &Context, path: &WorkspacePath, name: &str) -> Re
         [overloads] => Ok(lines(overloads)),
         [] => {
             let what = format!("the syntax tree of {} defines no `{name}`", path.display());
-            Err(ToolError::new(ErrorCode::NotFound, what).with_hint("`outline` lists what it defines"))
+            Err(ToolError::new(ErrorCode::NotFound, what).with_hint("`outline` lists its definitions"))
         }
         several => {
             let first: Vec<String> = several.iter().map(|overloads| lines(overloads).0.to_string()).collect();
@@ -232,7 +232,7 @@ fn read_page_by_kind(
             let mut output = of_page(path, page, query, numbered);
             output.kind = Some("notebook".to_owned());
             output.notes.push(
-                "lines are of the cells as text, not of the file; search in the file for what to edit"
+                "line numbers are those of the cells as text, not of the file; search the file for the text to edit"
                     .to_owned(),
             );
             return Ok(output);
@@ -275,7 +275,7 @@ fn of_page(path: &WorkspacePath, page: FilePage, query: &PageQuery, numbered: bo
     }
     if page.ended_early && page.has_more {
         output.notes.push(format!(
-            "the page ended at line {last} because of its size; go on with offset {}",
+            "the page ended at line {last} because of its size; continue with offset {}",
             last + 1
         ));
     }

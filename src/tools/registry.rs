@@ -30,7 +30,7 @@ impl Registry {
         let name = tool.definition().card.name.to_string();
         if !is_name(&name) {
             let what = format!(
-                "`{}` cannot be a tool's name: it takes 1 to 64 of A-Z, a-z, 0-9, `_`, `-` and one `/`",
+                "`{}` is not a valid tool name: use 1 to 64 of A-Z, a-z, 0-9, `_`, `-` and one `/`",
                 name.escape_default()
             );
             return Err(ToolError::new(ErrorCode::InvalidArgs, what));

@@ -35,7 +35,7 @@ pub(crate) fn related_places(item: &DiagnosticItem) -> Vec<String> {
 /// Adds remedies from the running servers, in `view`, to the first errors of `added`.
 pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], view: &View) {
     let deadline = Instant::now() + REMEDY_TIMEOUT;
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for item in added.iter_mut().filter(|item| item.severity == Severity::Error).take(MAX_REMEDIED_ERRORS) {
         let Ok(path) = context.workspace.path(Path::new(&item.path)) else { continue };
         let text = match view.unsaved(&path) {
@@ -51,9 +51,9 @@ pub(crate) async fn add_remedies(context: &Context, added: &mut [DeltaItem], vie
         {
             let signature = signature(context, &subject, position, view, deadline).await;
             // A repeated signature adds nothing.
-            lines.extend(signature.filter(|signature| !told.contains(signature)));
+            lines.extend(signature.filter(|signature| !reported.contains(signature)));
         }
-        told.extend(lines.iter().cloned());
+        reported.extend(lines.iter().cloned());
         lines.extend(fix_titles(context, &subject, item, view, deadline).await);
         item.help.extend(lines);
     }
@@ -101,9 +101,9 @@ async fn signature(
 ) -> Option<String> {
     for (server, _) in context.servers_for(subject, |features| features.navigation) {
         let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
-        let _viewing = session.enter_view(view, deadline).await.ok()?;
-        let asked = session.signatures(&subject.path, position, deadline).await.ok()?;
-        let mut found = asked.value.into_iter();
+        let _view_guard = session.enter_view(view, deadline).await.ok()?;
+        let answer = session.signatures(&subject.path, position, deadline).await.ok()?;
+        let mut found = answer.value.into_iter();
         let chosen = found.find(|one| one.active)?;
         return Some(shorten_line(&format!("called: {}", chosen.label)));
     }
@@ -120,7 +120,7 @@ async fn fix_titles(
     let mut titles = Vec::new();
     for (server, _) in context.servers_for(subject, |features| features.actions) {
         let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
-        let Ok(_viewing) = session.enter_view(view, deadline).await else { continue };
+        let Ok(_view_guard) = session.enter_view(view, deadline).await else { continue };
         let Ok((synced, snapshot)) = session.sync(&subject.path).await else { continue };
         drop(synced);
         if !session.offers(CODE_ACTION, &subject.path, &snapshot.language_id) {

@@ -31,11 +31,11 @@ pub(crate) struct ResolveOutput {
 /// A library.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct LibraryItem {
-    /// What `get_library_docs` takes.
+    /// The id that `get_library_docs` takes.
     pub id: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// What it is.
+    /// The description.
     pub description: String,
     /// `bundled` or `remote`.
     pub source: String,
@@ -86,8 +86,8 @@ impl Tool for ResolveLibraryId {
             .map(of_remote)
             .collect();
         if libraries.is_empty() {
-            let what = format!("no library is known by the name `{}`", args.library_name.escape_debug());
-            let hint = format!("try another spelling; always there: {}", bundled::ids());
+            let what = format!("unknown library `{}`", args.library_name.escape_debug());
+            let hint = format!("try another spelling; bundled: {}", bundled::ids());
             return Err(ToolError::new(ErrorCode::NotFound, what).with_hint(hint));
         }
         Ok(ResolveOutput { libraries })

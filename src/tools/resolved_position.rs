@@ -51,7 +51,7 @@ impl ResolvedPosition {
         let resolved = self.resolved.as_ref().filter(|_| !self.overloads.is_empty())?;
         let others = self.overloads.iter().map(|at| address_of(&self.path, *at));
         let (symbol, others) = (&resolved.symbol, others.collect::<Vec<_>>().join(", "));
-        Some(format!("`{symbol}` is taken for one function with its overloads; the others are at {others}"))
+        Some(format!("`{symbol}` was resolved to one of its overloads; the others are at {others}"))
     }
 
     /// The note that the name occurs several times on the line, because another occurrence may be
@@ -62,7 +62,7 @@ impl ResolvedPosition {
             self.repeated_at.iter().map(|character| (u64::from(*character) + 1).to_string()).collect();
         let (symbol, columns) = (&resolved.symbol, columns.join(", "));
         Some(format!(
-            "the answer is about the first `{symbol}` on the line; it also stands at column {columns}"
+            "the answer is about the first `{symbol}` on the line; it also occurs at column {columns}"
         ))
     }
 }
@@ -77,10 +77,9 @@ pub(crate) fn in_text(
     match target {
         Target::Position { position, .. } => at_position(path, buffer, *position),
         Target::NameOnLine { line0, name, .. } => on_line(path, buffer, *line0, name),
-        Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => Err(ToolError::new(
-            ErrorCode::InvalidArgs,
-            "a position or a line is needed to find a place in a text",
-        )),
+        Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => {
+            Err(ToolError::new(ErrorCode::InvalidArgs, "a position or a line is required"))
+        }
     }
 }
 
@@ -113,8 +112,11 @@ fn at_position(
     Ok(match name {
         Some(name) => {
             let start = name.range.start;
-            let asked = if inside { position.min(before_end(&name)) } else { start };
-            ResolvedPosition { position: asked, ..ResolvedPosition::from_name(path, buffer, &name, !inside) }
+            let snapped = if inside { position.min(before_end(&name)) } else { start };
+            ResolvedPosition {
+                position: snapped,
+                ..ResolvedPosition::from_name(path, buffer, &name, !inside)
+            }
         }
         None => ResolvedPosition {
             path: path.clone(),
@@ -351,7 +353,7 @@ mod tests {
         let twice = on("emoji");
         assert_eq!((twice.position, twice.repeated_at.as_slice()), (Position::new(0, 6), [19].as_slice()));
         let note = twice.notes().next().unwrap();
-        assert!(note.ends_with("the first `emoji` on the line; it also stands at column 20"), "{note}");
+        assert!(note.ends_with("the first `emoji` on the line; it also occurs at column 20"), "{note}");
         assert_eq!(on("other").notes().next(), None);
     }
 

@@ -124,7 +124,7 @@ impl ToolResult {
         map.remove("result");
         let message = match map.remove("message") {
             Some(Value::String(message)) if !message.trim().is_empty() => message,
-            _ => "the tool failed and did not say why".to_owned(),
+            _ => "the tool failed without a reason".to_owned(),
         };
         let error = ToolError::new(ErrorCode::Internal, message);
         Self::from_error(&error.with_details(&map))
@@ -168,7 +168,7 @@ impl ToolResult {
         let explicit: ExplicitResult = match serde_json::from_value(Value::Object(map)) {
             Ok(explicit) => explicit,
             Err(error) => {
-                let what = format!("the tool's result object cannot be used: {error}");
+                let what = format!("the tool's result object is invalid: {error}");
                 return Self::from_error(&ToolError::new(ErrorCode::Internal, what));
             }
         };
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(failed.kind, ResultType::Failure);
         assert_eq!(failed.value, json!({"ok": false, "code": "internal", "error": "disk full", "free": 0}));
         let mute = ToolResult::from_value(json!({"result": "error"}));
-        assert_eq!(mute.value["error"], "the tool failed and did not say why");
+        assert_eq!(mute.value["error"], "the tool failed without a reason");
         let done = ToolResult::from_value(json!({"result": "success"}));
         assert_eq!((done.ok(), done.value), (true, json!({"ok": true, "result": "success"})));
         assert!(ToolResult::from_value(json!({"result": {"error": 1}})).ok(), "data of its own");

@@ -26,19 +26,18 @@ impl RetryAdvice {
         let option = longer.map(|longer| format!("wait longer with --timeout {longer}"));
         match self {
             Self::Tool if takes_timeout => {
-                "the server goes on meanwhile: ask again, or wait longer with `timeout_ms`".to_owned()
+                "the server continues: try again, or wait longer with `timeout_ms`".to_owned()
             }
-            Self::Tool => "the server goes on meanwhile: ask again in some seconds".to_owned(),
+            Self::Tool => "the server continues: try again in some seconds".to_owned(),
             Self::Command => match option {
-                Some(option) => format!("the server goes on meanwhile: ask again, or {option}"),
-                None => "the server goes on meanwhile: ask again".to_owned(),
+                Some(option) => format!("the server continues: try again, or {option}"),
+                None => "the server continues: try again".to_owned(),
             },
             Self::LoneCommand => {
-                let ends =
-                    "without the daemon the server ends with this command, and the next one begins anew";
+                let ends = "without the daemon the server ends with this command, and the next one starts from nothing";
                 match option {
-                    Some(option) => format!("{ends}: use the daemon and ask again, or {option}"),
-                    None => format!("{ends}: use the daemon and ask again"),
+                    Some(option) => format!("{ends}: use the daemon and try again, or {option}"),
+                    None => format!("{ends}: use the daemon and try again"),
                 }
             }
         }
@@ -53,17 +52,17 @@ mod tests {
     fn retry_advice_fits_command_lone_command_or_tool_caller() {
         let seconds = Duration::from_secs;
         for (patience, waited, takes_timeout, expected) in [
-            (RetryAdvice::Command, 10, false, "ask again, or wait longer with --timeout 60"),
-            (RetryAdvice::Command, 60, false, "ask again, or wait longer with --timeout 120"),
-            (RetryAdvice::Command, 500, false, "meanwhile: ask again"),
+            (RetryAdvice::Command, 10, false, "try again, or wait longer with --timeout 60"),
+            (RetryAdvice::Command, 60, false, "try again, or wait longer with --timeout 120"),
+            (RetryAdvice::Command, 500, false, "continues: try again"),
             (
                 RetryAdvice::LoneCommand,
                 10,
                 false,
-                "use the daemon and ask again, or wait longer with --timeout 60",
+                "use the daemon and try again, or wait longer with --timeout 60",
             ),
-            (RetryAdvice::Tool, 10, true, "ask again, or wait longer with `timeout_ms`"),
-            (RetryAdvice::Tool, 10, false, "ask again in some seconds"),
+            (RetryAdvice::Tool, 10, true, "try again, or wait longer with `timeout_ms`"),
+            (RetryAdvice::Tool, 10, false, "try again in some seconds"),
         ] {
             let advice = patience.advice(seconds(waited), takes_timeout);
             assert!(advice.ends_with(expected), "{advice}");

@@ -19,17 +19,18 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunTestsArgs {
-    /// Paths of test files; without them all tests run.
+    /// Paths of test files; all tests if omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub files: Option<Vec<String>>,
-    /// Names of tests, or parts of them; without them all tests of the files run.
+    /// Names of tests, or parts of names; all tests of the files if omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub test_names: Option<Vec<String>>,
-    /// Milliseconds until it is ended (120000).
+    /// Timeout in milliseconds (120000).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub timeout: Option<u64>,
-    /// The way that rules and whoever was asked have seen: just this one runs, whatever has become of the project's files since.
+    /// The plan that rules and the approver judged; it runs even if the project's files have
+    /// changed.
     #[serde(skip)]
     judged: OnceLock<TestRunPlan>,
 }
@@ -37,14 +38,14 @@ pub(crate) struct RunTestsArgs {
 /// The answer of `run_tests`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct RunTestsOutput {
-    /// Whether the command ended with status 0.
+    /// True if the command exited with status 0.
     pub passed: bool,
-    /// What says that the tests are run so.
+    /// The reason for this command.
     pub why: String,
-    /// What the command does not do of what was asked.
+    /// Parts of the request that the command does not cover.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The command, as `bash` answers it.
+    /// The command's result, as in `bash`.
     #[serde(flatten)]
     pub run: BashOutput,
 }

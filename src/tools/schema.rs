@@ -139,7 +139,7 @@ impl Schema {
         let validator = match self.validator() {
             Ok(validator) => validator,
             Err(error) => {
-                let what = format!("{tool}: its schema is not one: {error}");
+                let what = format!("{tool}: its schema is invalid: {error}");
                 return Err(ToolError::new(ErrorCode::Internal, what));
             }
         };

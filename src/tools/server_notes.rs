@@ -15,7 +15,7 @@ use crate::workspace::WorkspacePath;
 /// The purpose of a request, in words that complete "the server cannot …".
 fn request_purpose(method: &str) -> &'static str {
     match method {
-        "textDocument/hover" => "describe what stands at a place",
+        "textDocument/hover" => "describe a position",
         "textDocument/definition" => "find definitions",
         "textDocument/declaration" => "find declarations",
         "textDocument/typeDefinition" => "find the definitions of types",

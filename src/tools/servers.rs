@@ -10,79 +10,80 @@ use crate::config::PresentLanguage;
 use crate::hints::{self, SpokenLanguage};
 use crate::lsp::manager::{SessionUnavailable, SlotActivity, SlotStatus};
 
-/// What a server is doing.
+/// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerRunState {
-    /// It runs, and its index is whole.
+    /// Running, with a complete index.
     Ready,
-    /// It runs, and its index is still moving.
+    /// Running, and its index is still being built.
     Indexing,
-    /// It is being started.
+    /// Starting.
     Starting,
-    /// It is installed and starts when it is needed.
+    /// Installed, and starts on demand.
     Installed,
-    /// It ended, or could not be started.
+    /// Ended, or failed to start.
     Crashed,
-    /// It is not installed.
+    /// Not installed.
     Missing,
-    /// Settings or missing trust keep it from being started.
+    /// Not started because of settings or missing trust.
     Disabled,
 }
 
-/// One server and, where it runs, one root.
+/// One server and, if it runs, one root.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRow {
-    /// The keys, in the catalogue, of the languages here that it speaks, those with the most files first.
+    /// The catalogue keys of its languages in this workspace, those with the most files first.
     pub languages: Vec<String>,
-    /// How many files of them the (bounded) look at the workspace met.
+    /// The number of files of these languages that the limited workspace scan found.
     pub files: usize,
     /// The server's key in the catalogue.
     pub server: String,
-    /// What it is doing.
+    /// The state.
     pub state: ServerRunState,
-    /// The folder it serves, relative to the workspace; empty for the workspace itself. Only where it runs.
+    /// The served folder, relative to the workspace; empty for the workspace itself. Only if it
+    /// runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub root: Option<String>,
-    /// Its process.
+    /// The process id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Resident memory of its process and their children, in bytes.
+    /// Resident memory of its processes, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Median time of its recent answers, in milliseconds.
+    /// Median time of recent answers, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_ms: Option<f64>,
-    /// 99th percentile of the same.
+    /// 99th percentile of these times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latency_p99_ms: Option<f64>,
-    /// How many documents it has open.
+    /// The number of open documents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_documents: Option<usize>,
-    /// How often it was started again.
+    /// The number of restarts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u32>,
-    /// More: progress, an exit status, what was left out for want of trust.
+    /// Details: progress, an exit status, settings ignored for lack of trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// The command that installs it, where it is missing.
+    /// The command that installs it, if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
-    /// The same by our own installer.
+    /// The same installation with `lsp-tools install`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installer: Option<String>,
 }
 
-/// `lsp_servers`.
+/// The output of `lsp_servers`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServersOutput {
     /// Always true.
     pub ok: bool,
-    /// Each server once for each root: those of the language with the most files first, the one that navigates in it
-    /// before others.
+    /// One row per server and root: servers of the language with the most files first, navigating
+    /// servers before others.
     pub servers: Vec<ServerRow>,
-    /// What concerns several of them: servers that are installed and do not run, what those that run do not find, and what
-    /// is above the memory budget.
+    /// Notes on several servers: installed but not running, problems of running servers, excess
+    /// over the memory budget.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
@@ -146,14 +147,14 @@ fn idle_row(context: &Context, server: &PresentServer<'_>) -> ServerRow {
             row.detail = Some(format!("{} ({})", located.program.display(), located.origin));
             row
         }
-        Err(why) => {
-            let missing = matches!(why, SessionUnavailable::Missing { .. });
+        Err(reason) => {
+            let missing = matches!(reason, SessionUnavailable::Missing { .. });
             let mut row =
                 empty_row(server, if missing { ServerRunState::Missing } else { ServerRunState::Disabled });
             row.install = missing.then(|| context.install_command(server.key)).flatten();
             row.installer =
                 missing.then(|| context.installer_command(server.key, server.first_language())).flatten();
-            row.detail = Some(why.to_string());
+            row.detail = Some(reason.to_string());
             row
         }
     }
@@ -203,23 +204,23 @@ async fn row(context: &Context, server: &PresentServer<'_>, status: &SlotStatus)
 pub(crate) fn startup_hints(
     context: &Context,
     languages: Vec<PresentLanguage>,
-    speech: SpokenLanguage,
+    locale: SpokenLanguage,
 ) -> Vec<String> {
     let mut lines = context.config.left_out.clone();
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for language in languages.into_iter().filter(|language| !language.is_secondary) {
         let subject =
             LanguageFile { path: language.example.clone(), language: Some(language.language.clone()) };
         if let Some((server, spec)) = context.servers_for(&subject, |_| true).first()
-            && !told.contains(server)
+            && !reported.contains(server)
             && matches!(
                 context.manager.locate(server, &language.example),
                 Err(SessionUnavailable::Missing { .. })
             )
         {
-            told.push(*server);
+            reported.push(*server);
             let ours = context.installer_command(server, Some(&language.language));
-            lines.push(hints::startup_line(&language.language, server, spec, ours.as_ref(), speech));
+            lines.push(hints::startup_line(&language.language, server, spec, ours.as_ref(), locale));
         }
     }
     lines

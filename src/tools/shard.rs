@@ -39,7 +39,8 @@ impl FromStr for Shard {
 
 impl Shard {
     /// The `files` (relative path, bytes) of this shard. Files are assigned in descending order of
-    /// size, each to the shard with the fewest bytes. All machines compute the same disjoint shards.
+    /// size, each to the shard with the fewest bytes. All machines compute the same disjoint
+    /// shards.
     pub(crate) fn assigned_files(self, files: &[(String, u64)]) -> BTreeSet<String> {
         let mut by_size: Vec<(u64, &str)> =
             files.iter().map(|(path, bytes)| (*bytes, path.as_str())).collect();

@@ -65,7 +65,7 @@ impl Serialize for ShortRange {
 impl<'de> Deserialize<'de> for ShortRange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = Cow::<str>::deserialize(deserializer)?;
-        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is no `line:column`")))
+        Self::parse(&text).ok_or_else(|| D::Error::custom(format!("`{text}` is not `line:column`")))
     }
 }
 

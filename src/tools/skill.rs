@@ -21,15 +21,15 @@ const MAX_UNUSABLE_SKILL_NOTES: usize = 20;
 /// The arguments of `skill`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct SkillArgs {
-    /// All skills, or one.
+    /// List all skills, or load one.
     pub action: SkillAction,
     /// For load.
     pub name: Option<String>,
-    /// For load: one of its `files`.
+    /// For load: a file from `files`.
     pub file: Option<String>,
 }
 
-/// What is done.
+/// The operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -43,33 +43,33 @@ pub(crate) enum SkillAction {
 /// A skill in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct SkillItem {
-    /// What it is loaded by.
+    /// The name to load it by.
     pub name: String,
-    /// What it is for.
+    /// The purpose.
     pub description: String,
-    /// Whose it is.
+    /// The owner.
     pub source: Whose,
 }
 
-/// Either the list or what was loaded.
+/// The list of skills, or the loaded skill.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct SkillOutput {
-    /// Of `list`: all that can be loaded.
+    /// `list` only: the skills that can be loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skills: Option<Vec<SkillItem>>,
-    /// Of `list`: what cannot be loaded, and why.
+    /// `list` only: the skills that cannot be loaded, with reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// Of `load`: which.
+    /// `load` only: the skill's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Of `load`: the text.
+    /// `load` only: the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// Of `load`: definitions of tools that it brings; those with a `command` can be called by name.
+    /// `load` only: tool definitions of the skill; those with a `command` can be called by name.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<Value>,
-    /// Of `load`: its other files.
+    /// `load` only: further files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
 }
@@ -92,15 +92,13 @@ impl Tool for SkillTool {
     }
 
     async fn run(&self, call: Call<'_>, args: SkillArgs) -> Result<SkillOutput, ToolError> {
-        let shelf = SkillCatalogue::scan(call.context);
+        let catalogue = SkillCatalogue::scan(call.context);
         match (args.action, args.name) {
-            (SkillAction::List, None) if args.file.is_none() => Ok(list(shelf)),
+            (SkillAction::List, None) if args.file.is_none() => Ok(list(catalogue)),
             (SkillAction::List, _) => Err(invalid_argument("`list` takes neither `name` nor `file`")),
-            (SkillAction::Load, None) => {
-                Err(invalid_argument("`name` is missing: which skill shall be loaded"))
-            }
+            (SkillAction::Load, None) => Err(invalid_argument("`name` is missing: name the skill to load")),
             (SkillAction::Load, Some(name)) => {
-                let output = load_output(call.context, &shelf, name, args.file.as_deref())?;
+                let output = load_output(call.context, &catalogue, name, args.file.as_deref())?;
                 tracing::info!(session = call.caller.session, skill = output.name, "skill.invoked");
                 Ok(output)
             }
@@ -119,7 +117,8 @@ fn list(catalogue: SkillCatalogue) -> SkillOutput {
         source: skill.place.whose,
     });
     let skills = Some(items.collect());
-    let left_out = catalogue.unreadable.into_iter().chain(catalogue.left_out.into_iter().map(|(_, why)| why));
+    let left_out =
+        catalogue.unreadable.into_iter().chain(catalogue.left_out.into_iter().map(|(_, reason)| reason));
     SkillOutput {
         skills,
         left_out: left_out.take(MAX_UNUSABLE_SKILL_NOTES).collect(),
@@ -129,11 +128,11 @@ fn list(catalogue: SkillCatalogue) -> SkillOutput {
 
 fn load_output(
     context: &Context,
-    shelf: &SkillCatalogue,
+    catalogue: &SkillCatalogue,
     name: String,
     file: Option<&str>,
 ) -> Result<SkillOutput, ToolError> {
-    let skill = load::find(shelf, &name)?;
+    let skill = load::find(catalogue, &name)?;
     let name = Some(name);
     if let Some(file) = file {
         let content = Some(load::read_skill_file(context, skill, file)?);

@@ -12,10 +12,10 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
         Err(error) => {
-            tracing::error!("work with our own files failed: {error}");
+            tracing::error!("access to the program's own files failed: {error}");
             Err(ToolError::new(
                 ErrorCode::Internal,
-                "the work failed by a fault of its own; it is in the log",
+                "the operation failed because of an internal error; details are in the log",
             ))
         }
     }

@@ -33,31 +33,31 @@ pub struct SymbolItem {
     pub children: Vec<SymbolItem>,
 }
 
-/// A symbol for programs.
+/// The serialized form of a symbol.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct SymbolFields<'a> {
-    /// Its name.
+    /// The name.
     name: Cow<'a, str>,
-    /// What it is, in LSP's words.
+    /// LSP's symbol kind.
     kind: Cow<'a, str>,
-    /// More, as the server puts it.
+    /// The server's detail.
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<Cow<'a, str>>,
-    /// What it lies in (workspace search only).
+    /// The containing symbol (workspace search only).
     #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
     container: Option<Cow<'a, str>>,
-    /// Relative to the workspace (workspace search only; an outline is of one file).
+    /// Relative to the workspace (workspace search only).
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<Cow<'a, str>>,
-    /// Its name; with the end where that is not the end of the name.
+    /// The position of the name; with an end if that is not the end of the name.
     at: ShortRange,
-    /// The whole of it, where that is more (outline only).
+    /// The range of the whole definition, if larger (outline only).
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<ShortRange>,
     /// The source line without its indentation (workspace search only).
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Cow<'a, str>>,
-    /// What it contains (outline only).
+    /// Nested symbols (outline only).
     #[serde(default, skip_serializing_if = "<[SymbolItem]>::is_empty")]
     #[schemars(with = "Vec<SymbolItem>")]
     children: Cow<'a, [SymbolItem]>,

@@ -57,7 +57,7 @@ pub(crate) fn path_of(target: &Target) -> Result<&Path, ToolError> {
         | Target::File(path) => Ok(path),
         Target::Name(name) => Err(ToolError::new(
             ErrorCode::InvalidArgs,
-            format!("`{name}` names no file; give FILE:LINE:COL or FILE:NAME"),
+            format!("`{name}` is not a file; give FILE:LINE:COL or FILE:NAME"),
         )),
     }
 }

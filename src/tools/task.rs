@@ -44,20 +44,20 @@ const OBJECTIVE_BYTES: usize = 64 << 10;
 /// The arguments of `task`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct TaskArgs {
-    /// Its name in the settings.
+    /// Agent name from the settings.
     pub agent: String,
-    /// All it needs to know: it sees nothing else.
+    /// The whole task; the agent sees nothing else.
     pub objective: String,
 }
 
-/// What came of it.
+/// The output of `task`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct TaskOutput {
-    /// Who did it.
+    /// The agent.
     pub agent: String,
-    /// What it says.
+    /// The agent's summary.
     pub summary: String,
-    /// The summary was longer; its end is left out.
+    /// True if the end of a longer summary was omitted.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
@@ -107,10 +107,12 @@ impl TaskTool {
         chain.push(&args.agent);
         if chain.len() > MAX_DELEGATION_DEPTH {
             let what = format!(
-                "work is handed on {MAX_DELEGATION_DEPTH} times at most; {} would be one more",
+                "tasks can be delegated at most {MAX_DELEGATION_DEPTH} times; {} would be one more",
                 chain.join("/")
             );
-            return Err(ToolError::new(ErrorCode::Denied, what).with_hint("do it without another agent"));
+            return Err(
+                ToolError::new(ErrorCode::Denied, what).with_hint("complete it without another agent")
+            );
         }
         let runner = agent.runner.as_deref().filter(|runner| !runner.is_empty()).ok_or_else(|| {
             let error =
@@ -155,8 +157,7 @@ impl Tool for TaskTool {
     type Output = TaskOutput;
 
     fn card(&self) -> Card {
-        let description = "Hands work to another agent and answers its summary; an unknown name, the agents there are. Not for what a few calls \
-             answer.";
+        let description = "Delegates a task to another agent and answers its summary; for an unknown name, the known agents. Not for what a few calls answer.";
         Card::new("task", "Task for another agent", description, Effect::Execute).long()
     }
 
@@ -170,8 +171,7 @@ impl Tool for TaskTool {
     async fn run(&self, call: Call<'_>, args: TaskArgs) -> Result<TaskOutput, ToolError> {
         let order = self.build_order(call.context, call.caller, &args)?;
         let Ok(_running) = self.running.try_acquire() else {
-            let what =
-                format!("{MAX_RUNNING_TASKS} tasks are running, which is the most there may be at a time");
+            let what = format!("{MAX_RUNNING_TASKS} tasks are running, the limit");
             return Err(ToolError::new(ErrorCode::Denied, what).with_hint("wait for one of them"));
         };
         run::run(call.context, &order).await
@@ -184,7 +184,7 @@ fn find_agent(context: &Context, name: &str) -> Result<AgentSettings, ToolError>
         let what = format!("there is no agent {name:?}");
         if agents.is_empty() {
             let error = ToolError::new(ErrorCode::NotFound, what);
-            return error.with_hint("lsp-tools.toml names agents as [agents.NAME] with a `runner`");
+            return error.with_hint("define agents in lsp-tools.toml as [agents.NAME] with a `runner`");
         }
         let all = agents.iter().map(|(name, agent)| match &agent.description {
             Some(description) => format!("{name} ({description})"),

@@ -52,7 +52,7 @@ pub(crate) struct TodoWriteArgs {
     pub session_id: Option<String>,
 }
 
-/// One step.
+/// A step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(inline)]
@@ -62,14 +62,14 @@ pub(crate) struct TodoItem {
     pub id: String,
     /// The step.
     pub content: String,
-    /// How far it is.
+    /// The progress.
     pub status: TodoStatus,
     /// Default `medium`.
     #[serde(default)]
     pub priority: TodoPriority,
 }
 
-/// How far a step is.
+/// The progress of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -82,7 +82,7 @@ pub(crate) enum TodoStatus {
     Completed,
 }
 
-/// How much it matters.
+/// The priority of a step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -96,18 +96,19 @@ pub(crate) enum TodoPriority {
     Low,
 }
 
-/// The list as it is now.
+/// The current list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct TodoOutput {
-    /// Whose it is.
+    /// The session that owns the list.
     pub session_id: String,
-    /// In the order in which they were given.
+    /// In the given order.
     pub items: Vec<TodoItem>,
-    /// How many.
+    /// The number of items.
     pub count: usize,
-    /// How many of them are in progress: none or one.
+    /// The number of items in progress: 0 or 1.
     pub in_progress: usize,
-    /// Lists of other sessions that are not done, the newest first, where this one is empty and none was named.
+    /// Unfinished lists of other sessions, newest first, if this list is empty and the call named
+    /// no session.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<serde_json::Value>")]
     pub others: Vec<OtherList>,
@@ -116,11 +117,11 @@ pub(crate) struct TodoOutput {
 /// A list of another session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct OtherList {
-    /// What names it.
+    /// The session id.
     pub session_id: String,
-    /// How many items are not completed.
+    /// The number of items not completed.
     pub open: usize,
-    /// The first of them that is in progress, else the first.
+    /// The first item in progress, else the first open item.
     pub next: String,
 }
 
@@ -147,7 +148,7 @@ impl Tool for TodoRead {
         Card::reading(
             "todoread",
             "Read the todo list",
-            "This session's todo list: where a long task stands. Not for a new or simple one.",
+            "This session's todo list: the state of a long task. Not for a new or simple one.",
         )
     }
 
@@ -242,7 +243,7 @@ fn list_location(
     let session = named.unwrap_or_else(|| caller.session.clone());
     let name = StateName::new(&session).ok_or_else(|| {
         let what = format!(
-            "the session is called {session:?}, which cannot be kept: letters, digits, `-`, `_` and `.`, at most 128"
+            "the session name {session:?} is invalid: use at most 128 letters, digits, `-`, `_` and `.`"
         );
         ToolError::new(ErrorCode::InvalidArgs, what)
     })?;
@@ -279,11 +280,11 @@ fn read_list(folder: &StateFolder, name: &StateName) -> Result<Option<TodoFile>,
     let kept: Result<TodoFile, _> = serde_json::from_slice(&bytes);
     let reason = match kept {
         Ok(kept) if kept.version == TODO_FORMAT_VERSION => return Ok(Some(kept)),
-        Ok(kept) => format!("its version is {}, this program knows {TODO_FORMAT_VERSION}", kept.version),
+        Ok(kept) => format!("its version is {}, this program supports {TODO_FORMAT_VERSION}", kept.version),
         Err(error) => error.to_string(),
     };
-    let error = ToolError::new(ErrorCode::Internal, format!("the kept todo list is damaged: {reason}"));
-    Err(error.with_hint("write the whole list anew with todowrite"))
+    let error = ToolError::new(ErrorCode::Internal, format!("the stored todo list is damaged: {reason}"));
+    Err(error.with_hint("write the whole list again with todowrite"))
 }
 
 fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result<Vec<TodoItem>, ToolError> {
@@ -291,7 +292,7 @@ fn write(folder: &StateFolder, name: &StateName, items: Vec<TodoItem>) -> Result
     let time_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
     let kept = TodoFile { version: TODO_FORMAT_VERSION, time_ms, items };
     let bytes = serde_json::to_vec(&kept).map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the todo list cannot be put into JSON: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the todo list cannot be written as JSON: {error}"))
     })?;
     let locked = folder.lock().map_err(from_state_error)?;
     let names = folder.names().map_err(from_state_error)?;

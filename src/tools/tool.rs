@@ -388,14 +388,14 @@ pub(crate) fn read_args<A: DeserializeOwned>(
     // The schema describes the type, so this fails only for conditions that a schema cannot
     // express.
     A::deserialize(arguments).map_err(|error| {
-        ToolError::new(ErrorCode::InvalidArgs, format!("{name}: the arguments cannot be used: {error}"))
+        ToolError::new(ErrorCode::InvalidArgs, format!("{name}: the arguments are invalid: {error}"))
     })
 }
 
 /// Converts a tool's output to the result for every entry point.
 pub(crate) fn output_result(output: &impl Serialize) -> Result<ToolResult, ToolError> {
     let mut value = serde_json::to_value(output).map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the answer cannot be put into JSON: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
     })?;
     // Several files or servers may have produced the same note.
     if let Some(notes) = value.get_mut("notes").and_then(Value::as_array_mut) {

@@ -25,19 +25,19 @@ const MAX_TOOL_LINE_CHARS: usize = 160;
 /// The arguments of `tools`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct ToolsArgs {
-    /// One tool: answers its definition.
+    /// Tool whose definition to return.
     pub name: Option<String>,
-    /// Calls that tool with them.
+    /// Calls that tool with these.
     pub arguments: Option<Map<String, Value>>,
 }
 
 /// The answer of `tools`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ToolsOutput {
-    /// Names, each with a line.
+    /// Tool names, each with a one-line summary.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub tools: BTreeMap<String, String>,
-    /// Name, description, and the schemas of arguments and answer.
+    /// Name, description, and the schemas of arguments and output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<Value>,
 }

@@ -19,7 +19,7 @@ use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 
 /// The reason for missing uses after a search that was cut short.
-pub(crate) const SEARCH_CUT: &str = "the time was up before all files were searched";
+pub(crate) const SEARCH_CUT: &str = "the time limit was reached before all files were searched";
 
 /// The most definitions for which the server is asked.
 const MAX_DOUBTFUL_DEFINITIONS: usize = 60;
@@ -58,8 +58,8 @@ pub(crate) struct Spread<'a> {
     comparison: AppearanceComparison,
 }
 
-/// A step of a spread whose definitions were shown as they are after the edit. The server is asked about the text before it
-/// later, since each change of the text makes it analyse again.
+/// A step of a spread whose definitions were measured after the edit. The server is asked about the
+/// text before the edit later, since it analyses again after each change of the text.
 #[derive(Debug)]
 pub(crate) struct SpreadStep {
     doubtful: BTreeSet<Declaration>,
@@ -90,7 +90,8 @@ impl<'a> Spread<'a> {
         Self { context, language, changed: changed.clone(), known: BTreeSet::new(), comparison }
     }
 
-    /// Finds the definitions in `checked` that may look different now, and asks for their appearance after the edit.
+    /// Finds the definitions in `checked` that may look different now, and requests their
+    /// appearance after the edit.
     pub(crate) async fn begin_step(
         &mut self,
         checked: &BTreeMap<WorkspacePath, FileTextPair>,
@@ -99,8 +100,8 @@ impl<'a> Spread<'a> {
     ) -> Result<SpreadStep, SpreadOutcome> {
         let mut doubtful = self.changed.doubtful.clone();
         self.add_dependents(checked, &mut doubtful).map_err(SpreadOutcome::Unknown)?;
-        if let Some(why) = self.changed.wide_reason.clone() {
-            return Err(SpreadOutcome::Unknown(why));
+        if let Some(reason) = self.changed.wide_reason.clone() {
+            return Err(SpreadOutcome::Unknown(reason));
         }
         let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
         let names: BTreeSet<String> = doubtful.iter().map(|one| one.name.clone()).collect();
@@ -119,18 +120,19 @@ impl<'a> Spread<'a> {
         let appearances = match self.comparison {
             AppearanceComparison::Assumed => Vec::new(),
             AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
-                let why = format!("{} definitions use what changed", doubtful.len());
-                return Err(SpreadOutcome::Unknown(why));
+                let reason = format!("{} definitions use the changed ones", doubtful.len());
+                return Err(SpreadOutcome::Unknown(reason));
             }
             AppearanceComparison::Asked => {
-                let asked = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
-                asked.ok_or_else(late)?
+                let measured = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
+                measured.ok_or_else(late)?
             }
         };
         Ok(SpreadStep { doubtful, users, appearances })
     }
 
-    /// Compares the definitions of `step` with their appearance before the edit, and returns the files that use different ones.
+    /// Compares the definitions of `step` with their appearance before the edit, and returns the
+    /// files that use different ones.
     pub(crate) async fn end_step(
         &mut self,
         step: SpreadStep,
@@ -141,8 +143,8 @@ impl<'a> Spread<'a> {
         let different: BTreeSet<String> = match self.comparison {
             AppearanceComparison::Assumed => doubtful.iter().map(|one| one.name.clone()).collect(),
             AppearanceComparison::Asked => {
-                let asked = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
-                let Some(before) = asked else { return late() };
+                let measured = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
+                let Some(before) = measured else { return late() };
                 let compared = doubtful.iter().zip(appearances.into_iter().zip(before));
                 compared
                     .filter(|(_, (after, before))| after != before)
@@ -231,7 +233,7 @@ impl<'a> Spread<'a> {
             let in_head = u32::try_from(head).is_ok_and(|head| number < symbol.range.start.line + head);
             if is_type(symbol) {
                 if in_head {
-                    return Err(format!("`{}` inherits from what changed", symbol.name));
+                    return Err(format!("`{}` inherits from a changed type", symbol.name));
                 }
                 continue;
             }
@@ -267,7 +269,7 @@ impl<'a> Spread<'a> {
         for one in doubtful {
             let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.clone()) };
             let session = navigating_session(self.context, &subject, deadline).await?;
-            let _viewing = session.enter_view(view, deadline).await.ok()?;
+            let _view_guard = session.enter_view(view, deadline).await.ok()?;
             let hover = session.hover(&one.path, position(one), deadline).await.ok()?;
             looks.push(hover.value.map(|hover| signature(&hover.contents).to_owned()));
         }
@@ -276,7 +278,7 @@ impl<'a> Spread<'a> {
 }
 
 fn late() -> SpreadOutcome {
-    SpreadOutcome::Unknown("what uses the change could not be compared in time".to_owned())
+    SpreadOutcome::Unknown("the users of the change could not be compared in time".to_owned())
 }
 
 /// The type in a hover: its first block of code.

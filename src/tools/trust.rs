@@ -93,9 +93,9 @@ pub(crate) async fn run(context: &Context, request: TrustRequest) -> Result<Trus
             context.trust.grant(root, &fields).map_err(|error| refused(&error))?;
         }
         TrustRequest::Grant { .. } => {
-            let error = "what the project wants to run has changed since it was shown";
+            let error = "the programs that the project wants to run have changed since they were shown";
             return Err(
-                ToolError::new(ErrorCode::Conflict, error).with_hint("look at it again: lsp-tools trust")
+                ToolError::new(ErrorCode::Conflict, error).with_hint("review it again: lsp-tools trust")
             );
         }
         TrustRequest::Decline { fingerprint } => {

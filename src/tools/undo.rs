@@ -19,51 +19,51 @@ use crate::workspace::edit::{EditId, EditPlan, FileOperation, HistoryEntry};
 /// The arguments of `undo`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct UndoArgs {
-    /// `undo` of an edit's answer (the newest).
+    /// Id from an edit's answer (default: newest edit).
     pub id: Option<String>,
-    /// All edits of this group.
+    /// Undo all edits of this group.
     pub group: Option<String>,
     /// Only list edits.
     pub list: Option<bool>,
 }
 
-/// What `undo` answers.
+/// The output of `undo`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct UndoOutput {
-    /// What was restored.
+    /// The restored files.
     pub results: Vec<FileResult>,
-    /// What takes the undo itself back.
+    /// The id that reverts the undo itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What the undo broke and mended; absent from a list.
+    /// The diagnostics added and removed by the undo; absent from a list.
     #[serde(flatten)]
     pub judgement: Option<EditJudgement>,
-    /// The edits that can be taken back, where they were asked for.
+    /// The edits that can be undone, for `list`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edits: Vec<PastEdit>,
-    /// `edits` leaves some out.
+    /// True if there are more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }
 
-/// An edit of the past.
+/// A past edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct PastEdit {
-    /// What takes it back.
+    /// The id that `undo` takes.
     pub id: String,
     /// The tool.
     pub title: String,
     /// Its group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// When it was made, as `2026-01-31T08:05:09Z`.
+    /// The time of the edit, like `2026-01-31T08:05:09Z`.
     pub time: String,
-    /// How long ago that is.
+    /// The age of the edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age: Option<String>,
-    /// What it did to which files, as `modified src/a.py`.
+    /// The changes, like `modified src/a.py`.
     pub files: Vec<String>,
-    /// The edit that took it back.
+    /// The edit that undid this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undone_by: Option<String>,
 }
@@ -83,8 +83,7 @@ impl Tool for UndoTool {
         Card::new(
             "undo",
             "Undo an edit",
-            "Takes back an edit by `id`, a group, or the newest. A file changed since is a `conflict` and stays. Not for what \
-             `bash` did.",
+            "Reverts an edit by `id`, a group, or the newest. A file changed since is a `conflict` and stays. Not for changes by `bash`.",
             Effect::Edit,
         ).with_rank(17).in_lsp_profile()
     }

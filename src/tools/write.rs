@@ -17,26 +17,26 @@ use crate::workspace::edit::{EditPlan, LineEnds};
 /// The arguments of `write`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 pub(crate) struct WriteArgs {
-    /// Missing folders are made.
+    /// The file; missing folders are created.
     pub path: String,
     /// The whole new text.
     pub content: String,
-    /// Only show it.
+    /// Only preview.
     pub dry_run: Option<bool>,
-    /// Report what breaks.
+    /// Report new diagnostics.
     pub diagnostics: Option<bool>,
 }
 
-/// What an edit of one file answers.
+/// The output of an edit of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct EditOutput {
-    /// The file.
+    /// The file's result.
     #[serde(flatten)]
     pub file: FileResult,
-    /// What `undo` takes it back by.
+    /// The id that `undo` takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo: Option<String>,
-    /// What it broke and mended.
+    /// The diagnostics added and removed.
     #[serde(flatten)]
     pub judgement: EditJudgement,
 }

@@ -152,15 +152,15 @@ impl IgnoreFiles {
     /// the user's.
     fn match_rules(&self, rules: &FolderIgnoreRules, path: &Path, is_dir: bool) -> IgnoreVerdict {
         let (mut dot_ignore, mut gitignore, mut exclude) = (Match::None, Match::None, Match::None);
-        let said = |found: &mut IgnoreVerdict, rules: &Gitignore| {
+        let apply = |found: &mut IgnoreVerdict, rules: &Gitignore| {
             if found.is_none() {
                 *found = rules.matched(path, is_dir).map(|_| ());
             }
         };
         for rules in std::iter::successors(Some(rules), |rules| rules.above.as_deref()) {
-            said(&mut dot_ignore, &rules.dot_ignore);
-            said(&mut gitignore, &rules.gitignore);
-            said(&mut exclude, &rules.exclude);
+            apply(&mut dot_ignore, &rules.dot_ignore);
+            apply(&mut gitignore, &rules.gitignore);
+            apply(&mut exclude, &rules.exclude);
         }
         dot_ignore.or(gitignore).or(exclude).or(self.global.matched(path, is_dir).map(|_| ()))
     }

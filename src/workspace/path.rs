@@ -12,8 +12,8 @@ use crate::text::notebook::NOTEBOOK_EXTENSION;
 /// A path relative to the workspace's root: normalised, without `..`, never absolute; empty for the
 /// root itself.
 ///
-/// The path denotes a place, not an existing file; the kernel decides whether symlinks on the way lead
-/// out when the file is opened.
+/// The path denotes a place, not an existing file; the kernel decides whether symlinks on the way
+/// lead out when the file is opened.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WorkspacePath(Arc<Path>);
 
@@ -27,13 +27,15 @@ pub enum PathError {
         given: String,
     },
     /// No file name can contain a NUL character.
-    #[error("`{given}` contains a NUL character, which no path can; remove it")]
+    #[error("`{given}` contains a NUL character; remove it")]
     Nul {
         /// The given path, made printable.
         given: String,
     },
     /// The path is longer than any that can be opened.
-    #[error("`{given}` has {bytes} bytes, and a path can have {MAX_PATH_BYTES}; give a shorter one")]
+    #[error(
+        "`{given}` has {bytes} bytes, more than the limit of {MAX_PATH_BYTES} for a path; give a shorter one"
+    )]
     TooLong {
         /// The beginning of the given path, made printable.
         given: String,
@@ -42,7 +44,7 @@ pub enum PathError {
     },
     /// One of its names is longer than any file system allows.
     #[error(
-        "`{given}` contains a name of {bytes} bytes, and a name can have {MOST_NAME_BYTES}; give a shorter one"
+        "`{given}` contains a name of {bytes} bytes, more than the limit of {MOST_NAME_BYTES}; give a shorter one"
     )]
     LongName {
         /// The beginning of the given path, made printable.
@@ -52,7 +54,7 @@ pub enum PathError {
     },
     /// The path leads through too many folders.
     #[error(
-        "`{given}` lies {levels} levels deep, and at most {MAX_PATH_DEPTH} are looked at; give a path that is less deep"
+        "`{given}` is {levels} levels deep, more than the limit of {MAX_PATH_DEPTH}; give a shallower path"
     )]
     TooDeep {
         /// The beginning of the given path, made printable.
@@ -304,13 +306,14 @@ mod tests {
         let error = |given: &str| relative(given).unwrap_err().to_string();
         let deep = "a/".repeat(257);
         assert!(
-            error(&deep).ends_with(
-                "lies 257 levels deep, and at most 256 are looked at; give a path that is less deep"
-            )
+            error(&deep).ends_with("is 257 levels deep, more than the limit of 256; give a shallower path")
         );
-        assert!(error(&"x".repeat(256)).contains("a name of 256 bytes, and a name can have 255"));
+        assert!(error(&"x".repeat(256)).contains("a name of 256 bytes, more than the limit of 255"));
         let long = error(&"a/".repeat(500_000));
-        assert!(long.contains("has 1000000 bytes, and a path can have 4095") && long.len() < 300, "{long}");
+        assert!(
+            long.contains("has 1000000 bytes, more than the limit of 4095") && long.len() < 300,
+            "{long}"
+        );
         let cut = error(&format!("{}é{}", "x".repeat(SHOWN_BYTES - 1), "x".repeat(200)));
         assert!(cut.starts_with(&format!("`{}…` contains", "x".repeat(SHOWN_BYTES - 1))), "{cut}");
         assert!(error(&format!("../{}", "é".repeat(500))).len() < 300);

@@ -31,7 +31,7 @@ pub(crate) enum PrivateError {
     },
     /// Others may have added files to the folder.
     #[error(
-        "others can write to {0}, so what lies there may not be yours; look at it, then run: chmod -R go-rwx '{0}'",
+        "other users can write to {0}, so its content may not be yours; review it, then run: chmod -R go-rwx '{0}'",
         path.display()
     )]
     Open {
@@ -39,7 +39,7 @@ pub(crate) enum PrivateError {
         path: PathBuf,
     },
     /// The system refused.
-    #[error("{} cannot be kept from other users: {source}", path.display())]
+    #[error("{} cannot be made private: {source}", path.display())]
     Io {
         /// The folder or file.
         path: PathBuf,
@@ -229,7 +229,7 @@ mod tests {
         open(open_options().append(true), &file).unwrap();
         assert_eq!(mode(&file), 0o600);
         set(&folder, 0o770);
-        assert!(make_folder(&folder).unwrap_err().to_string().starts_with("others can write to "));
+        assert!(make_folder(&folder).unwrap_err().to_string().starts_with("other users can write to "));
     }
 
     #[test]
@@ -278,6 +278,6 @@ mod tests {
         set(state.path(), 0o775);
         let error =
             ensure_folder_private(state.path(), PrivateFolderKind::State, "THERE").unwrap_err().to_string();
-        assert!(error.contains("others can write to") && error.contains("chmod -R go-rwx"), "{error}");
+        assert!(error.contains("other users can write to") && error.contains("chmod -R go-rwx"), "{error}");
     }
 }

@@ -77,9 +77,7 @@ pub enum ReadError {
         path: String,
     },
     /// Symbolic links on the way lead in a circle.
-    #[error(
-        "`{path}` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
-    )]
+    #[error("`{path}` cannot be followed: its symbolic links form a loop; remove or correct one of them")]
     LinkLoop {
         /// The path.
         path: String,
@@ -160,7 +158,7 @@ pub enum ReadError {
     },
     /// The deadline passed before the requested line was reached.
     #[error(
-        "`{path}` is too large to reach that line in time; line {line} was reached: ask for an earlier one, or search in it"
+        "`{path}` is too large to reach that line in time; line {line} was reached: request an earlier one, or search in it"
     )]
     Late {
         /// The path.

@@ -144,8 +144,8 @@ impl Workspace {
 
     /// Calls `tell`, unless it was called for `what` before.
     pub(super) fn log_once(&self, what: &str, tell: impl FnOnce()) {
-        let mut told = self.inner.logged_once.lock();
-        if told.len() < MAX_LOG_ONCE_MESSAGES && told.insert(what.to_owned()) {
+        let mut logged = self.inner.logged_once.lock();
+        if logged.len() < MAX_LOG_ONCE_MESSAGES && logged.insert(what.to_owned()) {
             tell();
         }
     }

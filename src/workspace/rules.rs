@@ -93,13 +93,13 @@ fn walker_from(
         .max_depth(Some(deepest))
         .filter_entry(move |entry| {
             let (path, is_dir) = (entry.path(), entry.file_type().is_some_and(|kind| kind.is_dir()));
-            let said = || ignored.as_ref().map_or(Match::None, |ignored| ignored.verdict(path, is_dir));
+            let verdict = || ignored.as_ref().map_or(Match::None, |ignored| ignored.verdict(path, is_dir));
             let is_on_the_way = to_start
                 .as_ref()
                 .is_none_or(|start| path.starts_with(start) || (is_dir && start.starts_with(path)));
             let is_seen = is_on_the_way
                 && (!is_dir || !is_left_out(path))
-                && !is_unwanted(path, is_dir, said, sight, &wanted);
+                && !is_unwanted(path, is_dir, verdict, sight, &wanted);
             if is_seen && is_dir && entry.depth() >= deepest {
                 noted.record_too_deep();
             }
@@ -109,11 +109,11 @@ fn walker_from(
 }
 
 /// Returns true if the file at `path` is not selected. Globs decide first, then ignore files (whose
-/// verdict is `said`), then types; a hidden file counts if one of these names it.
+/// verdict is `verdict`), then types; a hidden file counts if one of these names it.
 fn is_unwanted(
     path: &Path,
     is_dir: bool,
-    said: impl FnOnce() -> IgnoreVerdict,
+    verdict: impl FnOnce() -> IgnoreVerdict,
     sight: WalkVisibility,
     wanted: &FileFilter,
 ) -> bool {
@@ -121,7 +121,7 @@ fn is_unwanted(
     if !by_glob.is_none() {
         return by_glob.is_ignore();
     }
-    let by_file = said();
+    let by_file = verdict();
     let by_type = wanted.types.matched(path, is_dir).map(|_| ());
     if by_file.is_ignore() || by_type.is_ignore() {
         return true;
@@ -144,9 +144,10 @@ fn is_excluded(workspace: &Workspace, start: &Path) -> bool {
         return true;
     }
     let ignored = IgnoreFiles::below(workspace, root, false, Arc::default());
-    let is_out = |path: &Path, said: &IgnoreVerdict| said.is_ignore() || (said.is_none() && is_hidden(path));
-    let said = ignored.verdict_from_top(start, start.is_dir(), &is_out);
-    is_out(start, &said)
+    let is_out =
+        |path: &Path, verdict: &IgnoreVerdict| verdict.is_ignore() || (verdict.is_none() && is_hidden(path));
+    let verdict = ignored.verdict_from_top(start, start.is_dir(), &is_out);
+    is_out(start, &verdict)
         || start
             .ancestors()
             .take_while(|dir| *dir != root)
@@ -194,7 +195,7 @@ impl WatchRules {
 
     /// Returns true if `path`, relative to the root, is ignored, or lies in a folder that is.
     pub(super) fn is_ignored(&self, path: &Path, is_dir: bool) -> bool {
-        let is_out = |_: &Path, said: &IgnoreVerdict| said.is_ignore();
+        let is_out = |_: &Path, verdict: &IgnoreVerdict| verdict.is_ignore();
         self.ignored.verdict_from_top(&self.root.join(path), is_dir, &is_out).is_ignore()
     }
 }

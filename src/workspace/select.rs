@@ -53,7 +53,7 @@ pub enum SelectError {
         glob: String,
     },
     /// The file type does not exist.
-    #[error("no file type is called `{given}`{}", nearest.as_ref().map_or_else(String::new, |name| format!("; the nearest is `{name}`")))]
+    #[error("unknown file type `{given}`{}", nearest.as_ref().map_or_else(String::new, |name| format!("; the nearest is `{name}`")))]
     UnknownType {
         /// The type as given.
         given: String,
@@ -198,7 +198,7 @@ pub(super) fn check_glob(glob: &str) -> Result<(), SelectError> {
         return bad(&format!("it is longer than {MAX_SELECTION_GLOB_BYTES} bytes"));
     }
     if glob.contains('\0') {
-        return bad("it contains a NUL character, which no path can");
+        return bad("it contains a NUL character");
     }
     if let Some(fault) = glob_fault(glob) {
         return bad(&fault);

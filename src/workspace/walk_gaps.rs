@@ -44,14 +44,12 @@ impl WalkGaps {
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_cut() {
-            notes.push(format!("folders that lie {MAX_PATH_DEPTH} levels deep were not looked into"));
+            notes.push(format!("folders at a depth of {MAX_PATH_DEPTH} were not searched"));
         }
         let unread = self.unread_ignore_files.lock();
-        notes.extend(
-            unread.iter().take(MAX_REPORTED_IGNORE_FILES).map(|(file, why)| {
-                format!("`{file}` was not read, so that what it ignores is here too: {why}")
-            }),
-        );
+        notes.extend(unread.iter().take(MAX_REPORTED_IGNORE_FILES).map(|(file, reason)| {
+            format!("`{file}` was not read, so files that it ignores are included: {reason}")
+        }));
         if unread.len() > MAX_REPORTED_IGNORE_FILES {
             notes.push(format!(
                 "{} other ignore files were not read either",

@@ -1,47 +1,47 @@
-//! The servers, and a small project of the language of each.
+//! The servers, each with a small project of its language.
 
-/// A file that the user may import and that is not there at first.
+/// A file that the user may import and that does not exist at first.
 #[derive(Debug, Clone, Copy)]
 pub struct Made {
     pub path: &'static str,
     pub text: &'static str,
     /// The line of its definition, 0-based.
     pub line: u32,
-    /// The user that imports it; it calls `made` on the line on which it calls `helper` otherwise.
+    /// The user that imports it; it calls `made` on the line with the call of `helper`.
     pub user_text: &'static str,
 }
 
 /// A server and its project.
 #[derive(Debug, Clone, Copy)]
 pub struct Language {
-    /// Its key in the catalogue.
+    /// The key in the catalogue.
     pub server: &'static str,
-    /// The languages that it is to answer for.
+    /// The languages that it should answer for.
     pub keys: &'static [&'static str],
     /// Files that make a project of it.
     pub more: &'static [(&'static str, &'static str)],
-    /// The file that defines `helper`, and the line, 0-based, on which it does.
+    /// The file that defines `helper`, and the 0-based line of the definition.
     pub library: &'static str,
     pub library_text: &'static str,
     pub line: u32,
-    /// The folder that is moved.
+    /// The moved folder.
     pub folder: &'static str,
-    /// The file that calls it, and the line on which it does.
+    /// The file that calls it, and the line of the call.
     pub user: &'static str,
     pub user_text: &'static str,
     pub call_line: u32,
-    /// A line that makes an error of the user.
+    /// A line that causes an error in the user.
     pub error: &'static str,
-    /// A comment, twice on lines of their own.
+    /// A comment, twice on separate lines.
     pub comments: &'static str,
     pub made: Option<Made>,
-    /// What a file defines is known wherever it lies.
+    /// True if a file's definitions are known in any folder.
     pub global: bool,
-    /// What is written into fifty files.
+    /// The content of fifty files.
     pub crowd_text: &'static str,
-    /// A configuration that makes an error of the user, and one that does not.
+    /// A configuration that causes an error in the user, and one that does not.
     pub configuration: Option<(&'static str, &'static str, &'static str)>,
-    /// It says what other files lack.
+    /// True if it reports errors in other files.
     pub sees_other_files: bool,
 }
 
@@ -212,7 +212,7 @@ const GO: Language = Language {
     sees_other_files: true,
 };
 
-/// Every server.
+/// All servers.
 pub fn all() -> &'static [Language] {
     const TSC: Language = Language { server: "tsc", ..TYPESCRIPT };
     const VTSLS: Language = Language { server: "vtsls", ..TYPESCRIPT };

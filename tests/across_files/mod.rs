@@ -1,11 +1,12 @@
-//! What one file's change, whoever made it, does to the answers about another file.
+//! The effect of a change in one file on the answers about another file.
 //!
-//! A project has a library and a user of it. One step after the other changes files as editors, shells and version control do
-//! ([`steps`]), and each answer that follows is compared with what is so: whether the user has errors, and where what it calls is
-//! defined. An answer may be cautious (`partial`, no data); one that says `complete` must be right.
+//! A project has a library and a user of it. Steps change files as editors, shells and version
+//! control do ([`steps`]), and each following answer is compared with the truth: the errors of the
+//! user, and the definition that it calls. An answer may be cautious (`partial`, no data); a
+//! `complete` one must be right.
 //!
-//! The five servers of `cargo test` are one test each. `just across-files` takes every server of [`languages`];
-//! `just across-files NAME` one.
+//! The five servers of `cargo test` are one test each. `just across-files` takes every server of
+//! [`languages`]; `just across-files NAME` one.
 
 mod languages;
 mod report;
@@ -15,7 +16,7 @@ use crate::support::{Project, real_servers};
 use languages::{Language, all, named};
 use report::Report;
 
-/// Takes all steps in a project of `language`.
+/// Runs all steps in a project of `language`.
 async fn walk(language: &Language) -> Report<'_> {
     let project = Project::new(language.files());
     let keys = language.keys.iter().map(|key| format!("{key} = [\"{}\"]\n", language.server));
@@ -29,7 +30,8 @@ async fn walk(language: &Language) -> Report<'_> {
         report.judge(&workspace, &step).await;
     }
     workspace.shutdown().await;
-    // A file that changes while the server starts: the question that comes after the change is about the change.
+    // A file that changes while the server starts: a question after the change is about the new
+    // text.
     let workspace = project.opening().servers(&[language.server]).open();
     let early = workspace.ok("lsp_diagnostics", serde_json::json!({ "path": language.user }));
     let change = async { steps::break_user(&project, language) };
@@ -43,7 +45,7 @@ async fn must_hold(server: &str) {
     let report = walk(named(server)).await;
     println!("{report}");
     assert!(report.wrong.is_empty(), "{report}");
-    // Answers that hide behind caution help nobody.
+    // Answers that are only cautious are useless.
     assert!(report.cautious.len() * 20 <= report.answers, "{report}");
 }
 

@@ -1,4 +1,4 @@
-//! What was right, cautious or wrong.
+//! The numbers of right, cautious and wrong answers.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use super::steps::Step;
 pub struct Report<'a> {
     language: &'a Language,
     pub answers: usize,
-    /// Answers that say that they may be incomplete.
+    /// Answers that state that they may be incomplete.
     pub cautious: Vec<String>,
-    /// Answers that say `complete` and are not so.
+    /// Wrong answers that state `complete`.
     pub wrong: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Report<'a> {
         Self { language, answers: 0, cautious: Vec::new(), wrong: Vec::new() }
     }
 
-    /// Asks what can be asked after `step`.
+    /// Asks all questions after `step`.
     pub async fn judge(&mut self, runtime: &Runtime, step: &Step) {
         // First, since a look at the file's diagnostics may have the server read others again.
         if step.so.definition.is_some() {

@@ -1,4 +1,4 @@
-//! The changes, one after the other, and what is so after each.
+//! The changes, one after the other, and the truth after each.
 
 use std::fs;
 use std::pin::Pin;
@@ -11,28 +11,28 @@ use crate::support::{Project, TestWorkspace};
 /// A change of files.
 type Change = Box<dyn for<'a> Fn(&'a TestWorkspace, &'a Language) -> Pin<Box<dyn Future<Output = ()> + 'a>>>;
 
-/// A change, and what is so once it is made.
+/// A change, and the truth after it.
 pub struct Step {
     pub name: &'static str,
     pub change: Change,
     pub so: So,
 }
 
-/// What is so.
+/// The truth.
 #[derive(Debug, Clone, Default)]
 pub struct So {
-    /// Whether the user has errors.
+    /// True if the user has errors.
     pub errors: bool,
-    /// In which file, on which line (0-based), the function that the user calls is defined.
+    /// The file and 0-based line with the definition of the function that the user calls.
     pub definition: Option<(String, u32)>,
-    /// The name that the user calls it by.
+    /// The name in the user's call.
     pub name: &'static str,
 }
 
-/// Files of a big change.
+/// The number of files in a big change.
 const CROWD: usize = 50;
 
-/// A step that another program makes.
+/// A step by another program.
 fn outside(name: &'static str, so: So, change: impl Fn(&Project, &Language) + 'static) -> Step {
     let change: Change = Box::new(move |workspace, language| {
         change(&workspace.project, language);
@@ -41,7 +41,7 @@ fn outside(name: &'static str, so: So, change: impl Fn(&Project, &Language) + 's
     Step { name, change, so }
 }
 
-/// A step that a tool of ours makes.
+/// A step by one of our tools.
 fn tool(
     name: &'static str,
     so: So,
@@ -64,17 +64,17 @@ fn mend_user(project: &Project, language: &Language) {
     project.write(language.user, language.user_text);
 }
 
-/// The user after it was broken while the server starts.
+/// The user is broken while the server starts.
 pub fn broken_while_it_starts() -> Step {
     outside("broken while it starts", So { errors: true, ..So::default() }, |_, _| {})
 }
 
-/// All steps; each begins where the one before ended.
+/// All steps; each begins in the state after the one before.
 pub fn all(language: &Language) -> Vec<Step> {
     let at = |path: &str, line| Some((path.to_owned(), line));
     let clean = So { errors: false, definition: at(language.library, language.line), name: "helper" };
     let broken = So { errors: true, definition: None, name: "" };
-    // A server that does not look at imports has nothing to say of what other files lack.
+    // A server that ignores imports reports no errors about missing files.
     let missed = So { errors: language.sees_other_files, ..broken.clone() };
     let quiet = So { errors: false, definition: None, name: "" };
     let mut steps = vec![

@@ -1,4 +1,5 @@
-//! Which file of `src` imports which: the modules of the library as the compiler finds them, tests left out.
+//! The imports between the files of `src`: the modules of the library as the compiler finds them,
+//! without tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,14 +11,15 @@ use syn::visit::{self, Visit};
 /// A module's path from the root of the crate; the root's is empty.
 type Module = Vec<String>;
 
-/// The files of the library and what they import of each other.
+/// The files of the library and their imports of each other.
 pub struct Graph {
     imports: BTreeMap<String, BTreeSet<String>>,
-    /// The paths in each file that begin with none of `crate`, `super` and `self`, as they are written.
+    /// The paths in each file that begin with none of `crate`, `super` and `self`, verbatim.
     outside: BTreeMap<String, BTreeSet<String>>,
     /// The names of all types that the library defines.
     pub type_names: Vec<String>,
-    /// How many functions, types, modules, constants and re-exports are `pub` without restriction.
+    /// The number of functions, types, modules, constants and re-exports that are `pub` without
+    /// restriction.
     pub public_items: usize,
 }
 
@@ -45,8 +47,9 @@ impl Graph {
         Self { imports, outside, type_names: names.0, public_items: public.0 }
     }
 
-    /// Every path of another crate, or of what a file imports, as it is written there; of a renamed import the path and ` as`, of an
-    /// import of everything the path and `*`, and `env::var(PATH)` for a look at that variable.
+    /// Every path of another crate, or of a file's imports, verbatim: for a renamed import the path
+    /// and ` as`, for a glob import the path and `*`, and `env::var(PATH)` for a read of that
+    /// variable.
     pub fn outside_paths(&self) -> impl Iterator<Item = (&str, &str)> {
         self.outside.iter().flat_map(|(file, all)| all.iter().map(move |path| (file.as_str(), path.as_str())))
     }
@@ -56,13 +59,13 @@ impl Graph {
         self.imports.keys().map(String::as_str)
     }
 
-    /// Every arrow, from the file that imports to the file that has the module.
+    /// Every import, from the importing file to the file with the module.
     pub fn arrows(&self) -> impl Iterator<Item = (&str, &str)> {
         self.imports.iter().flat_map(|(from, all)| all.iter().map(move |to| (from.as_str(), to.as_str())))
     }
 
-    /// Groups of files of which each reaches every other, without those of `mod.rs` files alone: a folder's list of its modules
-    /// points down, and they point up at what they share.
+    /// Groups of files that reach each other, without those of `mod.rs` files only: a folder's list
+    /// of its modules points down, and they point up at shared items.
     pub fn circles(&self) -> Vec<BTreeSet<&str>> {
         let mut circles: Vec<BTreeSet<&str>> = Vec::new();
         for file in self.imports.keys() {
@@ -133,7 +136,8 @@ fn for_tests(attributes: &[syn::Attribute]) -> bool {
     })
 }
 
-/// Whether code under this condition is left out of the program: `test`, `all(test, …)`, and `any` of such and of fuzzing.
+/// Returns true if code with this condition is not part of the program: `test`, `all(test, …)`, and
+/// `any` of such and of fuzzing.
 fn needs_test(condition: &syn::Meta) -> bool {
     let parts = || {
         let list = condition.require_list().ok()?;
@@ -159,7 +163,7 @@ struct Paths {
     module: Module,
     /// Those that begin with `crate`, `super` or `self`, from the crate's root.
     found: Vec<Module>,
-    /// All others.
+    /// All other paths.
     outside: BTreeSet<String>,
 }
 

@@ -1,5 +1,5 @@
-//! The form of the source: imports go down only and in no circle, and files are opened, programs started and found by their owners.
-//! ARCHITECTURE.md says what each floor is.
+//! The form of the source: imports go down only and in no circle, and only owner files open files,
+//! start programs or search for them. ARCHITECTURE.md describes each floor.
 
 mod graph;
 mod module_comments;
@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use self::graph::Graph;
 
-/// From the lowest to the highest; each may import those before it.
+/// From the lowest to the highest; each may import the ones before it.
 const FLOORS: &[&str] = &[
     "text",
     "workspace",
@@ -26,11 +26,12 @@ const FLOORS: &[&str] = &[
     "cli",
 ];
 
-/// Type names that two definitions have: the same type for two kernels.
+/// Type names with two definitions: the same type for two kernels.
 const SHARED_TYPE_NAMES: [&str; 1] = ["Watches"];
-/// How many of a hundred type names may be a single word. It falls, and never rises.
+/// The maximum percentage of one-word type names. It falls, and never rises.
 const ONE_WORD_TYPE_NAMES_PERCENT: usize = 13;
-/// How many items of the library may be `pub` without restriction. It falls, and rises only with what an embedder gets.
+/// The maximum number of unrestricted `pub` items in the library. It falls, and rises only for new
+/// items for embedders.
 const PUBLIC_ITEMS: usize = 400;
 
 static GRAPH: LazyLock<Graph> = LazyLock::new(Graph::of_the_library);

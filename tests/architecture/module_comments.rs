@@ -17,7 +17,7 @@ fn files() -> Vec<&'static str> {
     GRAPH.files().chain(["main.rs"]).collect()
 }
 
-/// The first sentence of the `//!` comment of `file`; empty where there is no comment.
+/// The first sentence of the `//!` comment of `file`; empty if there is no comment.
 fn first_sentence(file: &str) -> String {
     let path = root().join("src").join(file);
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));

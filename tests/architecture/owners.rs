@@ -1,13 +1,13 @@
-//! Uses that belong to the files that own them: a second way to do the same would miss the checks of the first.
+//! Operations that only their owner files may use: another use would miss the checks of the first.
 
 use std::collections::BTreeSet;
 
 use super::GRAPH;
 
-/// Files in which a use is allowed, each with the reason.
+/// The allowed files, each with the reason.
 type Owners = &'static [(&'static str, &'static str)];
 
-/// The last words of the paths that open a file by its path.
+/// The last segments of the paths that open a file by its path.
 const FILE_OPENS: &[&str] = &[
     "File::open",
     "File::create",

@@ -1,5 +1,5 @@
-//! Language servers that say too much, or say it too slowly: size, memory and time of the answer stay within bounds, and what is left
-//! out is told.
+//! Language servers that answer with too much, or too slowly: size, memory and time of the answer
+//! stay within bounds, and omissions are reported.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use crate::support::{Project, ServerLog};
 
 const TEXT: &str = "def foo\nfoo bar\n";
-/// The room of a text is 24,000 bytes by default, that of a list of a hundred four times as much; some more for what every answer says.
+/// The size of a text is 24,000 bytes by default, that of a list of a hundred four times as much;
+/// plus the fixed parts of an answer.
 const TEXT_ROOM: usize = 26_000;
 const LIST_ROOM: usize = 100_000;
 
@@ -26,7 +27,7 @@ fn range(line: u64) -> Value {
     json!({"start": {"line": line, "character": 4}, "end": {"line": line, "character": 7}})
 }
 
-/// What the product said, and the most memory that it had, in MiB.
+/// The product's output, and its maximum memory in MiB.
 struct Said {
     code: Option<i32>,
     out: Vec<u8>,
@@ -128,7 +129,8 @@ async fn row_30_references_in_many_missing_files_take_linear_time() {
     let workspace = project.open();
     let begun = Instant::now();
     let answer = workspace.ok("lsp_references", place()).await;
-    // Seconds in a debug build, and at the most the deadline; each place compared with each other takes minutes, deadline or not.
+    // Seconds in a debug build, and at most the deadline; comparing all places with each other
+    // takes minutes, regardless of the deadline.
     assert!(begun.elapsed() < Duration::from_secs(150), "{:?}", begun.elapsed());
     let listed = answer["locations"].as_array().expect("places").len();
     let count = answer["count"].as_u64().expect("a number");
@@ -141,7 +143,7 @@ async fn row_30_references_in_many_missing_files_take_linear_time() {
 async fn row_30_references_beyond_value_limit_answer_is_partial() {
     let project = Project::scripted(&json!({}), "", [("a.scr", TEXT)]);
     let uri = format!("file://{}/a.scr", project.root().display());
-    // What is no place counts as well: a value is a value.
+    // Values other than places count as well.
     let mut places = vec![json!(0); 1_100_000];
     places[0] = json!({"uri": uri, "range": range(0)});
     project.set_scenario(&json!({"answers": {"textDocument/references": {"result": places}}}));
@@ -149,7 +151,7 @@ async fn row_30_references_beyond_value_limit_answer_is_partial() {
     let answer = workspace.ok("lsp_references", place()).await;
     assert_eq!((&answer["verdict"], &answer["has_more"]), (&json!("partial"), &json!(true)));
     let notes = answer["notes"].to_string();
-    assert!(notes.contains("more, which were left out"), "{notes}");
+    assert!(notes.contains("more, which were omitted"), "{notes}");
     workspace.shutdown().await;
 }
 
@@ -225,8 +227,8 @@ async fn row_30_server_error_of_any_length_is_truncated() {
     workspace.shutdown().await;
 }
 
-/// A command whose server does not answer in time: it ends the server without waiting for it once more. The server is stopped
-/// like a job of a shell when it has been asked, if `stopped`.
+/// A command whose server does not answer in time: it ends the server without another wait. If
+/// `stopped`, the server is stopped like a shell's job after the request.
 fn ends_in_haste(project: &Project, stopped: bool) {
     let mut command = project.command(None);
     command.args(["--timeout", "3", "-vvv", "hover", "a.scr:1:5"]);
@@ -244,7 +246,7 @@ fn ends_in_haste(project: &Project, stopped: bool) {
     });
     let said = run(command);
     stopper.into_iter().for_each(|stopper| stopper.join().expect("it was stopped"));
-    assert!(said.err.contains("it does not answer, and is ended"), "{}", said.err);
+    assert!(said.err.contains("it does not respond and is ended"), "{}", said.err);
     assert_eq!(said.code, Some(4), "{}", said.err);
 }
 

@@ -1,4 +1,4 @@
-//! Calls that fail, are cancelled, or are made for someone else.
+//! Calls that fail, are cancelled, or are made for another caller.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What rules keep from being read is shown by no tool.
+//! No tool shows files that rules hide.
 
 use std::os::unix::fs::symlink;
 
@@ -101,7 +101,7 @@ async fn row_23_grep_skips_path_with_ask_rule_unless_named() {
     let found = workspace.ok("grep", grep(".")).await;
     let paths: Vec<_> = found["matches"].as_array().unwrap().iter().map(|hit| &hit["path"]).collect();
     assert_eq!(paths, ["keys/a.txt", "keys/deep/b.txt", "open.txt"]);
-    // Whoever is asked says yes.
+    // The approver agrees.
     let found = workspace.ok("grep", grep(".env")).await;
     assert_eq!(found["count"], 1, "{found}");
     assert_eq!(workspace.ok("read", json!({"path": ".env"})).await["content"], KEY);
@@ -163,7 +163,7 @@ async fn row_23_undo_of_read_denied_file_is_denied() {
     assert_eq!(project.read("keys/a.txt"), "new");
 }
 
-/// Definitions lead into files that may not be read; of these nothing but the place is told, and nothing is changed.
+/// Definitions in hidden files: only their position is shown, and they are not changed.
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_symbol_tools_show_no_source_of_read_denied_file() {
     let secret = "def token():\n    return \"s3cr3t\"\n\n\ndef other():\n    return token() + \"s3cr3t\"\n";
@@ -234,7 +234,8 @@ def open_function(count=3):
     return open_function(count)
 "#;
 
-/// A server has read the hidden file all the same, and repeats it where the name of something in it stands.
+/// A server that has read the hidden file repeats its text in the documentation of a symbol from
+/// it.
 #[tokio::test(flavor = "multi_thread")]
 async fn row_23_server_answer_shows_no_source_of_denied_file_under_any_name() {
     for module in ["keys.a", "twin"] {
@@ -301,7 +302,7 @@ async fn row_23_server_answer_shows_no_source_of_denied_file_under_any_name() {
                 workspace.ok("lsp_hover", json!({"path": "app.py", "line": line, "symbol": symbol})).await;
             assert!(hover["notes"].to_string().contains("a rule hides"), "{hover}");
         }
-        // What is defined elsewhere is told as without the rule.
+        // Definitions elsewhere are shown as without the rule.
         let place = json!({"path": "app.py", "line": 11, "symbol": "open_function"});
         let hover = workspace.ok("lsp_hover", place).await;
         assert!(hover["contents"].to_string().contains("Is for all to see"), "{hover}");

@@ -1,4 +1,5 @@
-//! Shell words that pretend, trees that never end, names that are the same elsewhere, and what we leave lying about.
+//! Deceptive shell words, endless trees, names with several spellings, and files that we leave
+//! behind.
 
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{MetadataExt, symlink};

@@ -1,4 +1,4 @@
-//! Paths that are longer or deeper than any file's, given and on the disk; and what else is nested without end.
+//! Paths longer or deeper than the limits, as arguments and on disk; and other endless nesting.
 
 use std::time::{Duration, Instant};
 
@@ -7,20 +7,21 @@ use serde_json::{Value, json};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// What a refusal may take, on a slow machine; it takes milliseconds.
+/// The time limit of a refusal on a slow machine; it takes milliseconds.
 const SOON: Duration = Duration::from_secs(60);
 
-/// A path that is too deep, one with a name that is too long, one that is too long altogether, with what is said of them.
+/// A path that is too deep, one with a name that is too long, one that is too long in total, with
+/// their messages.
 fn beyond() -> [(String, &'static str); 4] {
     [
-        (format!("{}x", "a/".repeat(8_000)), "bytes, and a path can have 4095"),
-        (format!("{}x", "a/".repeat(500_000)), "bytes, and a path can have 4095"),
-        (format!("{}x", "a/".repeat(1_000)), "1001 levels deep, and at most 256 are looked at"),
-        ("n".repeat(256), "a name of 256 bytes, and a name can have 255"),
+        (format!("{}x", "a/".repeat(8_000)), "bytes, more than the limit of 4095"),
+        (format!("{}x", "a/".repeat(500_000)), "bytes, more than the limit of 4095"),
+        (format!("{}x", "a/".repeat(1_000)), "1001 levels deep, more than the limit of 256"),
+        ("n".repeat(256), "a name of 256 bytes, more than the limit of 255"),
     ]
 }
 
-/// Every tool that takes a path, with arguments that are right but for it.
+/// Every tool with a path argument, with otherwise valid arguments.
 fn tools(path: &str) -> Vec<(&'static str, Value)> {
     let at = json!({"path": path, "line": 0, "character": 0});
     let patch = format!("--- a/{path}\n+++ b/{path}\n@@ -1 +1 @@\n-one\n+two\n");
@@ -89,7 +90,8 @@ fn path_beyond_limits_command_line_and_mcp_refuse_it() {
     assert!(answer.to_string().contains("one"), "{answer}");
 }
 
-/// Makes folders within one another, all called `d`, one after the other, since such a path is too long to be given at once.
+/// Makes nested folders, all named `d`, one after the other, since such a path is too long for one
+/// call.
 fn nest(project: &Project, levels: usize) {
     let directory = rustix::fs::OFlags::DIRECTORY;
     let mut folder = rustix::fs::open(project.root(), directory, 0.into()).unwrap();
@@ -112,7 +114,7 @@ async fn folders_beyond_depth_limit_walk_stops_and_notes_it() {
     ] {
         let answer = workspace.ok(tool, arguments).await;
         assert!(
-            answer["notes"].to_string().contains("256 levels deep were not looked into"),
+            answer["notes"].to_string().contains("folders at a depth of 256 were not searched"),
             "{tool}: {answer}"
         );
     }

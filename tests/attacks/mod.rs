@@ -1,5 +1,5 @@
-//! Attacks and faults that tools meet, each by the way that every call takes. The number of a test is its row in the table
-//! of attacks that the product was built against.
+//! Attacks and faults against tools, each through the path of every call. The number of a test is
+//! its row in the table of attacks that the product was built against.
 
 mod budgets;
 mod calls;

@@ -1,4 +1,4 @@
-//! Files of the project that a trusted command names: they are shown, and what was shown is what runs.
+//! Files of the project that a trusted command names: they are shown, and exactly these run.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn marking(mark: &Path) -> String {
     )
 }
 
-/// The names of what `lsp-tools trust` shows.
+/// The names in the output of `lsp-tools trust`.
 async fn shown(project: &Project) -> Vec<String> {
     let list = project.open().trust(TrustRequest::Show).await.expect("a list");
     list.items.into_iter().map(|item| item.name).collect()
@@ -49,7 +49,7 @@ async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
     project.trust(None);
     hover();
     assert!(good.exists(), "{command}: {:?}", hover());
-    // Also what is gone for a moment: what is there at the next one is not known.
+    // Also for a file that is missing for a moment: its next content is unknown.
     for is_there in [true, false] {
         match is_there {
             true => project.write(file, marking(&evil)),
@@ -59,7 +59,7 @@ async fn runs_only_as_it_was_trusted(command: &str, file: &str) {
         assert!(!evil.exists(), "{command}");
         let told =
             String::from_utf8_lossy(&refused.stderr).into_owned() + &String::from_utf8_lossy(&refused.stdout);
-        assert!(told.contains(&format!("{file}`, which the command of odd names, is not trusted")), "{told}");
+        assert!(told.contains(&format!("{file}`, used by the command of odd, is not trusted")), "{told}");
     }
 }
 
@@ -80,7 +80,7 @@ async fn agent_runner_script_changed_after_trust_does_not_run() {
     let (code, error) = workspace.failure("task", order).await;
     assert!(!evil.exists());
     assert_eq!(code, "denied");
-    assert!(error.contains("`tools/agent.py`, which the runner of the agent helper names"), "{error}");
+    assert!(error.contains("`tools/agent.py`, used by the runner of the agent helper,"), "{error}");
     // Python runs a folder as well.
     fs::remove_file(project.path("tools/agent.py")).expect("a file");
     project.write("tools/agent.py/__main__.py", marking(&evil));

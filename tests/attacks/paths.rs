@@ -8,7 +8,7 @@ use serde_json::json;
 use super::everything;
 use crate::support::{Project, write_executable};
 
-/// Ways to spell a file that is not in the workspace.
+/// Spellings of a file outside the workspace.
 const OUTSIDE: [&str; 16] = [
     "../outside/secret",
     "a/../../outside/secret",
@@ -87,7 +87,7 @@ async fn row_04_and_07_path_outside_workspace_in_any_spelling_fails() {
             ("lsp_format", json!({"path": path})),
             ("patch", json!({"patch": format!("--- {path}\n+++ {path}\n@@ -1 +1 @@\n-root: secret\n+x\n")})),
         ] {
-            // What is spelled like an address or a home is a name like any other to us.
+            // A path spelled like an address or a home is an ordinary name.
             let is_plain_name = path.starts_with("file:") || path.starts_with('~');
             if is_plain_name && tool == "write" {
                 continue;

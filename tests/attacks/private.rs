@@ -1,4 +1,4 @@
-//! Other users of the machine: nothing that is written down for later can be read by them.
+//! Other users of the machine: they cannot read any stored data.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -11,7 +11,7 @@ use crate::support::Project;
 
 const TEXT: &str = "def foo\nfoo bar\n";
 
-/// The product in a new home, with a umask that keeps nothing from others.
+/// The product in a new home, with a umask that leaves everything readable.
 fn run(project: &Project, words: &[&str], input: &str) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 022; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_lsp-tools")]).args(words);
@@ -39,7 +39,7 @@ fn project() -> Project {
     project
 }
 
-/// What lies at and below `folder`.
+/// The files at and below `folder`.
 fn all(folder: PathBuf) -> Vec<PathBuf> {
     let (mut found, mut waiting) = (Vec::new(), vec![folder]);
     while let Some(path) = waiting.pop() {
@@ -118,7 +118,7 @@ fn row_48_state_folder_open_to_others_is_closed_or_refused() {
     fs::set_permissions(&state, fs::Permissions::from_mode(0o777)).expect("a mode");
     let output = run(&project, &["--no-daemon", "hover", "a.scr:1:5"], "");
     let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && told.contains("others can write to"), "{told}");
+    assert!(!output.status.success() && told.contains("other users can write to"), "{told}");
     if rustix::process::geteuid().is_root() {
         fs::set_permissions(&state, fs::Permissions::from_mode(0o700)).expect("a mode");
         std::os::unix::fs::chown(&state, Some(65_534), None).expect("an owner");

@@ -1,4 +1,4 @@
-//! Language servers that want more than they were asked for.
+//! Language servers that request more than they were asked for.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ fn change(text: &str) -> Value {
     json!({"range": {"start": {"line": 0, "character": 4}, "end": {"line": 0, "character": 7}}, "newText": text})
 }
 
-/// A project whose server answers a rename and a code action with the edit that `edit` makes.
+/// A project whose server answers a rename and a code action with the result of `edit`.
 fn project(edit: impl Fn(&Project) -> Value) -> Project {
     let project = Project::scripted(
         &json!({}),

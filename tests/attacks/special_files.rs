@@ -1,5 +1,5 @@
-//! What a repository can put in the place of a file that we read by ourselves: pipes, devices, folders, files without end. Each
-//! command ends soon, in bounded memory; and whatever hangs, a signal ends it.
+//! Special files in place of files that we read: pipes, devices, folders, endless files. Each
+//! command ends soon, in bounded memory; and a signal ends a hanging one.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -14,14 +14,14 @@ use serde_json::json;
 use crate::support::mcp::Mcp;
 use crate::support::{Project, count_processes, wait_until};
 
-/// What a command may take, on a slow machine.
+/// The time limit of a command on a slow machine.
 const SOON: Duration = Duration::from_secs(60);
-/// More memory than an answer takes, and less than what reads a device without end.
+/// More memory than an answer takes, and less than reading an endless device.
 const KILOBYTES: u64 = 4 << 20;
 
 pub const SETTINGS: [&str; 2] = [".lsp-tools/lsp-tools.toml", ".lsp-tools/servers.toml"];
 
-/// Files that decide something and are read by us, or by a program that we run.
+/// Control files that we read, or that a program started by us reads.
 pub const CONTROL: [&str; 26] = [
     ".gitignore",
     ".ignore",
@@ -62,7 +62,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Puts one of the kind at `path`.
+    /// Makes a file of this kind at `path`.
     pub fn put(self, path: &Path) {
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         match self {
@@ -91,12 +91,12 @@ fn project(kind: Kind, files: &[&str]) -> Project {
     project
 }
 
-/// What the program says, which must end in time and in bounded memory.
+/// The output of the program, which must end in time and in bounded memory.
 fn run(project: &Project, words: &[&str]) -> Output {
     attempt(project, words).unwrap_or_else(|fault| panic!("{words:?}: {fault}"))
 }
 
-/// As [`run`], or what is wrong with how it ended.
+/// Like [`run`], or the fault in its end.
 pub fn attempt(project: &Project, words: &[&str]) -> Result<Output, String> {
     let limited = format!("ulimit -d {KILOBYTES}; exec \"$0\" \"$@\"");
     let plain = project.command(None);
@@ -122,7 +122,7 @@ pub fn attempt(project: &Project, words: &[&str]) -> Result<Output, String> {
     }
 }
 
-/// Every control file is of the kind, and every command answers all the same.
+/// Every control file is of the kind, and every command still answers.
 fn control_files(kind: Kind) {
     let project = project(kind, &CONTROL);
     for words in [
@@ -229,7 +229,7 @@ fn parent_repository_with_special_files_grep_still_answers() {
         let done = run(&project, &["grep", "one"]);
         assert!(String::from_utf8_lossy(&done.stdout).contains("a.scr:1"), "{kind:?}");
     }
-    // A working tree whose repository is elsewhere, which a file says.
+    // A working tree whose repository is elsewhere, named by a file.
     let project = project(Kind::Fifo, &[]);
     let own = project.beside("logs").join("own");
     project.write(".git", format!("gitdir: {}\n", own.display()));
@@ -247,7 +247,7 @@ fn command_waiting_on_anything_is_ended_by_signal() {
         for words in [
             // A server that does not answer, in a command that has time.
             &["hover", "a.scr:1:one", "--timeout", "600"][..],
-            // A file that whoever types the command may well name; nobody writes into it.
+            // A file that a typed command may name; no process writes to it.
             &["check", "--merge", "pipe"],
             &["patch", "pipe"],
         ] {
@@ -277,7 +277,7 @@ fn command_waiting_on_anything_is_ended_by_signal() {
     }
 }
 
-/// Whether the process listens to signals: the thread that watches them begins after that.
+/// Returns true if the process handles signals: the thread for them begins after that.
 fn listens(pid: Pid) -> bool {
     let threads = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero())).into_iter().flatten();
     let is_watch = |thread: fs::DirEntry| {

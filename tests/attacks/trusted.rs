@@ -1,4 +1,5 @@
-//! What was trusted is what runs: a program of the project that is exchanged for another one all the time.
+//! Only the trusted program runs, even if a program of the project is constantly replaced by
+//! another one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use crate::support::{Project, copy_executable};
 
 const ROUNDS: usize = 200;
 
-/// Exchanges two files all the time, until it is dropped.
+/// Swaps two files constantly, until it is dropped.
 struct Loop {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
@@ -40,13 +41,14 @@ impl Drop for Loop {
     }
 }
 
-/// A program of the system that is no script.
+/// A program of the system that is not a script.
 fn binary(name: &str) -> Option<PathBuf> {
     let found = which::which(name).ok()?;
     fs::read(&found).is_ok_and(|content| content.starts_with(b"\x7fELF")).then_some(found)
 }
 
-/// A hook that is a program of the project: `true`, and beside it `touch`, which makes a file. The hook's argument is that file.
+/// A hook that is a program of the project: `true`, and beside it `touch`, which makes a file. The
+/// hook's argument is that file.
 fn hooked(mark: &Path) -> Option<Project> {
     let (Some(trusted), Some(other)) = (binary("true"), binary("touch")) else {
         crate::support::skipped("true and touch are no binaries here");

@@ -20,7 +20,7 @@ async fn background_command_returns_at_once_output_is_incremental() {
     let (rest, answer) = scene.output_until(&id, |_, answer| answer["state"] != "running").await;
     assert_eq!(rest, "two\n");
     assert_eq!((&answer["state"], &answer["exit_code"]), (&json!("exited"), &json!(7)), "{answer}");
-    // It can be asked again, and has nothing more to say.
+    // A repeated request has no new output.
     let again = scene.output(&id, 0).await;
     assert_eq!((&again["stdout"], &again["exit_code"]), (&json!(""), &json!(7)));
 }
@@ -96,7 +96,7 @@ async fn background_commands_beyond_limit_are_refused_unless_one_ended() {
     assert_eq!(scene.output(&first, 0).await["code"], "not_found");
     let refused = scene.call("bash", json!({"command": "true", "background": true})).await.value;
     assert_eq!(refused["code"], "conflict", "{refused}");
-    // Another session has places of its own.
+    // Another session has its own limit.
     let other = Caller { session: "other".to_owned(), ..Caller::default() };
     let started = scene
         .call_as(&other, &LeaveGiven, "bash", json!({"command": "true", "background": true}))

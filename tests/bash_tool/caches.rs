@@ -1,6 +1,7 @@
-//! The caches of package managers: what commands leave there is run by nobody else, and they have what the user has.
+//! The caches of package managers: no other program runs code from a command's caches, and commands
+//! can read the user's.
 //!
-//! Each test has a home of its own outside all temporary folders, and runs the binary as a user does.
+//! Each test has its own home outside all temporary folders, and runs the binary as a user does.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +43,7 @@ impl Home {
         fs::write(path, content).unwrap();
     }
 
-    /// What is done to `command` for it to run as this user does.
+    /// Prepares `command` to run as this user.
     fn as_user(&self, command: &mut Command) {
         let toolchains = std::env::var_os("RUSTUP_HOME").map(PathBuf::from);
         let toolchains =
@@ -71,7 +72,7 @@ impl Home {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
     }
 
-    /// What a command writes that must succeed.
+    /// The output of a command that must succeed.
     fn stdout(&self, line: &str) -> String {
         let answer = self.bash(line);
         assert_eq!(answer["exit_code"], 0, "{line}: {answer}");
@@ -130,7 +131,7 @@ const ARCHIVE: &str = ".cache/uv/archive-v0/1/six.py";
 const BROWSER: &str = ".cache/ms-playwright/chromium-1/chrome";
 const ZIP: &str = "go/pkg/mod/cache/download/example.com/m/@v/v1.0.0.zip";
 
-/// A user of everything.
+/// A user with all caches.
 fn user_of_everything() -> Home {
     let files = [NPX, BUILD, CRATE, INDEX, PROGRAM, HOOK, ARCHIVE, BROWSER, ZIP];
     let others = [
@@ -180,7 +181,7 @@ fn user_caches_cannot_be_written_by_sandboxed_command() {
         lines.push(format!("test -e $(dirname {path}) && echo evil > {path}"));
         lines.push(format!("ln {path} here && echo evil > here"));
     }
-    // All in one command, each in a shell of its own: what succeeds is told.
+    // All in one command, each in its own shell: the successful ones are reported.
     let all = lines.iter().map(|line| format!("({line}) 2>/dev/null && echo '{line}'\n"));
     let answer = home.bash(&format!("{}true", all.collect::<String>()));
     assert_eq!((&answer["exit_code"], &answer["stdout"]), (&json!(0), &json!("")), "{answer}");
@@ -205,7 +206,7 @@ fn user_caches_are_visible_and_command_writes_go_to_its_own() {
     let modes = [base.parent().unwrap(), &base, &base.join("own")]
         .map(|path| fs::metadata(path).unwrap().permissions().mode() & 0o777);
     assert_eq!(modes, [0o700; 3]);
-    // What is known of them, and those of another workspace, no command can write.
+    // No command can write the records of them, nor those of another workspace.
     let known = base.display();
     assert_ne!(home.bash(&format!("echo > {known}/shown.json"))["exit_code"], 0);
     assert_ne!(home.bash(&format!("mkdir {known}/../0123"))["exit_code"], 0);
@@ -232,7 +233,7 @@ fn user_cache_changes_are_seen_by_next_command() {
     assert_eq!(home.stdout(copy), "another");
 }
 
-/// What it puts in the place of a folder leads us nowhere.
+/// A link that a command puts in place of a folder is not followed.
 #[test]
 fn symlinks_left_in_command_caches_are_not_followed() {
     let home = user_of_everything();
@@ -270,7 +271,7 @@ fn bash_cache_settings_share_one_cache_or_all() {
     fs::write(home.path(".cargo/git"), "").unwrap();
     assert_eq!(home.stdout(line), "none");
 
-    // What nothing keeps from the user's caches is not led to others.
+    // Tools that may write the user's caches are not redirected.
     home.settings("[bash]\nsandbox = \"off\"\n");
     assert_eq!(home.stdout("echo ${XDG_CACHE_HOME-none} ${CARGO_HOME-none}"), "none none");
 }
@@ -355,7 +356,7 @@ fn cargo_offline_build_uses_user_crates_and_unpacks_others_apart() {
     assert_eq!(home.all(), before);
 }
 
-/// git follows links where others do not: what a command fetches lies beside the user's.
+/// git follows links where other tools do not: a command's downloads are beside the user's.
 #[test]
 fn cargo_git_dependencies_are_fetched_beside_user_caches() {
     let home = Home::with(&[
@@ -380,7 +381,7 @@ fn cargo_git_dependencies_are_fetched_beside_user_caches() {
     git(&["commit", "--quiet", "-a", "-m", "two"]);
     let before = home.all();
     assert_eq!(home.stdout("cargo update --quiet && cargo run --quiet"), "2");
-    // Of the user's objects and of its own.
+    // From the user's objects and from its own.
     let again = "rm -r $CARGO_HOME/git/checkouts && cargo run --offline --quiet";
     assert_eq!(home.stdout(again), "2");
     assert_eq!(home.all(), before);
@@ -403,7 +404,7 @@ fn npm_install_uses_cache_of_its_own() {
     assert_eq!(home.all(), before);
 }
 
-/// uv makes hard links from its store: those of a command are to its own.
+/// uv makes hard links from its store: those of a command point to its own store.
 #[test]
 fn uv_install_by_command_shares_no_hard_link_with_user_store() {
     let Some(uv) = uv() else { return };
@@ -451,7 +452,7 @@ fn doctor_names_caches_that_commands_write() {
     assert!(!commands.contains("of their own") && may.contains("bash.caches"), "{commands} {may}");
 }
 
-/// The folder of a workspace that is gone is removed by commands of another one.
+/// A removed workspace's folder is deleted by commands of another workspace.
 #[test]
 fn command_caches_of_deleted_workspaces_are_removed() {
     let home = user_of_everything();

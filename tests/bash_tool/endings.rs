@@ -1,11 +1,13 @@
-//! Commands that would live on: left in the background, moved to another session, deaf to SIGTERM, given up by their caller.
+//! Commands that try to survive: in the background, in another session, ignoring SIGTERM, abandoned
+//! by their caller.
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::scene::{PROMPT, Scene};
 
-/// Six processes that fork and end on and on, each in a session of its own: whoever looks for them finds where they were.
+/// Six processes that fork and end endlessly, each in its own session: a search finds only former
+/// ids.
 pub const COMETS: &str = r"
 import os, time
 end = time.time() + 100
@@ -51,7 +53,7 @@ async fn row_12_timeout_ends_whole_process_tree() {
     }
 }
 
-/// With processes of its own, and without.
+/// With a namespace of processes, and without.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn fork_bomb_of_short_processes_is_ended_in_time() {
@@ -62,7 +64,7 @@ async fn fork_bomb_of_short_processes_is_ended_in_time() {
             let command = format!("exec python3 comets.py {}", scene.marker.as_str());
             let begun = std::time::Instant::now();
             if ground == "front" {
-                // Python takes its time to start while the processes that it has begun take all there is.
+                // Python starts slowly while its processes use the whole machine.
                 let (answer, took) = scene.bash_for(8_000, &command).await;
                 assert_eq!(
                     (&answer["code"], &answer["stdout"]),
@@ -70,7 +72,7 @@ async fn fork_bomb_of_short_processes_is_ended_in_time() {
                     "{answer}"
                 );
                 let error = answer["error"].as_str().unwrap();
-                assert!(!error.contains("could not be ended"), "{settings}: {error}");
+                assert!(!error.contains("have not ended yet"), "{settings}: {error}");
                 assert!(took < PROMPT, "{settings}: {took:?}");
             } else {
                 let id = scene.start(&command).await;
@@ -97,7 +99,7 @@ async fn row_12_command_killing_its_supervisor_is_still_ended() {
     scene.nothing_is_left().await;
 }
 
-/// Where it can name and signal it, as without a sandbox.
+/// If the process can be named and signalled, as without a sandbox.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn command_stopping_its_supervisor_is_still_ended() {

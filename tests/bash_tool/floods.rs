@@ -1,4 +1,4 @@
-//! Output without end, of the wrong kind, and with a terminal in mind.
+//! Endless output, output of the wrong kind, and output for terminals.
 
 use std::fs;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use super::scene::Scene;
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// How long a gigabyte may take on a machine that does much else.
+/// The time limit for a gigabyte on a busy machine.
 const LONGEST: Duration = Duration::from_secs(500);
 
-/// Far more than the program needs, and far less than what floods it.
+/// Much more than the program needs, and much less than the flood.
 const MAX_PEAK_BYTES: u64 = 128 << 20;
 
-/// The resident memory of a process, at its most, in bytes.
+/// The maximum resident memory of a process, in bytes.
 fn peak(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("/proc");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("VmHWM");
     line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
 }
 
-/// What `bash` answers in a program of its own, which keeps to its memory.
+/// The answer of `bash` in a separate program with a memory limit.
 fn flooded_by(command: &str) -> Value {
     let project = Project::new([("a.txt", "a\n")]);
     let settings = "[permissions]\nallow = ['bash']\n";

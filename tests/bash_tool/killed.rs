@@ -1,4 +1,5 @@
-//! A process of its own embeds the runtime: it is killed while commands run, or has secrets in its environment.
+//! A separate process embeds the runtime: it is killed while commands run, or has secrets in its
+//! environment.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,11 +15,11 @@ use crate::support::{Marker, Project, wait_until};
 const COMMAND: &str = "LSP_TOOLS_TEST_EMBEDDED_COMMAND";
 const ROOT: &str = "LSP_TOOLS_TEST_EMBEDDED_ROOT";
 const BACKGROUND: &str = "LSP_TOOLS_TEST_EMBEDDED_BACKGROUND";
-/// How long anything may live on.
+/// The time limit for surviving processes.
 const AFTERLIFE: Duration = Duration::from_secs(30);
 
-/// The embedding process: the tests below run this one by name in a process of its own. It runs a command, where it is
-/// told so also one in the background, and prints the answer.
+/// The embedding process: the tests below run this one by name in a separate process. It runs a
+/// command, on request also one in the background, and prints the answer.
 #[tokio::test]
 #[ignore = "it is the process that other tests start"]
 async fn embedder() {
@@ -64,7 +65,8 @@ fn row_13_embedder_killed_leaves_no_processes() {
     wait_until("nothing is left", AFTERLIFE, || marker.living() == 0);
 }
 
-/// Neither from its own environment nor from that of any process it can name does a command learn a secret.
+/// A command cannot read a secret from its own environment or from that of any process that it can
+/// name.
 #[test]
 #[ignore = "slow: just slow"]
 fn row_22_secret_environment_variables_are_hidden_from_commands() {
@@ -80,7 +82,7 @@ fn row_22_secret_environment_variables_are_hidden_from_commands() {
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && said.contains("PATH="), "{said}");
     assert!(!said.contains("s3cr"), "{said}");
-    // What the settings list is told.
+    // Variables listed in the settings are passed.
     std::fs::write(project.beside("config").join("lsp-tools.toml"), "[bash]\nenv = [\"GITHUB_*\"]\n")
         .expect("settings");
     let output = embedder.output().expect("the embedder");

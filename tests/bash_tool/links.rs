@@ -1,4 +1,5 @@
-//! Links that a command leaves for the next one: the folders that a command may write are named by path, and each start opens them anew.
+//! Links that a command leaves for the next one: its writable folders are named by path, and each
+//! start opens them again.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use super::sandbox::outside;
 use super::scene::Scene;
 use crate::support::Project;
 
-/// What a command of the shell says that has `variables`.
+/// The output of a shell command with `variables`.
 fn bash(project: &Project, variables: &[(&str, &Path)], command: &str) -> Value {
     let mut lsp_tools = project.command(None);
     lsp_tools.envs(variables.iter().copied());
@@ -44,7 +45,7 @@ fn temporary_folder_swapped_for_symlink_grants_no_write() {
 fn caches_folder_swapped_for_symlink_grants_no_write() {
     let project = Project::new([("a.txt", "a\n")]);
     let (victim, temporary) = (outside(), project.beside("tmp"));
-    // Outside the folders that commands write: only such a cargo home, and one that is there, is replaced by our own.
+    // Outside the writable folders: only such a cargo home, if it exists, is replaced by our own.
     let users = outside();
     let variables = [("CARGO_HOME", users.path())];
     let first = bash(&project, &variables, "echo $CARGO_HOME");

@@ -1,4 +1,4 @@
-//! The tools `bash`, `bash_output` and `bash_kill`: their contract, and what hostile commands get.
+//! The tools `bash`, `bash_output` and `bash_kill`: their contract, and hostile commands.
 
 mod background;
 mod caches;

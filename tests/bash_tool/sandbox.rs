@@ -1,7 +1,7 @@
-//! What a command can reach: files, secrets, processes, the network.
+//! The reach of a command: files, secrets, processes, the network.
 //!
-//! The project lies in the folder for temporary files, which may be written; what lies outside is made below Cargo's own
-//! folder for tests.
+//! The project is in the folder for temporary files, which is writable; files outside are made
+//! below Cargo's own folder for tests.
 
 use std::fs;
 use std::net::TcpListener;
@@ -13,7 +13,8 @@ use tempfile::TempDir;
 
 use super::scene::Scene;
 
-/// A folder that no command may write to: in no temporary folder, where this checkout itself may lie.
+/// A folder that is not writable for commands: not in a temporary folder, where this checkout
+/// itself may be.
 pub fn outside() -> TempDir {
     let temporary = [std::env::temp_dir(), "/tmp".into(), "/var/tmp".into()];
     let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
@@ -28,7 +29,7 @@ pub fn outside() -> TempDir {
     folder
 }
 
-/// A machine that cannot do it fails here, rather than passing tests that have tried nothing.
+/// A machine without the sandbox fails here, instead of passing tests that tried nothing.
 #[test]
 fn row_21_landlock_is_supported_on_test_machine() {
     let status = sandbox_status();
@@ -83,7 +84,8 @@ async fn row_21_sandboxed_command_has_no_new_privs() {
     assert_eq!(scene.stdout("grep NoNewPrivs /proc/self/status").await, "NoNewPrivs:\t1\n");
 }
 
-/// A process outside, found from inside by its own word and not by its number, which another one may have there.
+/// A process outside, found by its marker and not by its number, which another process may have
+/// inside.
 #[tokio::test]
 async fn row_21_processes_outside_sandbox_cannot_be_signalled_or_read() {
     let scene = Scene::new();
@@ -104,7 +106,7 @@ async fn row_21_processes_outside_sandbox_cannot_be_signalled_or_read() {
     assert_eq!(scene.bash("sleep 93 & kill $!").await["exit_code"], 0);
 }
 
-/// Whose limits and priorities it may change is whom it can name.
+/// A command can change the limits and priorities of the processes that it can name.
 #[tokio::test]
 async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     let scene = Scene::new();
@@ -126,7 +128,7 @@ async fn sandboxed_command_has_own_pid_namespace_if_kernel_allows() {
     assert_eq!(first, ["1", "lsp-tools"], "{answer}");
     let numbers = scene.stdout("ls -d /proc/[0-9]* | wc -l").await;
     assert!(numbers.trim().parse::<u32>().unwrap() < 10, "{numbers}");
-    // As far as the numbers of this test go there is nobody.
+    // No other process has the numbers of this test.
     if other > 100 {
         for attack in [format!("prlimit --pid {other} --nofile"), format!("renice -n 0 -p {other}")] {
             let answer = scene.bash(&attack).await;
@@ -145,7 +147,7 @@ struct Powers {
     others: [u64; 3],
 }
 
-/// The sets of capabilities of a process, as `/proc` tells them.
+/// The capability sets of a process, from `/proc`.
 fn powers(status: &str) -> Powers {
     let set = |name: &str| {
         let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a set");
@@ -159,7 +161,8 @@ fn powers_of(process: &str) -> Powers {
     powers(&fs::read_to_string(format!("/proc/{process}/status")).expect("/proc"))
 }
 
-/// Nobody needs the others, and they are asked for by number here, so that no clock and no priority is really changed.
+/// The other capabilities are not needed; they are requested by number here, so that no clock or
+/// priority really changes.
 #[tokio::test]
 async fn sandboxed_root_keeps_only_capabilities_that_builds_need() {
     let scene = Scene::new();
@@ -170,7 +173,7 @@ async fn sandboxed_root_keeps_only_capabilities_that_builds_need() {
     for set in held.others.into_iter().chain([held.effective]) {
         assert_eq!(set & !kept, 0, "{set:x}");
     }
-    // Making the bounding set smaller is a power too (setpcap); who has none has no use for that set either.
+    // Reducing the bounding set needs a capability too (setpcap); without it the set is useless.
     if own.effective & (1 << 8) != 0 {
         assert_eq!(held.bounding & !kept, 0, "{:x}", held.bounding);
     }
@@ -235,7 +238,8 @@ async fn sandbox_settings_add_writable_folders_or_switch_it_off() {
     assert!(answer["error"].as_str().unwrap().contains("no-tcp"), "{answer}");
 }
 
-/// What decides over the sandbox is nothing that a project may say before its owner has agreed.
+/// The settings that control the sandbox cannot come from a project before its owner has trusted
+/// it.
 #[tokio::test]
 async fn row_1_untrusted_project_cannot_relax_its_sandbox() {
     let outside = outside();
@@ -248,7 +252,7 @@ async fn row_1_untrusted_project_cannot_relax_its_sandbox() {
     assert_ne!(answer["exit_code"], 0, "{answer}");
     assert_eq!(answer["sandbox"], "landlock");
     assert!(!outside.path().join("new").exists());
-    // What a command writes there is told, and changes nothing for the next.
+    // Files that a command writes there are reported, and change nothing for the next.
     let answer = scene.bash("echo '[bash]' > .lsp-tools/lsp-tools.toml").await;
     assert_eq!(answer["changed"], json!([{"path": ".lsp-tools/lsp-tools.toml", "operation": "modified"}]));
 }

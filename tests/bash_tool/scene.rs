@@ -1,4 +1,4 @@
-//! A project, a runtime on it, and someone who says yes to every command.
+//! A project, a runtime on it, and a caller who approves every command.
 
 use std::fs;
 use std::future::Future;
@@ -10,13 +10,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Marker, Project, TestWorkspace};
 
-/// The upper bound of everything that is expected soon, on a slow machine that does other things as well.
+/// The upper bound for every expected event, on a slow and busy machine.
 pub const SOON: Duration = Duration::from_secs(30);
-/// How long a call may take whose command is over at once or whose time is up after a second: less than what it left behind
-/// sleeps, and no measure of speed.
+/// The time limit of a call whose command ends at once or after a timeout of a second: less than
+/// the sleeps of its remaining processes, and not a measure of speed.
 pub const PROMPT: Duration = Duration::from_secs(40);
 
-/// A workspace, and a word by which the processes of its commands are known.
+/// A workspace, and a marker for the processes of its commands.
 pub struct Scene {
     workspace: TestWorkspace,
     pub marker: Marker,
@@ -43,14 +43,14 @@ impl Scene {
         )
     }
 
-    /// On a project that is there.
+    /// On an existing project.
     pub fn open(project: &Project, settings: &str) -> Self {
         fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
         let workspace = project.opening().timeout(None).answering_within(SOON).open();
         Self { workspace, marker: Marker::new() }
     }
 
-    /// As [`bash`](Self::bash), for what takes as long as the machine needs.
+    /// Like [`bash`](Self::bash), without a time limit.
     pub async fn bash_for_long(&self, command: &str) -> Value {
         let arguments = json!({"command": command, "timeout_ms": 500_000});
         self.call_until(CancellationToken::new(), "bash", arguments).await.value
@@ -75,7 +75,7 @@ impl Scene {
         (result.value, begun.elapsed())
     }
 
-    /// What a command writes.
+    /// The output of a command.
     pub async fn stdout(&self, command: &str) -> String {
         let answer = self.bash(command).await;
         answer["stdout"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
@@ -91,12 +91,12 @@ impl Scene {
         self.call("bash_output", json!({"id": id, "wait_ms": wait_ms})).await.value
     }
 
-    /// Waits until no process of its commands lives.
+    /// Waits until no process of its commands is alive.
     pub async fn nothing_is_left(&self) {
         self.lives(|count| count == 0).await;
     }
 
-    /// Waits until `wanted` says yes to the number of processes that bear the marker.
+    /// Waits until `wanted` accepts the number of processes with the marker.
     pub async fn lives(&self, wanted: impl Fn(usize) -> bool) {
         let deadline = Instant::now() + PROMPT;
         while !wanted(self.marker.living()) {
@@ -105,7 +105,7 @@ impl Scene {
         }
     }
 
-    /// Asks until `done`, and puts together what was written.
+    /// Requests output until `done`, and joins it.
     pub async fn output_until(&self, id: &str, done: impl Fn(&str, &Value) -> bool) -> (String, Value) {
         let mut all = String::new();
         let deadline = Instant::now() + SOON;
@@ -120,7 +120,7 @@ impl Scene {
     }
 }
 
-/// Waits for `future`, which must be done soon.
+/// Waits for `future`, which must complete soon.
 pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(SOON, future).await.expect("an end within bounds")
 }

@@ -1,4 +1,5 @@
-//! The difference between a commit and a later tree: what is new, what changed, what could not be judged.
+//! The difference between a commit and a later tree: new findings, changed interfaces, unjudged
+//! files.
 
 use super::{Repository, findings, git, interfaces, state_of};
 use crate::support::Project;
@@ -206,6 +207,6 @@ async fn workspace_within_a_repository_sees_its_own_part() {
     let answer = app.answer("lsp_changes", json!({"against": "HEAD"})).await;
     let found = findings(&answer);
     assert!(found.len() == 1 && found[0].starts_with("shop.py:0 "), "{answer}");
-    assert!(answer["notes"].to_string().contains("1 changed files lie outside"), "{answer}");
+    assert!(answer["notes"].to_string().contains("1 changed files are outside"), "{answer}");
     app.shutdown().await;
 }

@@ -1,4 +1,4 @@
-//! What keeps a difference from being judged whole: each is said, and none is called complete.
+//! Reasons for an incomplete comparison: each is reported, and the verdict is not complete.
 
 use std::fs;
 use std::os::unix::fs::symlink;

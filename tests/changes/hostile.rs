@@ -1,4 +1,5 @@
-//! Repositories whose configuration, attributes and links want programs run or files of others read.
+//! Repositories whose configuration, attributes and links try to run programs or read others'
+//! files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -73,7 +74,7 @@ async fn links_in_an_earlier_commit_lead_nowhere() {
     repository.runtime.shutdown().await;
 }
 
-/// Whether a file of that name is anywhere below `folder`.
+/// Returns true if a file of that name is anywhere below `folder`.
 fn holds(folder: &Path, name: &str) -> bool {
     fs::read_dir(folder).into_iter().flatten().flatten().any(|entry| {
         entry.file_name() == name

@@ -1,4 +1,4 @@
-//! Merges that git calls clean, and what breaks in them.
+//! Merges without conflicts in git, and the errors in them.
 
 use super::{Repository, findings, state_of};
 use crate::support::Project;

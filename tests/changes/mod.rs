@@ -1,4 +1,5 @@
-//! What a difference between git trees breaks, on real servers: `lsp_changes` and `check --against`.
+//! The errors of a difference between git trees, on real servers: `lsp_changes` and `check
+//! --against`.
 
 mod against;
 mod doubts;
@@ -40,14 +41,14 @@ impl Repository {
         git(&self.project.root(), args)
     }
 
-    /// Commits everything; gives the id.
+    /// Commits everything; returns the id.
     pub fn commit(&self, message: &str) -> String {
         self.git(&["add", "-A"]);
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
         self.git(&["rev-parse", "HEAD"]).trim().to_owned()
     }
 
-    /// A branch off `from` in which `change` was made and committed; the work tree is at `main` afterwards.
+    /// A branch from `from` with a commit of `change`; the work tree is at `main` afterwards.
     pub fn branch(&self, name: &str, from: &str, change: impl FnOnce(&Project)) {
         self.git(&["checkout", "-q", "-b", name, from]);
         change(&self.project);
@@ -89,7 +90,7 @@ pub fn interfaces(answer: &Value) -> Vec<String> {
     changes.iter().map(text).collect()
 }
 
-/// What git keeps of a repository besides its objects, and the files of the work tree.
+/// The files of a git repository besides its objects, and the files of the work tree.
 pub fn state_of(root: &Path) -> Vec<(String, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];

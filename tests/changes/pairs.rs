@@ -1,30 +1,31 @@
-//! Pairs of branches that git merges cleanly, in several languages: each breaking one is found, no sound one is called broken.
+//! Pairs of branches without conflicts, in several languages: each breaking pair is found, no sound
+//! one is reported.
 
 use super::{Repository, findings};
 use crate::support::real_servers;
 use serde_json::{Value, json};
 
-/// A language: its server, its project, and the edits of which two make a pair.
+/// A language: its server, its project, and the edits that are combined in pairs.
 pub struct Language {
     pub server: &'static str,
-    /// What it finds takes code of the branches, which somebody has to allow.
+    /// True if the findings need code of the branches to run, which needs permission.
     pub runs_code: bool,
     pub files: &'static [(&'static str, &'static str)],
     /// Renames a definition with all its uses.
     pub rename: Edits,
-    /// Calls it anew, in another file.
+    /// Adds a call, in another file.
     pub call: Edits,
     /// Gives another definition one more parameter, with all its uses.
     pub parameter: Edits,
-    /// Uses that one anew, in another file.
+    /// Adds a use of that definition, in another file.
     pub use_it: Edits,
-    /// Removes a definition that nobody uses.
+    /// Removes an unused definition.
     pub remove: Edits,
-    /// Imports that one.
+    /// Adds an import of that definition.
     pub import: Edits,
 }
 
-/// Paths, each with the whole text that it gets.
+/// Paths, each with its whole new text.
 type Edits = &'static [(&'static str, &'static str)];
 
 const PYTHON: Language = Language {
@@ -136,7 +137,7 @@ async fn check(language: &Language) {
     check_in(Repository::new(&[language.server], language.files), language).await;
 }
 
-/// In a repository that has the language's files.
+/// Runs in a repository with the language's files.
 pub async fn check_in(repository: Repository, language: &Language) {
     let sides = [
         ("rename", language.rename),

@@ -1,4 +1,4 @@
-//! What agents are told of the tools, and what is logged; over MCP, with the real program.
+//! The registration of the tools, for agents and in the log; over MCP, with the real program.
 
 use std::fs;
 

@@ -13,7 +13,7 @@ pub const GET_FIRST: &str = "copilot_chat_secretary_get_first_request";
 /// All tools about chats.
 pub const CHAT_TOOLS: [&str; 3] = [GET, GET_FIRST, "chat_sessions"];
 
-/// A project whose user has switched chats on, with empty stores beside it.
+/// A project whose user has enabled chats, with empty stores beside it.
 pub struct Stores {
     pub project: Project,
 }
@@ -51,7 +51,7 @@ impl Stores {
         self.vscode_of(hash, &about, file, text);
     }
 
-    /// The same for a storage that belongs to what `about` says.
+    /// Writes a file of a storage that belongs to the folder in `about`.
     pub fn vscode_of(&self, hash: &str, about: &Value, file: &str, text: &str) {
         let folder = self.user().join("workspaceStorage").join(hash);
         fs::create_dir_all(folder.join("chatSessions")).expect("a folder");
@@ -71,7 +71,7 @@ impl Stores {
         fs::write(folder.join(file), text).expect("a file");
     }
 
-    /// What stands beside the events of a session in the project.
+    /// The files beside the events of a session in the project.
     pub fn cli_about(&self, id: &str, name: &str) {
         let text =
             format!("id: {id}\ncwd: {}\nname: {name}\nuser_named: false\n", self.project.root().display());
@@ -101,14 +101,14 @@ pub fn vscode_session(id: &str, at: i64, requests: &[&str]) -> Value {
 /// 2026-01-31T08:05:09.120Z
 pub const MOMENT: i64 = 1_769_846_709_120;
 
-/// Calls a tool of chats; what the model reads, as JSON, and the result.
+/// Calls a tool of chats; returns the model's text as JSON, and the result.
 pub async fn tell(workspace: &TestWorkspace, name: &str, arguments: Value) -> (Value, ToolResult) {
     let result = workspace.call(name, arguments).await;
     let text = serde_json::from_str(&result.text_for_model()).expect("a JSON string");
     (text, result)
 }
 
-/// The same; it must fail. What the model reads.
+/// Calls a tool that must fail; returns the model's text.
 pub async fn refusal(workspace: &TestWorkspace, name: &str, arguments: Value) -> Value {
     let (text, result) = tell(workspace, name, arguments).await;
     assert!(!result.ok(), "{text}");

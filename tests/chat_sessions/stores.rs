@@ -1,4 +1,4 @@
-//! The stores themselves: every form of them, files that are broken or foreign, sessions of other folders.
+//! The stores themselves: all formats, broken or foreign files, sessions of other folders.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -63,7 +63,7 @@ async fn copilot_cli_sessions_are_read() {
     ];
     stores.cli("cli-1", "events.jsonl", &lines.join("\n"));
     stores.cli_about("cli-1", "Parser");
-    // Without what stands beside it, its first line says where it was held.
+    // Without the files beside it, its first line names the folder.
     stores.cli("cli-2", "events.jsonl", &lines[..2].join("\n").replace("cli-1", "cli-2"));
     let workspace = stores.open();
     let (text, _) = tell(&workspace, GET, json!({"index": 2, "sessionId": "cli-1"})).await;
@@ -114,7 +114,7 @@ async fn chat_sessions_of_other_folders_are_not_found() {
     let start = json!({"type": "session.start", "data": {"context": {"cwd": "/somewhere/else"}}});
     stores.cli("foreign-cli", "events.jsonl", &format!("{start}\n"));
     stores.cli("foreign-cli", "workspace.yaml", "cwd: /somewhere/else\n");
-    // A folder whose name begins as ours does is another one.
+    // A folder whose name starts with ours is a different one.
     let beside = format!("file://{}-2", stores.project.root().display());
     stores.vscode_of("beside", &json!({"folder": beside}), "beside.json", &session("beside"));
     let workspace = stores.open();
@@ -180,9 +180,9 @@ async fn broken_session_files_are_skipped_with_a_reason() {
         found.and_then(|skipped| skipped["reason"].as_str()).unwrap_or_default().to_owned()
     };
     assert!(reason("notes.txt").contains("neither .json nor .jsonl"), "{listed:#}");
-    assert!(reason("foreign.json").contains("no chat session"), "{listed:#}");
+    assert!(reason("foreign.json").contains("not a chat session"), "{listed:#}");
     assert!(reason("broken.json").contains("broken"), "{listed:#}");
-    assert!(reason("orphan.jsonl").contains("nothing that it could change"), "{listed:#}");
+    assert!(reason("orphan.jsonl").contains("without a session to change"), "{listed:#}");
     assert!(!reason("binary.jsonl").is_empty(), "{listed:#}");
     assert!(reason("broken-cli").contains("session.start"), "{listed:#}");
     assert!(!listed.to_string().contains("linked"), "{listed:#}");

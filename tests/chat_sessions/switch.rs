@@ -1,4 +1,4 @@
-//! Chats are private: without the user's own word nothing is told of them.
+//! Chats are private: without the user's own setting they are not shown.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Reports as their readers take them: XML by a parser, GitLab's list by what it asks for, and logs of parts in every format.
+//! Reports as their readers parse them: XML by a parser, GitLab's list by its schema, and merged
+//! logs of shards in every format.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -8,7 +9,8 @@ use serde_json::{Value, json};
 
 use crate::support::Project;
 
-/// What Python's parser finds in a JUnit report: for each case its name, and the names and messages of what is inside.
+/// The result of Python's parser for a JUnit report: for each case its name, and the names and
+/// messages of its children.
 const READ_JUNIT: &str = "
 import json, sys, xml.etree.ElementTree as tree
 root = tree.parse(sys.stdin.buffer).getroot()

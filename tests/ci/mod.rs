@@ -1,5 +1,5 @@
-//! A check in CI: the formats that machines read, as their readers do, and the scripts of `deploy/ci` under the variables of GitHub and
-//! GitLab.
+//! A check in CI: the machine-readable formats as their readers parse them, and the scripts of
+//! `deploy/ci` with the variables of GitHub and GitLab.
 
 mod formats;
 mod scripts;

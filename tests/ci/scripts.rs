@@ -8,16 +8,17 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, write_executable};
 
-/// Stands before lsp-tools and notes the words that it is given.
+/// Replaces lsp-tools and records its arguments.
 const NOTING: &str = r#"#!/usr/bin/env bash
 printf '%s\n' "$*" >>"$CALLS"
 exec "$PROGRAM" "$@"
 "#;
 
-/// A repository with a change on a branch, its copy as a CI system fetches it, and the program on the path.
+/// A repository with a change on a branch, its copy as a CI system fetches it, and the program on
+/// PATH.
 struct CiClone {
     project: Project,
-    /// The last commit of the branch that the change goes to.
+    /// The last commit of the target branch.
     base: String,
 }
 
@@ -83,7 +84,7 @@ impl CiClone {
         self.project.beside("logs").join("calls")
     }
 
-    /// What the change was compared with at the last call.
+    /// The base of the comparison in the last call.
     fn against(&self) -> Option<String> {
         let calls = fs::read_to_string(self.calls_file()).unwrap_or_default();
         let first = calls.lines().next()?.to_owned();

@@ -1,4 +1,4 @@
-//! A project, the product's command, and what a command line was told.
+//! A project, the product's command, and the messages that a command line received.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, copy_executable, wait_until};
 
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
+/// speed.
 pub const PATIENCE: Duration = Duration::from_secs(90);
 
-/// How a run ended.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub status: i32,
@@ -20,7 +21,7 @@ pub struct Ran {
     pub err: String,
 }
 
-/// `lsp-tools copilot host` in `project`, without what the machine's own variables say of Copilot.
+/// `lsp-tools copilot host` in `project`, without this machine's variables for Copilot.
 pub fn host(project: &Project, servers: Option<&Path>) -> Command {
     let mut command = project.command(servers);
     for (name, _) in std::env::vars_os() {
@@ -41,7 +42,7 @@ pub fn run(mut command: Command) -> Ran {
     Ran { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
 }
 
-/// A project whose command line plays what it is told.
+/// A project with a command line that plays a scenario.
 pub struct Played {
     pub project: Project,
 }
@@ -53,7 +54,7 @@ impl Played {
         Self { project }
     }
 
-    /// The usual play: these steps, and then the session is idle.
+    /// The usual scenario: these steps, then an idle session.
     pub fn steps(steps: impl IntoIterator<Item = Value>) -> Self {
         let idle = json!({"event": {"type": "session.idle", "data": {}}});
         Self::new(&json!({"after": steps.into_iter().chain([idle]).collect::<Vec<_>>()}))
@@ -80,7 +81,7 @@ impl Played {
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("lsp-tools")
     }
 
-    /// What the command line was told, in order.
+    /// The messages that the command line received, in order.
     pub fn told(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.project.beside("logs").join("told.jsonl")).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -92,7 +93,7 @@ impl Played {
         self.told().into_iter().filter(of_method).map(|message| message["params"].clone()).collect()
     }
 
-    /// What was sent for a request of the command line.
+    /// The response to a request of the command line.
     pub fn result(&self, request: &str) -> Value {
         let all = self.told().into_iter().map(|message| message["params"].clone());
         let mut of_request = all.filter(|params| params["requestId"] == request);
@@ -125,20 +126,20 @@ pub fn end(mut child: Child) -> i32 {
     }
 }
 
-/// An event that asks for something.
+/// An event that requests something.
 pub fn requested(kind: &str, request: &str, data: Value) -> Value {
     let mut data = data;
     data["requestId"] = json!(request);
     json!({"event": {"type": kind, "data": data}})
 }
 
-/// A call of a tool of ours.
+/// A call of one of our tools.
 pub fn call(request: &str, tool: &str, arguments: Value) -> Value {
     let data = json!({"toolCallId": format!("call-{request}"), "toolName": tool, "arguments": arguments});
     requested("external_tool.requested", request, data)
 }
 
-/// A request for leave.
+/// A permission request.
 pub fn leave(request: &str, wanted: Value) -> Value {
     requested("permission.requested", request, json!({"permissionRequest": wanted}))
 }

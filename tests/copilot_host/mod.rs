@@ -1,5 +1,5 @@
-//! `copilot host`: the protocol on a command line that does as it is told, right or wrong, and the whole loop on the real one, with a
-//! model of our own on loopback.
+//! `copilot host`: the protocol on a scripted command line, right or wrong, and the whole loop on
+//! the real one, with a stand-in model on loopback.
 
 mod house;
 mod model;

@@ -1,4 +1,5 @@
-//! A model of our own on loopback: it says what the test has it say, and keeps what it was asked (chat completions, streamed or whole).
+//! A stand-in model on loopback: it plays the test's answers and records its requests (chat
+//! completions, streamed or whole).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::loopback::{JsonReply, serve_json};
 
-/// What the model answers.
+/// The answer of the model.
 pub enum Says {
     Words(&'static str),
     /// Calls of tools: name and arguments.
@@ -35,7 +36,7 @@ impl Model {
         Self { address, asked }
     }
 
-    /// Answers these in order, and the last one from then on.
+    /// Plays these answers in order, and repeats the last one.
     pub fn saying(answers: Vec<Says>) -> Self {
         Self::new(move |_, nth| {
             let answer = &answers[nth.min(answers.len() - 1)];
@@ -46,7 +47,7 @@ impl Model {
         })
     }
 
-    /// The variables that lead the command line to it, and to nobody else.
+    /// The variables that make the command line use this model only.
     pub fn environment(&self) -> [(&'static str, String); 3] {
         [
             ("COPILOT_OFFLINE", "true".to_owned()),
@@ -60,7 +61,7 @@ impl Model {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The results of tools that it has read, in order.
+    /// The results of tools that the model has received, in order.
     pub fn results(&self) -> Vec<String> {
         let asked = self.asked();
         let last = asked.last().expect("a request")["messages"].as_array().expect("messages").clone();

@@ -1,4 +1,4 @@
-//! The protocol, on a command line that does as it is told.
+//! The protocol, on a scripted command line.
 
 use std::process::Stdio;
 
@@ -244,14 +244,14 @@ fn protocol_failures_are_reported_with_status_4() {
             "9.9 speaks protocol 4, and 3 is needed",
         ),
         (json!({"refuse": "bad name"}), 4, "refused session.create (-32602): bad name"),
-        (json!({"create": {}}), 4, "the answer of the Copilot command line to session.create"),
+        (json!({"create": {}}), 4, "the response of the Copilot command line to session.create"),
         (
             json!({"after": [{"exit": 3}]}),
             4,
             "ended in the middle of a session; its last words: no such luck",
         ),
-        (json!({"after": [{"raw": "Content-Length: 99999999999\r\n\r\n{"}]}), 4, "wrote what is no message"),
-        // What is no message is passed over.
+        (json!({"after": [{"raw": "Content-Length: 99999999999\r\n\r\n{"}]}), 4, "wrote an invalid message"),
+        // An invalid message is ignored.
         (
             json!({"after": [{"raw": "Content-Length: 2\r\n\r\n{]Content-Length: 2\r\n\r\n{}"}, {"event": {"type": "session.error", "data": {"errorType": "query", "message": "heard"}}}]}),
             4,
@@ -287,12 +287,12 @@ fn invalid_host_options_are_refused_before_start() {
     for (arguments, env, words) in [
         (vec!["x"], vec![], "npm install -g @github/copilot"),
         (vec!["x", "--cli", "/nonexistent/copilot"], vec![], "not a program at /nonexistent/copilot"),
-        (vec![], vec![], "there is no prompt"),
-        (vec!["x"], vec![url], "nothing names its model"),
+        (vec![], vec![], "the prompt is missing"),
+        (vec!["x"], vec![url], "set without a model"),
         (
             vec!["x"],
             vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder-value")],
-            "lsp-tools hands on none",
+            "lsp-tools passes none",
         ),
     ] {
         let ran = with(&arguments, &env);

@@ -1,5 +1,5 @@
-//! The whole loop on the real command line, without any network but loopback: a model of our own asks for tools, reads what they say,
-//! and goes on.
+//! The whole loop on the real command line, with no network but loopback: a stand-in model calls
+//! tools, reads their results, and continues.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ const APP: &str =
 const RIGHT: &str = "width * height";
 const WRONG: &str = "str(width * height)";
 
-/// The real command line and a prefix with pyright, installed by the product; nothing where the package cannot be had.
+/// The real command line and a prefix with pyright, installed by the product; `None` if the package
+/// is not available.
 fn real() -> Option<&'static (PathBuf, PathBuf)> {
     static REAL: OnceLock<Option<(PathBuf, PathBuf)>> = OnceLock::new();
     REAL.get_or_init(install).as_ref()
@@ -47,7 +48,7 @@ fn install() -> Option<(PathBuf, PathBuf)> {
     Some((prefix, program))
 }
 
-/// The command line unpacks itself there: 200 MB, once for all tests.
+/// The folder where the command line unpacks itself: 200 MB, once for all tests.
 fn cache() -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_lsp-tools")).ancestors().nth(2).expect("target");
     let cache = target.join("test-copilot");
@@ -74,7 +75,7 @@ fn edit(old: &str, new: &str) -> Value {
     json!({"path": "app.py", "edits": [{"old": old, "new": new}], "diagnostics": true})
 }
 
-/// Looks, breaks the file, sees it, repairs it; tools are called `prefix` and their name.
+/// Reads, breaks the file, sees the error, repairs it; tool names are `prefix` and the name.
 fn breaking_and_repairing(names: [&'static str; 2]) -> Model {
     let [diagnostics, edits] = names;
     Model::saying(vec![
@@ -130,7 +131,7 @@ fn together(command: &Command) -> Ran {
     run(shell)
 }
 
-/// Where `TRANSCRIPTS` names a folder, what was seen is kept there for the documentation.
+/// Writes a transcript for the documentation if `TRANSCRIPTS` names a folder.
 fn keep(wanted: bool, name: &str, text: &str) {
     if let Some(folder) = std::env::var_os("TRANSCRIPTS").filter(|_| wanted) {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join(format!("copilot-{name}.txt"));
@@ -173,7 +174,7 @@ fn copilot_cli_configured_by_init_runs_same_loop_over_mcp() {
         Says::Calls(vec![("lsp-tools-lsp_diagnostics", json!({"path": "app.py"}))]),
         Says::Calls(vec![("lsp-tools-edit", edit(RIGHT, WRONG))]),
         Says::Calls(vec![("lsp-tools-edit", edit(WRONG, RIGHT))]),
-        // What the server says while it starts is not what it says at last.
+        // The server's findings during its start are not its final ones.
         hover(),
         hover(),
         hover(),
@@ -196,7 +197,7 @@ fn hover() -> Says {
     Says::Calls(vec![("lsp", json!({"operation": "hover", "file": "app.py", "line": 5, "character": 8}))])
 }
 
-/// What the model called, and what it read; of answers that come as text and as JSON the text.
+/// The model's calls and their results; of results as text and as JSON, the text.
 fn as_the_model_saw_it(model: &Model) -> String {
     let asked = model.asked();
     let messages = asked.last().and_then(|request| request["messages"].as_array()).expect("messages");
@@ -331,7 +332,7 @@ fn signed_out_error_names_copilot_login() {
     for name in ["GH_TOKEN", "GITHUB_TOKEN"] {
         command.env_remove(name);
     }
-    // No network is needed to find that nobody is signed in.
+    // Detecting that no user is signed in needs no network.
     command.env("https_proxy", "http://127.0.0.1:9").env("HTTPS_PROXY", "http://127.0.0.1:9");
     let ran = run(command);
     assert!(ran.status == 4 && ran.err.contains("copilot login"), "{ran:?}");

@@ -1,4 +1,4 @@
-//! Names that change files.
+//! Names of tools that change files.
 
 use serde_json::json;
 
@@ -48,7 +48,7 @@ async fn insert_edit_accepts_file_uri_as_path() {
     assert_eq!(project.read("a b/[x].txt"), "2\n");
     let elsewhere =
         refused(&workspace, "insert_edit_into_file", json!({"filePath": "file://host/x", "code": ""})).await;
-    assert!(elsewhere.contains("names no file here"), "{elsewhere}");
+    assert!(elsewhere.contains("is not a file of the workspace"), "{elsewhere}");
     workspace.shutdown().await;
 }
 
@@ -111,7 +111,7 @@ async fn create_directory_and_apply_patch_change_files() {
     let workspace = project.open();
     let folder = json!({"dirPath": absolute(&project, "x/y")});
     assert_eq!(done(&workspace, "create_directory", folder.clone()).await.text, "made x, x/y");
-    assert!(done(&workspace, "create_directory", folder).await.text.contains("is there already"));
+    assert!(done(&workspace, "create_directory", folder).await.text.contains("exists already"));
     let patch = format!(
         "*** Begin Patch\n*** Update File: {}\n@@\n one\n-two\n+zwei\n*** Add File: {}\n+new\n*** Delete File: {}\n*** End Patch",
         absolute(&project, "src/a.txt"),

@@ -1,4 +1,4 @@
-//! `get_errors`: fresh, and with how far it can be relied on.
+//! `get_errors`: fresh diagnostics with their verdict.
 
 use serde_json::json;
 
@@ -14,8 +14,7 @@ async fn get_errors_after_edit_answers_for_new_text() {
     let wrong = done(&workspace, "get_errors", input.clone()).await.text;
     assert!(wrong.contains(&format!("{path}:2:5 error: WRONG (W1, scripted)")), "{wrong}");
     assert!(
-        wrong
-            .ends_with("1 finding in 1 file; verdict: complete (all servers answered for the text as it is)"),
+        wrong.ends_with("1 finding in 1 file; verdict: complete (all servers answered for the current text)"),
         "{wrong}"
     );
     done(&workspace, "insert_edit_into_file", json!({"filePath": path, "code": "def foo\nfoo\n"})).await;

@@ -1,4 +1,4 @@
-//! Names that read and find.
+//! Names of tools that read and search.
 
 use serde_json::json;
 
@@ -19,7 +19,7 @@ async fn read_list_and_search_aliases_find_files() {
     let first = done(&runtime, "read_file", json!({"filePath": path})).await.text;
     assert!(
         first.starts_with("line 1\n")
-            && first.contains("line 200\n[lines 1 to 200 of 450; go on with offset 201]"),
+            && first.contains("line 200\n[lines 1 to 200 of 450; continue with offset 201]"),
         "{first}"
     );
     let last = done(&runtime, "read_file", json!({"filePath": path, "offset": 450, "limit": 5})).await.text;

@@ -1,4 +1,5 @@
-//! The names that the Copilot language server's own tools bear, on real files, the scripted server and pyright.
+//! The names of the Copilot language server's own tools, on real files, the scripted server and
+//! pyright.
 
 mod commands;
 mod edits;
@@ -16,7 +17,7 @@ use lsp_tools::{Approver, Caller, Client, Runtime};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-/// Calls a name as a turn of the server does, with someone who answers its questions.
+/// Calls a name as a turn of the server does, with an approver.
 async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Approver) -> AliasAnswer {
     let caller = Caller::default();
     let asked = AliasCallOptions {
@@ -31,26 +32,26 @@ async fn asked(runtime: &Runtime, name: &str, input: Value, approver: &dyn Appro
         .expect("an answer")
 }
 
-/// Who carries out the calls of a door in the process of `runtime`.
+/// The backend that executes a door's calls in the process of `runtime`.
 fn backend_of(runtime: &Runtime) -> LocalBackend {
     LocalBackend::new(LiveRuntime::new(runtime.clone()), Client::default())
 }
 
-/// The same with leave for everything; it must succeed.
+/// Calls a name with every approval; it must succeed.
 async fn done(runtime: &Runtime, name: &str, input: Value) -> AliasAnswer {
     let answer = asked(runtime, name, input.clone(), &LeaveGiven).await;
     assert!(answer.ok, "{name} {input}: {}", answer.text);
     answer
 }
 
-/// The same; it must fail. What it says.
+/// Calls a name that must fail; returns the message.
 async fn refused(runtime: &Runtime, name: &str, input: Value) -> String {
     let answer = asked(runtime, name, input.clone(), &LeaveGiven).await;
     assert!(!answer.ok, "{name} {input}: {}", answer.text);
     answer.text
 }
 
-/// The absolute path of a file, as the server gives it.
+/// The absolute path of a file, as the server sends it.
 fn absolute(project: &Project, path: &str) -> String {
     project.path(path).to_string_lossy().into_owned()
 }

@@ -1,4 +1,5 @@
-//! The way of every call holds for the names too: rules, questions, hooks, the record; arguments are checked.
+//! The path of every call applies to the names too: rules, approval, hooks, the audit record,
+//! checked arguments.
 
 use std::fs;
 
@@ -94,7 +95,7 @@ async fn alias_with_invalid_arguments_error_names_the_field() {
         let text = refused(&runtime, name, input.clone()).await;
         assert!(text.contains(told), "{name} {input}: {text}");
     }
-    // Nulls are what models write for what they leave out.
+    // Models write null for omitted arguments.
     fs::write(project.path("a.txt"), "x\n").expect("a file");
     done(&runtime, "read_file", json!({"filePath": "a.txt", "offset": null, "limit": null})).await;
     runtime.shutdown().await;

@@ -1,4 +1,4 @@
-//! Calls of tools: every one is answered with the tuple, whatever is in it and whatever comes of it.
+//! Calls of tools: each is answered with the tuple, for any arguments and any result.
 
 use std::time::Duration;
 
@@ -183,7 +183,7 @@ fn tool_call_of_another_conversation_is_refused() {
     let project = project(&plays(steps), "", [("a.txt", "ours\n")]);
     assert_eq!(copilot(&project, &["agent", "go"]).status, 0);
     let results = results(&project);
-    let foreign = "the call is of a conversation that is not ours, so no tool is called";
+    let foreign = "the call belongs to another client's conversation, so the tool is not called";
     assert_eq!(results[0], ("error".to_owned(), foreign.to_owned()));
     assert_eq!((results[1].0.as_str(), project.read("a.txt").as_str()), ("success", "ours\n"));
     let confirmed = answers(&project, "conversation/invokeClientToolConfirmation");

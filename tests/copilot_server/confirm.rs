@@ -1,4 +1,4 @@
-//! Whether a call may run: our rules first, then whoever can be asked, and nobody twice.
+//! The decision on a call: our rules first, then the approver, and never twice.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What our tools change is told to the server before the answer; what rules keep from being read is not.
+//! The server hears of files that our tools change before the answer, except files that rules hide.
 
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ fn file_changes_are_sent_in_order_and_turn_undo_reverts_all() {
     assert_eq!(changed[0]["textDocument"]["version"], 2);
     assert_eq!(changed[0]["contentChanges"], json!([{"text": "a = 2\n"}]));
     assert_eq!(names(&log.params("textDocument/didClose")), ["new.py"]);
-    // The first answer came after the server was told.
+    // The first answer came after the notification to the server.
     let messages = log.messages();
     let told = messages.iter().position(|message| message["method"] == "textDocument/didOpen").unwrap();
     let answered = messages.iter().position(|message| message["result"][0]["status"] == "success").unwrap();

@@ -1,4 +1,4 @@
-//! The handshake, and what the server asks beside tools.
+//! The handshake, and the server's requests besides tools.
 
 use std::sync::Arc;
 
@@ -97,7 +97,10 @@ async fn tool_call_outside_a_turn_is_refused() {
     tokio::task::spawn_blocking(move || log.wait_for("all is answered", LONG, all)).await.expect("answers");
     client.close().await;
     let (status, text) = tuple(&answers(&project, "conversation/invokeClientTool")[0]["result"]);
-    assert_eq!((status.as_str(), text.as_str()), ("error", "no turn of ours runs, so no tool is called"));
+    assert_eq!(
+        (status.as_str(), text.as_str()),
+        ("error", "no turn of lsp-tools is running, so the tool is not called")
+    );
     assert!(!project.path("a.txt").exists());
     for confirmed in answers(&project, "conversation/invokeClientToolConfirmation") {
         assert_eq!(confirmed["result"], json!([{"result": "dismiss"}, null]));

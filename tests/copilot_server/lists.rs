@@ -1,4 +1,4 @@
-//! The list of tools, and a server that does not deal honestly with it.
+//! The list of tools, and a server that misreports it.
 
 use serde_json::json;
 
@@ -17,7 +17,7 @@ fn every_profile_registers_its_tools() {
     }
 }
 
-/// Definition, name, code and registration of a tool that is one file.
+/// The definition, name, code and registration of a tool in one file.
 #[test]
 fn tool_added_as_one_file_is_registered_and_called_by_its_name() {
     let steps = json!([{"invoke": {"name": "own_tool", "input": {"text": "hello"}}}]);
@@ -46,7 +46,7 @@ fn tool_refused_by_server_is_warned_and_others_are_registered() {
     let project = project(&json!({"refuses": ["lsp_references", "bash"], "hides": ["glob"]}), "", []);
     let ran = copilot(&project, &["tools"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
-    let refused = "is not registered: the server does not take it: inputSchema/properties: not to my taste";
+    let refused = "is not registered: the server rejects it: inputSchema/properties: not to my taste";
     for name in ["lsp_references", "bash"] {
         assert!(ran.err.contains(&format!("warning: {name} {refused}")), "{}", ran.err);
     }
@@ -78,9 +78,9 @@ fn invalid_or_oversized_tool_list_is_an_error() {
         (json!({"refuses_all": true}), "conversation/registerTools failed: Schema validation failed"),
         (
             json!({"list": {"tools": []}}),
-            "the answer to conversation/registerTools cannot be understood: it is no list",
+            "the response to conversation/registerTools cannot be decoded: it is not a list",
         ),
-        (json!({"own": many}), "28 tools of ours and 124 others are more than the 128 that a model is given"),
+        (json!({"own": many}), "28 tools of lsp-tools and 124 others exceed the limit of 128 for a model"),
     ];
     for (scenario, said) in cases {
         let project = project(&scenario, "", []);

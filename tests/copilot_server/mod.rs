@@ -1,5 +1,5 @@
-//! The client of the Copilot language server: against a scripted server built to what was measured of the real one, and against
-//! the real one, as far as that goes with nobody signed in.
+//! The client of the Copilot language server: against a scripted server that imitates measurements
+//! of the real one, and against the real one as far as possible without signing in.
 
 mod calls;
 mod confirm;

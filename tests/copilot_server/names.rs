@@ -1,4 +1,5 @@
-//! The names of the server's own tools: which are offered, and that their calls go the way of all calls.
+//! The names of the server's own tools: the offered ones, and the same path for their calls as for
+//! all calls.
 
 use std::sync::Arc;
 
@@ -82,8 +83,8 @@ fn names_option_selects_registered_aliases() {
     assert_eq!(some["hidden"], json!(["read_file"]));
     let wrong = copilot(&project, &["tools", "--names", "read_fil"]);
     assert_eq!(wrong.status, 2);
-    assert!(wrong.err.contains("`read_fil` is none of the names"), "{}", wrong.err);
-    // All that was registered is taken back, also what the server hides.
+    assert!(wrong.err.contains("`read_fil` is not the name"), "{}", wrong.err);
+    // All registered names are unregistered, including those that the server hides.
     let ids = project.log().params("conversation/unregisterTools");
     assert!(ids[0]["toolIds"].to_string().contains("copilot-editor.insert_edit_into_file"), "{}", ids[0]);
 }

@@ -1,4 +1,5 @@
-//! The real language server, with nobody signed in. Where the package cannot be had, each test says so and ends.
+//! The real language server, not signed in. If the package is not available, each test reports that
+//! and ends.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, server_program};
 
-/// The prefix with the real server, installed by the product once; `None`, said why, where it cannot be had.
+/// The prefix with the real server, installed by the product once; `None`, with a message, if it is
+/// not available.
 fn prefix() -> Option<PathBuf> {
     static PREFIX: OnceLock<Option<PathBuf>> = OnceLock::new();
     let found = PREFIX.get_or_init(|| {
@@ -27,7 +29,7 @@ fn prefix() -> Option<PathBuf> {
     found.clone()
 }
 
-/// `lsp-tools copilot …` with the real server, and a home of its own.
+/// `lsp-tools copilot …` with the real server, and its own home.
 fn copilot(project: &Project, prefix: &std::path::Path, words: &[&str]) -> (i32, String, String) {
     let home = project.beside("cache");
     let mut command = project.command(Some(prefix));
@@ -50,7 +52,7 @@ fn real_copilot_server_signed_out_status_says_so() {
     let report: Value = serde_json::from_str(&out).expect("JSON");
     assert_eq!(report["signed_in"], false);
     assert_eq!(report["status"]["auth"], "NotSignedIn");
-    // Told by notification, not asked for.
+    // Reported by notification, not requested.
     assert_eq!(report["status"]["kind"], "Error");
     assert_eq!(report["server"]["name"], "GitHub Copilot Language Server");
     let (status, _, err) = copilot(&project, &prefix, &["agent", "hello"]);
@@ -75,7 +77,8 @@ fn real_copilot_server_accepts_every_profile_whole() {
     }
 }
 
-/// A conversation with the real server, past our client: what it does with what our client never sends.
+/// A conversation with the real server without our client, for messages that our client never
+/// sends.
 struct Raw {
     child: std::process::Child,
     input: std::process::ChildStdin,
@@ -112,7 +115,7 @@ impl Raw {
         self.input.flush().expect("a message");
     }
 
-    /// Asks; what the server asks meanwhile is answered with nothing.
+    /// Sends a request; requests of the server meanwhile get an empty result.
     fn ask(&mut self, method: &str, params: &Value) -> Result<Value, Value> {
         let id = self.next;
         self.next += 1;
@@ -156,7 +159,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // The end of its input is the end of it; what does not hear of that is killed.
+        // It ends with its input; a process that does not notice is killed.
         let _gone = self.child.kill();
         let _gone = self.child.wait();
     }

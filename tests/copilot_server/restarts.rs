@@ -1,4 +1,4 @@
-//! A server that ends: it is started again, it is said, and no turn is begun twice that had begun to do something.
+//! A server that ends: it is restarted and reported, and no turn with side effects is repeated.
 
 use lsp_tools::internals::bridges::{CopilotError, CopilotEvent};
 use serde_json::json;
@@ -28,7 +28,7 @@ async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
     assert_eq!(again.count(), 2, "{told:?}");
     let log = project.log();
     assert_eq!(log.starts(), 3);
-    // Each server was told the tools, and what was open.
+    // Each server received the tools, and the open documents.
     assert_eq!(log.count("conversation/registerTools"), 6);
     assert_eq!(log.count("textDocument/didOpen"), 3);
     client.close().await;
@@ -48,7 +48,7 @@ async fn server_that_always_crashes_is_given_up() {
         client.turn().await.expect_err("no turn");
     }
     let error = client.turn().await.expect_err("no turn").to_string();
-    assert!(error.contains("it has ended 5 times within 180 s and is left alone"), "{error}");
+    assert!(error.contains("it ended 5 times within 180 s; next attempt in"), "{error}");
     assert_eq!(project.log().starts(), 5);
     client.close().await;
 }
@@ -81,7 +81,7 @@ fn server_crash_after_tool_call_turn_is_not_retried_but_undoable() {
     let project = project(&plays(steps), "", [("a.txt", "old")]);
     let ran = copilot(&project, &["agent", "go"]);
     assert_eq!(ran.status, 4);
-    assert!(ran.err.contains("ended: exit status 7; its last words"), "{}", ran.err);
+    assert!(ran.err.contains("ended: exit status 7; its last output"), "{}", ran.err);
     assert_eq!(project.log().count("conversation/create"), 1);
     let (_, undo) = ran.err.split_once("lsp-tools copilot undo ").expect("the way back");
     assert_eq!(project.read("a.txt"), "new");

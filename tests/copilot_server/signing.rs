@@ -1,4 +1,4 @@
-//! Signing in, and what is said where nobody is signed in.
+//! Signing in, and the messages without it.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! A project with a scripted Copilot server, and both ways to have a turn run: the command, and the library.
+//! A project with a scripted Copilot server, and both ways to run a turn: the command, and the
+//! library.
 
 use std::process::Output;
 use std::sync::{Arc, Mutex};
@@ -16,10 +17,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Project, scripted_copilot};
 
-/// Longer than anything here takes.
+/// Longer than any step here takes.
 pub const LONG: Duration = Duration::from_secs(60);
 
-/// A project of these files, with a scripted Copilot server that plays `scenario`, and these settings.
+/// A project of these files with these settings, and a scripted Copilot server that plays
+/// `scenario`.
 pub fn project<'a>(
     scenario: &Value,
     settings: &str,
@@ -34,12 +36,12 @@ pub fn project<'a>(
     project
 }
 
-/// A scenario in which somebody is signed in and every turn plays `steps`.
+/// A scenario with a signed-in user in which every turn plays `steps`.
 pub fn plays(steps: Value) -> Value {
     json!({"user": "somebody", "turns": [steps]})
 }
 
-/// What `lsp-tools copilot …` came to.
+/// The result of `lsp-tools copilot …`.
 pub struct Ran {
     pub status: i32,
     pub out: String,
@@ -53,7 +55,7 @@ impl Ran {
     }
 }
 
-/// Runs `lsp-tools copilot` with these words.
+/// Runs `lsp-tools copilot` with these arguments.
 pub fn copilot(project: &Project, words: &[&str]) -> Ran {
     let mut command = project.command(None);
     let Output { status, stdout, stderr } =
@@ -65,19 +67,19 @@ pub fn copilot(project: &Project, words: &[&str]) -> Ran {
     }
 }
 
-/// The client's answers to what the server asked with `method`, in order: whole messages.
+/// The client's responses to the server's `method` requests, in order: whole messages.
 pub fn answers(project: &Project, method: &str) -> Vec<Value> {
     let events = project.log().events("answered").into_iter();
     events.filter(|event| event["method"] == method).map(|mut event| event["answer"].take()).collect()
 }
 
-/// The answers to the calls of tools, taken apart: status and text. Whatever is no tuple of the right shape fails here.
+/// The status and text of the answers to tool calls. A tuple of a wrong shape fails here.
 pub fn results(project: &Project) -> Vec<(String, String)> {
     let answers = answers(project, "conversation/invokeClientTool");
     answers.iter().map(|answer| tuple(&answer["result"])).collect()
 }
 
-/// Status and text of a tuple.
+/// The status and text of a tuple.
 pub fn tuple(result: &Value) -> (String, String) {
     let parts = result.as_array().unwrap_or_else(|| panic!("no tuple: {result}"));
     assert_eq!((parts.len(), &parts[1]), (2, &Value::Null), "{result}");
@@ -112,7 +114,7 @@ impl Client {
         tokio::time::timeout(LONG, turn).await.expect("the turn ends")
     }
 
-    /// Everything that was told so far.
+    /// All events so far.
     pub fn told(&mut self) -> Vec<CopilotEvent> {
         std::iter::from_fn(|| self.events.try_recv().ok()).collect()
     }
@@ -123,7 +125,7 @@ impl Client {
     }
 }
 
-/// Answers as it was told to, and remembers what it was asked.
+/// Gives the set answer, and records the questions.
 #[derive(Clone)]
 pub struct Answers {
     answer: Approval,
@@ -135,7 +137,7 @@ impl Answers {
         Self { answer, asked: Arc::default() }
     }
 
-    /// The tools that it was asked about.
+    /// The tools of the recorded questions.
     pub fn tools(&self) -> Vec<String> {
         self.asked.lock().expect("a lock").iter().map(|request| request.tool.clone()).collect()
     }

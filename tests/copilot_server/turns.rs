@@ -1,4 +1,4 @@
-//! Turns: what is heard of one, how it fails, and how it is stopped.
+//! Turns: their events, failures and cancellation.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ fn turn_failure_is_reported_with_its_cause() {
     assert_eq!(empty.status, 2, "{}", empty.err);
 }
 
-/// Runs a turn, stops it once a call of it runs, and returns what it came to.
+/// Runs a turn, stops it once one of its calls is running, and returns the outcome.
 async fn stopped(client: &mut Client, limit: Option<Duration>) -> Result<Value, CopilotError> {
     let stop = CancellationToken::new();
     let mut request = TurnRequest::new("go");
@@ -130,7 +130,7 @@ async fn turn_past_limit_with_deaf_server_ends_in_time() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     };
     assert_eq!(status, "cancelled");
-    assert!(text.contains("its turn is over") || text.contains("cancelled"), "{text}");
+    assert!(text.contains("its turn has ended") || text.contains("cancelled"), "{text}");
     wait_until("the command has ended", LONG, || count_processes("63.17") == 0);
     client.close().await;
 }
@@ -177,7 +177,7 @@ async fn tool_call_for_finished_turn_is_refused_in_next_turn() {
     client.turn().await.expect("a turn");
     let (status, text) = results(&project).remove(0);
     assert_eq!(status, "error");
-    assert!(text.contains("turn that this call belongs to is over"), "{text}");
+    assert!(text.contains("the call's turn has ended"), "{text}");
     assert!(!project.path("late.txt").exists());
     client.close().await;
 }

@@ -1,8 +1,8 @@
-//! Daemon, supervisors, servers and commands killed at random while others work: every command that was not killed itself ends in
-//! its time with an answer or a clear error, no file is torn, nothing is lost that a command was told is written, and in the end
-//! nothing is left.
+//! Daemon, supervisors, servers and commands are killed at random while others work. Every
+//! surviving command ends in time with an answer or a clear error, no file is torn, no confirmed
+//! write is lost, and no process or file remains.
 //!
-//! For 10 seconds here; `bench/siege` does it for minutes.
+//! Runs for 10 seconds here; `bench/siege` runs for minutes.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -14,11 +14,11 @@ use serde_json::json;
 use super::house::House;
 use crate::support::processes;
 
-/// No command takes longer, whatever is killed under it.
+/// The time limit of a command, regardless of kills.
 const DEADLINE: Duration = Duration::from_secs(60);
 const WORKERS: usize = 4;
 
-/// Random enough, and the same in every run.
+/// The seed of the random numbers, the same in every run.
 pub struct Dice(pub u64);
 
 impl Dice {
@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// What became of it all.
+/// The results of a run.
 #[derive(Debug, Default)]
 pub struct Fought {
     pub daemons_killed: AtomicUsize,
@@ -40,19 +40,19 @@ pub struct Fought {
     pub commands_killed: AtomicUsize,
     pub answered: AtomicUsize,
     pub failed: AtomicUsize,
-    /// Writes that a command was told are made.
+    /// Confirmed writes.
     pub written: AtomicUsize,
-    /// Files that were neither the old nor the new text.
+    /// Files with neither the old nor the new text.
     pub torn: AtomicUsize,
-    /// Files that were older than what a command was told.
+    /// Files older than a confirmed write.
     pub lost: AtomicUsize,
     /// Commands that did not end in time.
     pub hung: AtomicUsize,
     /// Commands that ended with neither an answer nor a clear error.
     pub wrong: AtomicUsize,
-    /// Processes left in the end.
+    /// Processes that remain at the end.
     pub orphans: AtomicUsize,
-    /// Files left in the end that are nobody's.
+    /// Unexpected files that remain at the end.
     pub strays: AtomicUsize,
 }
 
@@ -67,7 +67,7 @@ impl Fought {
         all.iter().map(|killed| killed.load(Ordering::Relaxed)).sum()
     }
 
-    /// What must not be, with how often it was.
+    /// The violations, with their counts.
     pub fn faults(&self) -> [(&'static str, usize); 6] {
         [
             ("torn files", &self.torn),
@@ -88,17 +88,17 @@ fn kill(pid: i32) {
     }
 }
 
-/// The text of a worker's own file; large enough to be written in several steps.
+/// The text of a worker's own file; large enough for several write steps.
 fn text(generation: usize) -> String {
     format!("generation {generation}\n{}\n", "x".repeat(99)).repeat(200)
 }
 
-/// A worker, with the file that it alone writes.
+/// A worker, with the file that only it writes.
 struct Worker<'a> {
     house: &'a House,
     number: usize,
     dice: Dice,
-    /// The last generation that it was told is written, and the last that it tried.
+    /// The last confirmed generation, and the last attempted one.
     told: usize,
     tried: usize,
 }
@@ -136,7 +136,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether the file is one of those that may be there now.
+    /// Returns true if the file has one of the allowed contents.
     fn check(&mut self, fought: &Fought) {
         let Ok(found) = std::fs::read_to_string(self.house.project.path(&self.own_file())) else {
             return if self.told > 0 {
@@ -153,7 +153,7 @@ impl Worker<'_> {
         }
     }
 
-    /// One command; how it ended.
+    /// One command; returns how it ended.
     fn step(&mut self, fought: &Fought) {
         let words = self.words();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -200,12 +200,12 @@ impl Worker<'_> {
     }
 }
 
-/// Kills one of those that live, and says which kind it was.
+/// Kills a random living process, and returns its kind.
 fn strike(house: &House, dice: &mut Dice, fought: &Fought) {
     let daemons = house.daemons();
     let is_daemon = dice.below(2) == 0;
     let victims = if is_daemon { daemons } else { processes(&house.project.marker()) };
-    // A command that someone typed has the word among its arguments too, and is killed by its worker.
+    // A typed command has the word among its arguments too, and its worker kills it.
     let told = |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let of_ours = |text: &str, word: &str| text.split('\0').any(|part| part == word);
     let victims: Vec<(i32, String)> = victims
@@ -258,7 +258,7 @@ pub fn fight(seconds: u64) -> Fought {
         after = house.run(&["hover", "a.scr:1:5"]);
     }
     assert_eq!(after.code, Some(0), "all is well again: {after:?}");
-    // The first edit after a kill puts in order what was left.
+    // The first edit after a kill finishes or reverts interrupted ones.
     assert_eq!(house.run(&["tools", "call", "mkdir", "{\"path\": \"last\"}"]).code, Some(0));
     house.run(&["daemon", "stop"]);
     let end = Instant::now() + Duration::from_secs(60);
@@ -270,7 +270,7 @@ pub fn fight(seconds: u64) -> Fought {
     fought
 }
 
-/// How many names are in the workspace that nobody gave.
+/// The number of unexpected names in the workspace.
 fn strays(house: &House) -> usize {
     let names =
         std::fs::read_dir(house.project.root()).expect("a folder").map(|entry| entry.expect("an entry"));

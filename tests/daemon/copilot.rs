@@ -1,4 +1,5 @@
-//! Both Copilot doors over the daemon: its servers, which are warm, carry out their calls; everything else stays at the door.
+//! Both Copilot doors over the daemon: its warm servers execute their calls; all other state stays
+//! at the door.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,12 +28,12 @@ fn house(steps: &Value, settings: &str) -> House {
     house
 }
 
-/// What the scripted Copilot server noted.
+/// The log of the scripted Copilot server.
 fn copilot_log(house: &House) -> ServerLog {
     ServerLog::new(house.project.beside("logs").join("copilot.jsonl"))
 }
 
-/// The answers to the calls of tools, in order: status and text.
+/// The status and text of the answers to tool calls, in order.
 fn results(house: &House) -> Vec<(String, String)> {
     let answered = copilot_log(house).events("answered");
     let calls = answered.iter().filter(|event| event["method"] == "conversation/invokeClientTool");
@@ -144,7 +145,7 @@ fn copilot_call_through_daemon_is_approved_at_the_doors_terminal_once_for_its_se
         assert_eq!(house.project.read("ran"), ran, "{seen}");
         assert_eq!(house.daemons().len(), 1, "{seen}");
     }
-    // What was agreed to is the door's session's, and nobody sits here.
+    // The approval belongs to the door's session, which has no person here.
     let house = house(&steps, "");
     let said = house.run(&["copilot", "agent", "go"]);
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -170,7 +171,7 @@ fn copilot_session_goes_on_with_the_next_daemon_and_tells_of_the_call_that_was_l
     let results = results(&house);
     let states: Vec<&str> = results.iter().map(|(status, _)| status.as_str()).collect();
     assert_eq!(states, ["success", "error", "success"], "{results:?}");
-    assert!(results[1].1.contains("whether it was carried out is not known"), "{results:?}");
+    assert!(results[1].1.contains("may or may not have taken effect"), "{results:?}");
     assert_ne!(house.pid(), first);
     assert_eq!(house.project.log().starts(), 2);
 }
@@ -195,12 +196,12 @@ fn host(house: &House, steps: &[Value]) -> Command {
     command
 }
 
-/// What the command line was told.
+/// The messages that the command line received.
 fn told(house: &House) -> PathBuf {
     house.project.beside("logs").join("told.jsonl")
 }
 
-/// What it was answered to `request`.
+/// The response that it received to `request`.
 fn result(house: &House, request: &str) -> Value {
     let told = fs::read_to_string(told(house)).expect("what it was told");
     let messages = told.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -1,4 +1,4 @@
-//! How the daemon goes, and what it leaves behind: nothing.
+//! The end of the daemon, which leaves nothing behind.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::house::{House, SOON, ended};
 use crate::support::{Marker, wait_until};
 
-/// How long anything may live on after the daemon was killed.
+/// The time limit for processes after the daemon was killed.
 const AFTERLIFE: Duration = Duration::from_secs(30);
 
 #[test]
@@ -43,7 +43,7 @@ fn daemon_sigkilled_mid_command_ends_each_with_answer_or_error() {
     assert_eq!((asked.code, asked.err.as_str()), (Some(0), ""), "a question is put once more");
     assert_eq!(acted.code, Some(4), "{acted:?}");
     assert!(acted.err.contains("the daemon ended while the command ran"), "{acted:?}");
-    assert!(acted.err.contains("whether it was carried out is not known"), "{acted:?}");
+    assert!(acted.err.contains("may or may not have taken effect"), "{acted:?}");
     assert_eq!(house.daemons().len(), 1);
 }
 
@@ -80,14 +80,15 @@ fn daemon_idle_without_clients_ends() {
     house.wait_until_empty(SOON);
     assert_eq!(house.files(".sock").len(), 0);
     let logged = house.run(&["daemon", "logs"]);
-    assert!(logged.out.contains("no client has been connected"), "{logged:?}");
+    assert!(logged.out.contains("no client was connected"), "{logged:?}");
 }
 
 #[test]
 fn daemon_binary_replaced_new_daemon_takes_over() {
     let mut house = House::new();
     let program = house.project.beside("lsp-tools-copy");
-    // By a process of its own: a program cannot be started while a child of this one, begun meanwhile, still has it open to write.
+    // By a separate process: a program cannot be started while a concurrent child of this one still
+    // has it open for writing.
     let copy = |to: &std::path::Path| {
         let copied = std::process::Command::new("cp").arg(env!("CARGO_BIN_EXE_lsp-tools")).arg(to).status();
         assert!(copied.expect("cp").success());
@@ -139,7 +140,7 @@ fn client_signalled_request_is_cancelled_at_the_server() {
     assert_eq!(house.project.log().starts(), 1, "the server stays");
 }
 
-/// Whoever stops the daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
+/// A stopped daemon (SIGSTOP, a debugger, a frozen control group) does not stop the commands.
 #[test]
 #[ignore = "slow: just slow"]
 fn daemon_sigstopped_commands_still_end_in_time() {
@@ -157,7 +158,7 @@ fn daemon_sigstopped_commands_still_end_in_time() {
         let said = house.run(words);
         let took = begun.elapsed();
         assert!(took < Duration::from_secs(25), "{words:?}: {took:?}: {said:?}");
-        // Answered by itself, or told that the daemon does not answer.
+        // Answered without the daemon, or with the message that the daemon does not answer.
         let answered = said.code == Some(0);
         assert!(answered || said.err.contains("daemon"), "{words:?}: {said:?}");
         if words[0] == "tools" {

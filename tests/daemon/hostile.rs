@@ -1,4 +1,5 @@
-//! Whoever else connects: garbage, half sentences, giants, crowds, and clients that vanish or never listen.
+//! Other clients: garbage, partial messages, huge messages, crowds, and clients that vanish or
+//! never read.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,7 +20,7 @@ fn connect(house: &House) -> UnixStream {
     stream
 }
 
-/// All that the daemon says to `bytes`, until it ends the connection.
+/// The daemon's whole output for `bytes`, until it closes the connection.
 fn answer(house: &House, bytes: &[u8]) -> String {
     let mut stream = connect(house);
     // It may have heard enough before all was said.
@@ -29,7 +30,7 @@ fn answer(house: &House, bytes: &[u8]) -> String {
     String::from_utf8(text).expect("UTF-8")
 }
 
-/// A connection that is let in through the door `command`, where it promises as many bytes as `lengths` says.
+/// An accepted connection through the door `command`, which announces the bytes in `lengths`.
 fn enter(house: &House, lengths: &Value) -> BufReader<UnixStream> {
     let mut stream = BufReader::new(connect(house));
     let preamble = json!({"lsp-tools": 1, "door": "command", "command": lengths});
@@ -41,8 +42,9 @@ fn enter(house: &House, lengths: &Value) -> BufReader<UnixStream> {
     stream
 }
 
-/// Connects to a socket from the end of a chain of processes whose others end at that moment, again and again for so many
-/// seconds, and tells how often it tried and how often it was let in.
+/// Connects to a socket from the end of a chain of processes whose ancestors end at that moment,
+/// repeatedly for this many seconds, and returns the numbers of attempts and of accepted
+/// connections.
 const FROM_A_BROKEN_CHAIN: &str = r#"
 import os, random, socket, sys, time
 
@@ -100,7 +102,7 @@ while time.monotonic() < begun + seconds:
 print(tries, let_in)
 "#;
 
-/// What comes of that for so many seconds in a command of `bash`.
+/// The result of this for so many seconds in a command of `bash`.
 fn from_a_broken_chain(seconds: u32) -> (u32, u32) {
     let house = House::new();
     house.run(&["daemon", "start"]);
@@ -114,7 +116,8 @@ fn from_a_broken_chain(seconds: u32) -> (u32, u32) {
     (tries.parse().expect("a number"), let_in.parse().expect("a number"))
 }
 
-/// A command chooses when its processes end, so that the daemon may find a gap in the chain of a client's parents.
+/// A command chooses when its processes end, so that the daemon may find a gap in a client's chain
+/// of ancestors.
 #[test]
 #[ignore = "slow: just slow"]
 fn client_of_broken_parent_chain_is_refused() {
@@ -193,7 +196,7 @@ fn request_with_false_lengths_is_dropped_without_answer() {
     assert_eq!(house.run(&["hover", "a.scr:1:5"]).code, Some(0));
 }
 
-/// What only its user may do is not done for whoever writes to the socket.
+/// Actions reserved for the user are refused to other clients of the socket.
 #[test]
 fn user_only_commands_sent_to_socket_are_refused() {
     let house = House::new();
@@ -219,7 +222,7 @@ fn user_only_commands_sent_to_socket_are_refused() {
             }
         };
         assert_eq!(reply["reply"]["status"], json!("usage"), "{reply}");
-        assert!(reply["reply"]["lines"][0].as_str().unwrap().contains("the daemon runs no"), "{reply}");
+        assert!(reply["reply"]["lines"][0].as_str().unwrap().contains("the daemon does not run"), "{reply}");
     }
 }
 
@@ -292,7 +295,7 @@ fn daemon_log_contains_no_secrets() {
     }
 }
 
-/// Listens where the daemon would, and answers as it does.
+/// Listens in place of the daemon, and answers as it does.
 const IMPOSTER: &str = r#"
 import os, socket, sys
 path = sys.argv[1]
@@ -325,9 +328,9 @@ fn imposter_socket_of_sandboxed_command_is_not_believed() {
     wait_until("the command listens", SOON, || ready.exists());
     let asked = house.run(&["daemon", "status"]);
     let told = asked.out.clone() + &asked.err;
-    assert!(told.contains("so it is not believed"), "{told}");
+    assert!(told.contains("so it is not trusted"), "{told}");
     let read = house.run(&["read", "a.scr"]);
-    assert!(read.out.contains("def foo") || read.err.contains("not believed"), "{read:?}");
+    assert!(read.out.contains("def foo") || read.err.contains("not trusted"), "{read:?}");
     bash.kill().expect("a kill");
     bash.wait().expect("its end");
 }

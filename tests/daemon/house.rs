@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, count_processes, processes, signal_processes, wait_until};
 
-/// How long a command may take on a machine that does much else.
+/// The time limit of a command on a busy machine.
 pub const SOON: Duration = Duration::from_secs(60);
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     pub code: Option<i32>,
@@ -23,19 +23,21 @@ pub struct Said {
     pub err: String,
 }
 
-/// A project whose commands use a daemon of its own, which dies with it.
+/// A project whose commands use its own daemon, which ends with it.
 pub struct House {
     pub project: Project,
-    /// Instead of the program that is tested.
+    /// A replacement for the tested program.
     pub program: Option<PathBuf>,
-    /// Where real servers are installed; none by default.
+    /// The prefix of real servers; none by default.
     pub prefix: Option<PathBuf>,
-    /// Where its user's folders of state and sockets are: beside this project, or beside that of a house of the same user.
+    /// The folder with the user's state and socket folders: beside this project, or beside that of
+    /// another house of the same user.
     pub user: PathBuf,
 }
 
 impl House {
-    /// With the scripted server for `.scr` files, whose answers do not tell how often they were asked.
+    /// With the scripted server for `.scr` files, whose answers do not depend on the number of
+    /// questions.
     pub fn new() -> Self {
         Self::playing(&json!({"hover_version": false}))
     }
@@ -53,7 +55,7 @@ impl House {
         house
     }
 
-    /// The folder that the user's session has for such things.
+    /// The runtime folder of the user's session.
     pub fn runtime(&self) -> PathBuf {
         self.user.join("run")
     }
@@ -69,7 +71,7 @@ impl House {
         entries.filter(|path| path.to_string_lossy().ends_with(ending)).collect()
     }
 
-    /// The one socket that there is.
+    /// The only socket.
     pub fn socket(&self) -> PathBuf {
         let sockets = self.files(".sock");
         assert_eq!(sockets.len(), 1, "{sockets:?}");
@@ -91,7 +93,7 @@ impl House {
         said(self.command(words), "", &words.join(" "))
     }
 
-    /// The same without the daemon.
+    /// Runs a command without the daemon.
     pub fn run_alone(&self, words: &[&str]) -> Said {
         let mut command = self.command(words);
         command.env("LSP_TOOLS_NO_DAEMON", "1");
@@ -105,7 +107,7 @@ impl House {
         command.spawn().expect("the program")
     }
 
-    /// What `daemon status` tells; `None` where no daemon runs.
+    /// The output of `daemon status`; `None` if no daemon is running.
     pub fn status(&self) -> Option<Value> {
         let said = self.run(&["daemon", "status", "--format", "json"]);
         let value: Value =
@@ -113,23 +115,23 @@ impl House {
         (said.code == Some(0)).then_some(value)
     }
 
-    /// The process of the daemon, which must run.
+    /// The process of the daemon, which must be running.
     pub fn pid(&self) -> i32 {
         let status = self.status().expect("a daemon");
         status["pid"].as_i64().and_then(|pid| i32::try_from(pid).ok()).expect("its pid")
     }
 
-    /// The processes that are daemons of this project.
+    /// The daemon processes of this project.
     pub fn daemons(&self) -> Vec<i32> {
         processes(&self.marker())
     }
 
-    /// How many servers of this project live.
+    /// The number of living servers of this project.
     pub fn servers(&self) -> usize {
         count_processes(&self.project.marker())
     }
 
-    /// Words that a daemon of this project has among its arguments, and nobody else.
+    /// Arguments that only a daemon of this project has.
     fn marker(&self) -> String {
         format!("run\0--workspace\0{}\0", self.project.root().display())
     }
@@ -138,7 +140,7 @@ impl House {
         kill_process(Pid::from_raw(pid).expect("a pid"), signal).expect("a signal");
     }
 
-    /// Waits until nothing of this project runs any more.
+    /// Waits until no process of this project is running.
     #[track_caller]
     pub fn wait_until_empty(&self, deadline: Duration) {
         wait_until("nothing is left", deadline, || self.daemons().is_empty() && self.servers() == 0);
@@ -151,7 +153,7 @@ impl Drop for House {
     }
 }
 
-/// What `command` says, given `input`.
+/// The output of `command`, given `input`.
 #[track_caller]
 pub fn said(mut command: Command, input: &str, what: &str) -> Said {
     if !input.is_empty() {
@@ -164,7 +166,7 @@ pub fn said(mut command: Command, input: &str, what: &str) -> Said {
     ended(child, what)
 }
 
-/// What a command that was started says in the end.
+/// The final output of a started command.
 #[track_caller]
 pub fn ended(mut child: Child, what: &str) -> Said {
     let begun = Instant::now();
@@ -184,7 +186,7 @@ pub fn ended(mut child: Child, what: &str) -> Said {
     said
 }
 
-/// What a process that was waited for said.
+/// The output of a finished process.
 pub fn output(output: Output) -> Said {
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     Said { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }

@@ -1,4 +1,4 @@
-//! Commands say the same, on both streams and with the same status, whether the daemon or the process itself carries them out.
+//! Commands have the same output on both streams and the same status with and without the daemon.
 
 use std::fs;
 use std::process::Stdio;
@@ -19,13 +19,13 @@ fn house() -> House {
         (".git/HEAD", "ref: refs/heads/main\n"),
     ];
     let house = House::of(Project::scripted(&json!({"hover_version": false}), "", files));
-    // No server of the machine's own answers for Python: what is said then is told from the text.
+    // No installed server of the machine answers for Python: these answers come from the text.
     fs::write(house.project.beside("config").join("lsp-tools.toml"), "[limits]\nanswer-items = 50\n")
         .unwrap();
     house
 }
 
-/// What differs between any two runs: the temporary folder, and the names of undo steps.
+/// Differences between any two runs: the temporary folder, and the names of undo steps.
 fn same(house: &House, said: Said) -> Said {
     let base = house.project.beside("").to_string_lossy().into_owned();
     let ids = |text: String| {
@@ -56,14 +56,15 @@ fn same(house: &House, said: Said) -> Said {
     Said { code: said.code, out: numbers(ids(said.out)), err: numbers(ids(said.err)) }
 }
 
-/// The answer of an undo without what it broke: only a server that runs already is asked, and none does without the daemon.
+/// The answer of an undo without its diagnostics: only a running server is asked, and without the
+/// daemon none is running.
 fn without_judgement(said: Said) -> Said {
-    let is_judgement = |line: &&str| line.starts_with("no new problems") || line.starts_with("not judged: ");
+    let is_judgement = |line: &&str| line.starts_with("no new problems") || line.starts_with("not checked: ");
     let others = |text: String| text.split_inclusive('\n').filter(|line| !is_judgement(line)).collect();
     Said { code: said.code, out: others(said.out), err: others(said.err) }
 }
 
-/// Each of `commands` in two projects that are the same, in one of them through the daemon.
+/// Runs each of `commands` in two equal projects, in one of them through the daemon.
 fn compare(commands: &[&[&str]]) {
     let (shared, alone) = (house(), house());
     for words in commands {
@@ -157,7 +158,8 @@ fn file_and_tool_commands_with_and_without_daemon_print_the_same() {
     ]);
 }
 
-/// With `--diagnostics` each time: without it an edit tells what it broke where a server happens to run, as it does here.
+/// With `--diagnostics` each time: without it an edit reports diagnostics only if a server happens
+/// to run, as here.
 #[test]
 #[ignore = "slow: just slow"]
 fn edit_commands_with_and_without_daemon_print_the_same() {

@@ -1,4 +1,4 @@
-//! Hosts and editors, as the daemon's doors see them.
+//! Hosts and editors, as clients of the daemon's doors.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::house::{House, SOON};
 use crate::support::wait_until;
 
-/// `lsp-tools mcp` or `lsp-tools lsp`, started as hosts and editors do.
+/// `lsp-tools mcp` or `lsp-tools lsp`, started as by hosts and editors.
 pub struct Program {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -30,7 +30,7 @@ impl Program {
         self.stdin.as_mut().expect("stdin").write_all(text.as_bytes()).expect("a message");
     }
 
-    /// One line of MCP to it, and the answer with that id.
+    /// Sends one line of MCP, and returns the response with that id.
     pub fn ask(&mut self, id: u64, method: &str, params: Value) -> Value {
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         self.write(&format!("{message}\n"));
@@ -66,7 +66,7 @@ impl Program {
         answer["result"]["structuredContent"].clone()
     }
 
-    /// Closes its input; how long its end took.
+    /// Closes its input; returns the time until its end.
     pub fn close(mut self) -> Duration {
         let begun = Instant::now();
         drop(self.stdin.take());
@@ -87,12 +87,13 @@ impl Program {
         program
     }
 
-    /// One frame of LSP to it.
+    /// Sends one frame of LSP.
     pub fn tell_lsp(&mut self, method: &str, params: Value) {
         self.frame(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// The same, and the answer with that id. What it asks meanwhile is answered with null.
+    /// Sends a request, and returns the response with that id. Requests of the server meanwhile are
+    /// answered with null.
     pub fn ask_lsp(&mut self, id: u64, method: &str, params: Value) -> Value {
         self.frame(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         loop {

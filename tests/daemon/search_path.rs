@@ -10,7 +10,7 @@ use std::process::Command;
 use super::house::{House, said};
 use crate::support::write_executable;
 
-/// Names of programs that lsp-tools starts, or that the programs which it starts look for.
+/// Names of programs that lsp-tools starts, or that the programs started by it search for.
 const NAMES: [&str; 16] = [
     "git",
     "node",
@@ -30,7 +30,7 @@ const NAMES: [&str; 16] = [
     "lsp-tools",
 ];
 
-/// A house whose project is a repository with a program under each of the names; each leaves a mark.
+/// A house whose project is a repository with a program for each of the names; each leaves a mark.
 fn house_with_programs() -> House {
     let house = House::new();
     let project = &house.project;

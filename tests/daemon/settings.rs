@@ -43,7 +43,7 @@ fn settings_broken_no_daemon_starts_and_error_is_the_same() {
     assert_eq!(house.run(&["hover", "a.scr:1:5"]), house.run_alone(&["hover", "a.scr:1:5"]));
     let start = house.run(&["daemon", "start"]);
     assert!(start.code == Some(2) && start.err.contains("no-such-word"), "{start:?}");
-    // It has told that it does not start before its process ends.
+    // It reports the failed start before its process ends.
     wait_until("what did not start is gone", SOON, || house.daemons().is_empty());
 }
 
@@ -82,7 +82,7 @@ fn trust_granted_by_other_process_applies_at_once() {
     assert_ne!(trusted.code, Some(0), "{trusted:?}");
 }
 
-/// Who saves settings without changing them does not pay for a second start.
+/// Saving settings without a change does not cause a second start.
 #[test]
 fn settings_rewritten_unchanged_keep_servers_running() {
     let house = House::new();

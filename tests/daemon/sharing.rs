@@ -1,4 +1,4 @@
-//! Hosts, editors and the shell on one workspace: one server, and each its own session.
+//! Hosts, editors and the shell on one workspace: one server, and one session per client.
 
 use std::time::Duration;
 
@@ -67,7 +67,8 @@ fn mcp_host_keeps_its_session_when_daemon_is_killed() {
     host.call(1, "todowrite", todo);
     for id in 2..5 {
         house.kill(house.pid(), Signal::KILL);
-        // A question is put again, whenever the daemon went; a call that may have been carried out is not.
+        // A question is repeated at any time that the daemon ended; a call that may have taken
+        // effect is not.
         let list = host.ask(id + 100, "tools/list", json!({}));
         assert!(list["result"]["tools"].is_array(), "{list}");
         let kept = host.call(id, "todoread", json!({}));

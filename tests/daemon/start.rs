@@ -1,4 +1,4 @@
-//! How the daemon comes to be, and when it must not.
+//! The start of the daemon, and the cases without one.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -81,7 +81,7 @@ fn daemon_socket_refuses_other_users() {
         eprintln!("not run as root: another user cannot be tried");
         return;
     }
-    // Past the folder, which keeps others out already: the daemon itself looks who comes.
+    // Bypasses the folder, which already keeps others out: the daemon itself checks its clients.
     for folder in [house.project.beside(""), house.runtime(), house.sockets()] {
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
     }
@@ -102,7 +102,7 @@ fn daemon_socket_refuses_other_users() {
     assert!(house.status().is_none(), "a folder that others can enter is used no more");
 }
 
-/// The command works by itself and says why.
+/// The command runs without the daemon and reports the reason.
 #[track_caller]
 fn alone(house: &House, why: &str) {
     let answer = house.run(&["hover", "a.scr:1:5"]);
@@ -186,13 +186,13 @@ fn daemon_is_keyed_by_environment_but_not_by_terminal() {
     assert_eq!(house.daemons().len(), 2);
 }
 
-/// `bash` runs its commands in a sandbox; what they ask of lsp-tools is done there as well.
+/// `bash` runs its commands in a sandbox; lsp-tools commands among them run there as well.
 #[test]
 #[ignore = "slow: just slow"]
 fn sandboxed_command_cannot_control_the_daemon() {
     let house = House::new();
     house.run(&["daemon", "start"]);
-    // Where it is refused before it has spoken, the words of the refusal are there to read all the same.
+    // Even if it is refused before it has sent anything, the refusal is readable.
     let script = "import socket, sys\ns = socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\ntry:\n\
                   \x20   s.sendall(b'{\"lsp-tools\":1,\"door\":\"stop\"}\\n')\nexcept BrokenPipeError:\n\
                   \x20   pass\nprint(s.recv(1000))";
@@ -201,7 +201,7 @@ fn sandboxed_command_cannot_control_the_daemon() {
         house.run(&["tools", "call", "bash", &arguments, "--format", "json"])
     };
     let answer = bash(format!("python3 -c \"$(cat <<'END'\n{script}\nEND\n)\" {}", house.socket().display()));
-    assert!(answer.out.contains("has started cannot use its daemon"), "{answer:?}");
+    assert!(answer.out.contains("cannot use its daemon"), "{answer:?}");
     let folders: String = ["CONFIG", "DATA", "STATE", "CACHE"]
         .iter()
         .map(|name| format!("LSP_TOOLS_{name}_DIR={} ", house.project.beside(&name.to_lowercase()).display()))

@@ -1,5 +1,5 @@
-//! Two agents, an editor and a shell on one workspace of two languages: one pyright and one tsserver for all four, counted by
-//! process, and four right answers from each.
+//! Two agents, an editor and a shell on one workspace of two languages: one pyright and one
+//! tsserver for all four, counted by process, and four right answers from each.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,9 +12,9 @@ use super::house::House;
 use super::program::Program;
 use crate::support::{Project, copy_folder, processes, real_servers};
 
-/// `compose` is used here, 0-based.
+/// A use of `compose`, 0-based.
 const PYTHON: (&str, u32, u32) = ("greet/app.py", 8, 14);
-/// `add` is used here, 0-based.
+/// A use of `add`, 0-based.
 const TYPESCRIPT: (&str, u32, u32) = ("web/src/basket.ts", 24, 62);
 
 fn workshop() -> House {
@@ -29,7 +29,8 @@ fn workshop() -> House {
     house
 }
 
-/// The processes below a daemon of the house that run `program` themselves, not those that look after them.
+/// The processes below a daemon of the house that run `program` themselves, without their
+/// supervisors.
 fn running(house: &House, program: &str) -> BTreeSet<i32> {
     let daemons = house.daemons();
     let itself = |pid: &i32| {
@@ -48,7 +49,7 @@ fn parent(pid: i32) -> Option<i32> {
     line.trim().parse().ok().filter(|parent| *parent > 0)
 }
 
-/// The path of a file with places.
+/// The path of a file with positions.
 fn file(places: &Value) -> Option<&String> {
     places.as_object()?.keys().next()
 }

@@ -1,4 +1,5 @@
-//! A person at a terminal, which `script` (util-linux) plays, is asked whether the project may run what it wants to run.
+//! A person at a terminal, imitated by `script` (util-linux), is asked to trust the project's
+//! programs.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -8,13 +9,13 @@ use serde_json::json;
 use super::house::House;
 use crate::support::Project;
 
-/// A project whose server runs its code, so that it starts only where the project is trusted.
+/// A project whose server runs its code, so that it starts only if the project is trusted.
 fn house() -> House {
     let files = [("a.scr", "def foo\nfoo WRONG\n")];
     House::of(Project::scripted(&json!({"hover_version": false}), "runs-project-code = true", files))
 }
 
-/// What somebody who sits at a terminal and types `typed` sees of a hover; `None` where there is no `script`.
+/// The output of a hover for a person at a terminal who types `typed`; `None` without `script`.
 pub fn at_a_terminal(house: &House, words: &str, typed: &str) -> Option<String> {
     let mut plain = house.command(&[]);
     plain.env_remove("CI");

@@ -1,4 +1,4 @@
-//! Commands that come before their server is ready.
+//! Commands that are sent before their server is ready.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn slow_starting_server_is_started_once_for_all_commands() {
     let house = House::playing(&json!({"answers": {"initialize": {"delay_ms": 6_000}}}));
     let said = house.run(&["--timeout", "1", "hover", "a.scr:1:5"]);
     assert!(said.err.contains("scripted is still starting, "), "{said:?}");
-    let hint = " hint: the server goes on meanwhile: ask again, or wait longer with --timeout 60";
+    let hint = " hint: the server continues: try again, or wait longer with --timeout 60";
     assert!(said.err.contains(hint), "{said:?}");
     let said = house.run(&["--timeout", "60", "--format", "json", "hover", "a.scr:1:5"]);
     let answer: Value = serde_json::from_str(&said.out).expect("JSON");
@@ -35,7 +35,8 @@ fn socket_files_of_dead_daemons_are_removed_by_next_daemon() {
     house.kill(house.pid(), rustix::process::Signal::KILL);
     house.wait_until_empty(super::house::SOON);
     assert_eq!(house.files("").len(), 3, "a socket and two locks: {:?}", house.files(""));
-    // Another program, and so another daemon, comes to the same folder. Of one that was killed the lock goes a moment after its process.
+    // Another program, and so another daemon, uses the same folder. The lock of a killed daemon
+    // disappears shortly after its process.
     crate::support::wait_until("the folder is empty", super::house::SOON, || {
         for words in [["hover", "a.scr:1:5"], ["daemon", "stop"]] {
             let mut other = house.command(&words);

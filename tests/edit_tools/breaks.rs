@@ -1,4 +1,4 @@
-//! What an edit breaks in files that are not edited, as real servers tell it.
+//! Errors that an edit causes in other files, as reported by real servers.
 
 use serde_json::{Value, json};
 
@@ -88,7 +88,7 @@ async fn dry_run_of_a_right_move_has_no_new_findings() {
     }
 }
 
-/// The delta of an edit with pyright, tried and then made: both must be the same.
+/// The delta of an edit with pyright, previewed and then made: both must be the same.
 async fn delta(project: &Project, path: &str, old: &str, new: &str) -> Value {
     let workspace = project.opening().servers(&["pyright"]).open();
     let mut arguments =

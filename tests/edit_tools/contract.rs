@@ -188,7 +188,10 @@ async fn existing_code_marker_over_real_text_is_refused() {
     ] {
         let (code, error) = workspace.failure(name, arguments).await;
         assert_eq!(code, "invalid_args");
-        assert!(error.starts_with("a.py would have `# ...existing code...` in line 2"), "{error}");
+        assert!(
+            error.starts_with("a.py would contain the placeholder `# ...existing code...` in line 2"),
+            "{error}"
+        );
     }
     assert_eq!(project.read("a.py"), text);
     // Where there is nothing to lose, where it was already, and in prose it is text like any other.

@@ -1,4 +1,4 @@
-//! Folders that a server's edit moves or deletes, with everything in them, and their undo.
+//! Folders that a server's edit moves or deletes, with their contents, and their undo.
 
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ async fn rename(workspace: &TestWorkspace, dry_run: bool) -> Value {
     workspace.ok("lsp_rename", arguments).await
 }
 
-/// The paths of all files, and of folders without one.
+/// The paths of all files, and of empty folders.
 fn files(project: &Project) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![project.root()];

@@ -1,4 +1,4 @@
-//! Tools that change files: what they answer, what they leave, what they say that they broke.
+//! Tools that change files: their answers, their results, and the reported errors.
 
 mod breaks;
 mod contract;

@@ -1,4 +1,5 @@
-//! Edits with real servers: what breaks elsewhere is told, renames reach every file, undo restores every byte.
+//! Edits with real servers: errors elsewhere are reported, renames reach every file, undo restores
+//! every byte.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,8 @@ fn added<'a>(answer: &'a Value, path: &str) -> Vec<&'a str> {
     of_file.filter_map(|item| item["message"].as_str()).collect()
 }
 
-/// An edit of `path` that breaks `caller`: tried, made, mended, each time with what it changes in the diagnostics.
+/// An edit of `path` that breaks `caller`: previewed, made, fixed, each time with the changed
+/// diagnostics.
 async fn breaks_a_caller(
     project: &Project,
     server: &str,
@@ -77,7 +79,7 @@ async fn pylsp_move_without_import_checks_verdict_is_partial() {
     assert!(notes.contains("pylsp does not check imports or types"), "{answer:#}");
     let importers =
         ["greet/__init__.py:4:26", "greet/app.py:4:26", "greet/broken.py:5:26", "greet/messages.py:3:26"];
-    let by_text = format!("by the text, greet/people.py is imported at {}", importers.join(", "));
+    let by_text = format!("by text search, greet/people.py is imported at {}", importers.join(", "));
     assert!(answer["notes"].to_string().contains(&by_text), "{answer:#}");
     let edit = json!({"old": "return count + 1", "new": "return 1"});
     let mended = workspace.ok("edit", json!({"path": "greet/broken.py", "edits": [edit]})).await;
@@ -127,7 +129,7 @@ async fn clangd_edit_breaking_a_caller_is_reported() {
     breaks_a_caller(&project, "clangd", "include/queue.h", edit, "src/main.c", "Too few arguments").await;
 }
 
-/// Renames what `address` names, checks the places, and takes it back.
+/// Renames the symbol at `address`, checks the positions, and undoes it.
 async fn renames(project: &Project, server: &str, address: Value, name: &str, files: &[(&str, &str)]) {
     let workspace = project.opening().servers(&[server]).open();
     let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
@@ -185,7 +187,8 @@ async fn typescript_renames_across_files() {
     .await;
 }
 
-/// What the text still has of the old name, and the importers that a server passes over, are notes of the answer.
+/// Remaining occurrences of the old name in the text, and importers that a server ignores, are
+/// notes of the answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn ty_rename_and_move_name_the_text_that_they_leave() {
     let project = Project::new([
@@ -202,7 +205,7 @@ async fn ty_rename_and_move_name_the_text_that_they_leave() {
     let renamed = json!({"path": "t.py", "line": 3, "symbol": "cut", "new_name": "trim"});
     let answer = workspace.ok("lsp_rename", renamed).await;
     let notes = answer["notes"].to_string();
-    assert!(notes.contains("`cut` still stands in comments or strings of: t.py:1"), "{answer:#}");
+    assert!(notes.contains("`cut` remains in comments or strings of: t.py:1"), "{answer:#}");
     assert!(
         notes.contains("`cut` stands in 1 file that is no code, and stays there: README.md:1"),
         "{answer:#}"

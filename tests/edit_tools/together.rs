@@ -1,5 +1,5 @@
-//! Several edits at once: each is made to the text that the one before it left, tells what it broke itself, and has its own way
-//! back.
+//! Several edits at once: each is applied to the result of the one before, reports its own errors,
+//! and has its own undo.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use tokio::sync::oneshot::{Receiver, Sender, channel};
 
 use crate::support::{Project, TestWorkspace};
 
-/// How many calls one message of an agent brings along.
+/// The number of calls in one message of an agent.
 const CALLS: usize = 8;
 
 fn lines(word: &str) -> String {
@@ -26,7 +26,7 @@ async fn all(workspace: &TestWorkspace, name: &str, calls: impl IntoIterator<Ite
     join_all(calls.into_iter().map(|arguments| workspace.ok(name, arguments))).await
 }
 
-/// Takes the edits back, the newest first, as the journal has them.
+/// Undoes the edits, newest first, as the journal has them.
 async fn take_all_back(workspace: &TestWorkspace, most: usize) {
     let history = workspace.ok("undo", json!({"list": true})).await;
     let edits = history["edits"].as_array().expect("edits");
@@ -88,7 +88,7 @@ async fn concurrent_edits_that_overlap_all_but_first_mismatch() {
     assert_eq!(missed, CALLS - 1, "the others are told what is there now");
 }
 
-/// Says yes when it is told to, and that it was asked.
+/// Approves on request, and reports that it was asked.
 struct Later {
     asked: Mutex<Option<Sender<()>>>,
     answer: Mutex<Option<Receiver<()>>>,
@@ -106,7 +106,7 @@ impl Approver for Later {
     }
 }
 
-/// Says yes once all calls have been asked about.
+/// Approves after all calls have been asked about.
 struct Together(Barrier);
 
 impl Approver for Together {
@@ -118,7 +118,7 @@ impl Approver for Together {
     }
 }
 
-/// A call that waits for leave, what tells that it does, and what gives it leave.
+/// A call that waits for approval, the sign that it waits, and the approval.
 fn waiting(approver: &mut Option<Later>) -> (&Later, Receiver<()>, Sender<()>) {
     let ((asked, is_asked), (leave, answer)) = (channel(), channel());
     let later = Later { asked: Mutex::new(Some(asked)), answer: Mutex::new(Some(answer)) };
@@ -140,7 +140,7 @@ async fn write_racing_an_edit_of_same_file_is_a_conflict() {
     let (later, is_asked, leave) = waiting(&mut approver);
     let whole = json!({"path": "a.txt", "content": "one\nmine\n"});
     let write = workspace.call_as(&caller, later, "write", whole.clone());
-    // The edit begins and ends while the write waits for leave, and waits for nobody.
+    // The edit begins and ends while the write waits for approval, and does not wait itself.
     let edit = async {
         is_asked.await.expect("a question");
         let edits = json!([{"old": "one", "new": "1"}]);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, TestWorkspace};
 
-/// Edits by every tool that changes files of any language, in an order in which each finds its file.
+/// Edits by every tool that changes files of any language, in an order in which each has its file.
 fn edits(path: &str, other: &str) -> Vec<(&'static str, Value)> {
     let patch = format!("*** Begin Patch\n*** Update File: {path}\n@@\n-three\n+four\n*** End Patch\n");
     vec![
@@ -39,11 +39,11 @@ fn assert_stated(name: &str, answer: &Value, verdict: &str, reason: &str) {
 #[tokio::test(flavor = "multi_thread")]
 async fn edit_of_file_without_server_names_its_language() {
     for (path, other, reason) in [
-        ("a.txt", "b.txt", "not judged: no server for"),
-        ("a.toml", "b.toml", "not judged: no server for TOML"),
-        ("a.unknown", "b.unknown", "not judged: no server for .unknown files"),
-        ("plain", "other", "not judged: no server for"),
-        ("a.py", "b.py", "not judged: pylsp is not installed, run: lsp-tools install python"),
+        ("a.txt", "b.txt", "not checked: no server for"),
+        ("a.toml", "b.toml", "not checked: no server for TOML"),
+        ("a.unknown", "b.unknown", "not checked: no server for .unknown files"),
+        ("plain", "other", "not checked: no server for"),
+        ("a.py", "b.py", "not checked: pylsp is not installed, run: lsp-tools install python"),
     ] {
         let project = Project::new([(path, "one\n")]);
         let workspace = project.open();
@@ -61,7 +61,7 @@ async fn edit_that_changes_nothing_is_complete_and_unwanted_diagnostics_are_no_d
     let workspace = project.open();
     let same = workspace.ok("write", json!({"path": "a.scr", "content": "one\n"})).await;
     assert_eq!(same["operation"], "unchanged");
-    assert_stated("write", &same, "complete", "no file is different");
+    assert_stated("write", &same, "complete", "no file changed");
     let unwanted = json!({"path": "a.scr", "content": "two\n", "diagnostics": false});
     let answer = workspace.ok("write", unwanted).await;
     assert_stated("write", &answer, "no_data", "`diagnostics: false`");
@@ -83,7 +83,7 @@ fn slow_to_start(seconds: u64) -> Project {
 async fn all_are_not_judged_yet(workspace: &TestWorkspace) {
     for (name, arguments) in edits("a.scr", "b.scr") {
         let answer = workspace.ok(name, arguments).await;
-        assert_stated(name, &answer, "no_data", "not judged yet: scripted is still starting");
+        assert_stated(name, &answer, "no_data", "not checked yet: scripted is still starting");
         assert_eq!(answer["diagnostics"]["state"], "starting", "{name}: {answer:#}");
     }
 }
@@ -101,7 +101,7 @@ async fn edit_starts_the_server_and_a_later_one_is_judged() {
     let project = slow_to_start(2);
     let workspace = project.opening().timeout(Duration::from_millis(400)).open();
     let first = workspace.ok("write", json!({"path": "a.scr", "content": "two\n"})).await;
-    assert_stated("write", &first, "no_data", "not judged yet: scripted is still starting");
+    assert_stated("write", &first, "no_data", "not checked yet: scripted is still starting");
     // The question waits for the same start.
     let patience = Client { timeout: Some(Duration::from_secs(60)), ..Client::default() };
     let patient = workspace.for_client(patience).ok("lsp_diagnostics", json!({"path": "a.scr"})).await;

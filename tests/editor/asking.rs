@@ -1,12 +1,12 @@
-//! What editors ask for beside hovers and definitions: diagnostics that are pulled, hierarchies, lenses, formatting; and answers in
-//! the form that an editor of few abilities takes.
+//! Editor requests besides hovers and definitions: pulled diagnostics, hierarchies, lenses,
+//! formatting; and answers for an editor with few capabilities.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::Project;
 
-/// `foo` stands behind a character that has four bytes and two units of UTF-16.
+/// `foo` follows a character of four UTF-8 bytes and two UTF-16 units.
 const TEXT: &str = "🦀 def foo\n🦀 foo WRONG\n";
 
 fn range(start: [u32; 2], end: [u32; 2]) -> Value {
@@ -14,7 +14,7 @@ fn range(start: [u32; 2], end: [u32; 2]) -> Value {
     json!({"start": at(start), "end": at(end)})
 }
 
-/// In bytes, as the server says it, and in units of UTF-16, as the editor does.
+/// In bytes for the server, and in UTF-16 units for the editor.
 fn bytes() -> Value {
     range([1, 5], [1, 8])
 }
@@ -149,7 +149,7 @@ async fn code_lens_and_formatting_ranges_use_editor_columns() {
     let params = json!({"command": command["command"], "arguments": command["arguments"]});
     assert_eq!(client.ask("workspace/executeCommand", params).await, "ran");
     let ran = &project.log().params("workspace/executeCommand")[0];
-    // What is the server's own stays as it is.
+    // The server's own data stays unchanged.
     assert_eq!((&ran["command"], &ran["arguments"][0]["character"]), (&json!("uses"), &json!(5)));
 
     let mut params = document.clone();

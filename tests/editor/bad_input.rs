@@ -43,7 +43,7 @@ async fn malformed_messages_are_answered_and_next_ones_work() {
     let params = json!({"textDocument": document, "contentChanges": [change]});
     client.tell("textDocument/didChange", params).await;
     assert_eq!(client.diagnostics("a.scr", 2).await.len(), 1);
-    // Positions outside the text are the servers' to judge; they are asked, and answer.
+    // Servers judge positions outside the text; they are asked, and answer.
     client.ask("textDocument/hover", client.at("a.scr", 4_000_000_000, 4_000_000_000)).await;
     client.close().await;
     assert_eq!(project.log().violations(), Vec::<String>::new());
@@ -76,7 +76,8 @@ async fn cancelled_or_disconnected_editor_request_is_cancelled_at_server() {
     let wait = |what: &str, method: &str, count: usize| {
         log.wait_for(what, Duration::from_secs(60), |log| (log.count(method) >= count).then_some(()));
     };
-    // What was asked for an answered request is dropped a moment later, so the server is ended only when that has been seen.
+    // The request behind an answered one is dropped a moment later, so the server is ended only
+    // after that.
     let cancelled = |count: usize| {
         log.wait_for("hovers cancelled", Duration::from_secs(60), |log| {
             let ids: Vec<Value> =

@@ -1,4 +1,4 @@
-//! A client of our own, which speaks LSP frames to the door within this process.
+//! An LSP client that sends frames to the door within this process.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,10 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::Project;
 
-/// The upper bound of everything that is expected soon, on a slow machine that does many other things as well.
+/// The upper bound for every expected event, on a slow and busy machine.
 pub const SOON: Duration = Duration::from_secs(90);
 
-/// An editor that is connected.
+/// A connected editor.
 pub struct Client {
     pub runtime: Runtime,
     writing: WriteHalf<DuplexStream>,
@@ -28,11 +28,11 @@ pub struct Client {
     root: std::path::PathBuf,
 }
 
-/// Everything that came from the door, in order.
+/// All messages from the door, in order.
 struct Heard {
     messages: Mutex<Vec<Value>>,
     bell: watch::Sender<usize>,
-    /// What a request for a person's answer is answered with.
+    /// The answer to requests for a person's choice.
     choice: Mutex<Value>,
 }
 
@@ -41,7 +41,7 @@ pub fn open(project: &Project) -> Runtime {
     project.opening().open().runtime
 }
 
-/// What an editor can do that can do much.
+/// The capabilities of a capable editor.
 pub fn able() -> Value {
     json!({
         "workspace": { "workspaceEdit": { "documentChanges": true } },
@@ -51,7 +51,7 @@ pub fn able() -> Value {
 }
 
 impl Client {
-    /// Connects, without a word yet.
+    /// Connects without sending a message.
     pub fn connect(runtime: Runtime) -> Self {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (read, write) = tokio::io::split(theirs);
@@ -69,12 +69,12 @@ impl Client {
         Self { runtime, writing, heard, next: 0, serving, hearing, ended, root }
     }
 
-    /// Connects and initializes with these capabilities; returns the answer as well.
+    /// Connects and initializes with these capabilities; returns the response as well.
     pub async fn start(runtime: Runtime, capabilities: Value) -> (Self, Value) {
         Self::start_with(runtime, capabilities, Value::Null).await
     }
 
-    /// The same with `initializationOptions`.
+    /// Connects and initializes with `initializationOptions`.
     pub async fn start_with(runtime: Runtime, capabilities: Value, options: Value) -> (Self, Value) {
         let mut client = Self::connect(runtime);
         let params = json!({
@@ -85,12 +85,12 @@ impl Client {
         (client, answer)
     }
 
-    /// From now on nothing is read, and the pipe stays open: its other half keeps it so.
+    /// Stops reading from now on, and keeps the pipe open by its other half.
     pub fn deafen(&mut self) {
         self.hearing.abort();
     }
 
-    /// Sends bytes as they are.
+    /// Sends raw bytes.
     pub async fn bytes(&mut self, bytes: &[u8]) {
         self.writing.write_all(bytes).await.expect("a pipe");
     }
@@ -125,7 +125,7 @@ impl Client {
         answer["result"].clone()
     }
 
-    /// Waits for a message for which `fits` holds, answering what the door asks meanwhile.
+    /// Waits for a message that satisfies `fits`, answering the door's requests meanwhile.
     pub async fn find(&mut self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
         let found = tokio::time::timeout(SOON, async {
             let mut bell = self.heard.bell.subscribe();
@@ -144,7 +144,8 @@ impl Client {
         })
     }
 
-    /// Answers the door's own requests: yes to everything, and the choice that was made to questions for a person.
+    /// Answers the door's own requests: approval for everything, and the set choice for questions
+    /// to a person.
     async fn answer_requests(&mut self) {
         let asked: Vec<Value> = {
             let mut messages = self.heard.messages.lock().unwrap();
@@ -170,7 +171,7 @@ impl Client {
         }
     }
 
-    /// What a person chooses from now on.
+    /// Sets the person's choice from now on.
     pub fn choose(&self, title: &str) {
         *self.heard.choice.lock().unwrap() = json!({ "title": title });
     }
@@ -210,7 +211,7 @@ impl Client {
         })
     }
 
-    /// The diagnostics of a version of a document, once they come.
+    /// The diagnostics of a version of a document, once they arrive.
     pub async fn diagnostics(&mut self, path: &str, version: i64) -> Vec<Value> {
         let uri = self.uri(path);
         let message = self
@@ -223,7 +224,7 @@ impl Client {
         message["params"]["diagnostics"].as_array().expect("a list").clone()
     }
 
-    /// Hangs up, while others go on; the door must close soon.
+    /// Hangs up while others continue; the door must close soon.
     pub async fn vanish_alone(mut self) {
         self.writing.shutdown().await.expect("a pipe");
         tokio::time::timeout(SOON, self.serving).await.expect("the door closes").expect("no panic");
@@ -236,7 +237,7 @@ impl Client {
         tokio::time::timeout(SOON, self.runtime.shutdown()).await.expect("the servers end");
     }
 
-    /// Says goodbye as the protocol has it.
+    /// Shuts down as the protocol requires.
     pub async fn close(mut self) {
         assert_eq!(self.ask("shutdown", Value::Null).await, Value::Null);
         self.tell("exit", Value::Null).await;

@@ -1,11 +1,12 @@
-//! Documents that are no files of the workspace: the source of a library, and what was never saved.
+//! Documents that are not files of the workspace: the source of a library, and unsaved new
+//! documents.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
-/// `lib` is defined behind a character that has four bytes and two units of UTF-16.
+/// `lib` is defined after a character of four UTF-8 bytes and two UTF-16 units.
 const TEXT: &str = "🦀 def lib\n🦀 lib\n";
 
 async fn seen(client: &mut Client, uri: &str) -> String {
@@ -75,7 +76,7 @@ async fn library_text_of_two_editors_does_not_mix() {
         assert!(first.ends_with(&fingerprint(&text("one"))), "{first}");
         assert!(second.ends_with(&fingerprint(&text("other"))), "{second}");
     }
-    // Who goes away closes what it had.
+    // A client that disconnects closes its documents.
     other.tell("exit", Value::Null).await;
     one.close().await;
     assert_eq!(project.log().violations(), Vec::<String>::new());

@@ -1,4 +1,5 @@
-//! Helix as Debian ships it (`hx`), driven by keys in a terminal of tmux, with `lsp-tools lsp` in the place of a language server.
+//! Helix as Debian ships it (`hx`), driven by keys in a terminal of tmux, with `lsp-tools lsp` as
+//! its language server.
 
 use std::fs;
 use std::path::Path;
@@ -8,10 +9,10 @@ use std::time::{Duration, Instant};
 use super::nvim::working_in;
 use crate::support::{Project, real_servers, wait_until};
 
-/// The upper bound of everything that is expected on the screen, on a slow machine that does many other things as well.
+/// The upper bound for every expected screen, on a slow and busy machine.
 const SOON: Duration = Duration::from_secs(90);
 
-/// Helix on a project, on a screen of its own.
+/// Helix on a project, with its own screen.
 struct Helix<'a> {
     project: &'a Project,
 }
@@ -28,7 +29,7 @@ impl<'a> Helix<'a> {
              [[language]]\nname = \"python\"\nlanguage-servers = [\"lsp-tools\"]\n"
         );
         fs::write(settings.join("languages.toml"), languages).expect("its settings");
-        // Keys that come while Helix opens its own list of completions may be put in the wrong order.
+        // Keys during the opening of Helix's own completion list may be reordered.
         fs::write(settings.join("config.toml"), "[editor]\nauto-completion = false\n").expect("its settings");
         let helix = Self { project };
         let mut command = helix.tmux(&["new-session", "-d", "-x", "150", "-y", "40", "hx", file]);
@@ -52,15 +53,15 @@ impl<'a> Helix<'a> {
         self.tmux(words).output().expect("tmux")
     }
 
-    /// Presses keys, as tmux names them.
+    /// Presses keys, by tmux's names.
     fn press(&self, keys: &[&str]) {
         let mut words = vec!["send-keys"];
         words.extend(keys);
         assert!(self.output(&words).status.success(), "Helix has gone");
     }
 
-    /// Leaves whatever is open. A terminal's escape and the key behind it are one key with Alt if they come together, and nothing
-    /// tells when it has been read alone.
+    /// Leaves any open mode. A terminal reads an escape and the next key as one key with Alt if
+    /// they arrive together, and there is no sign that it was read alone.
     fn escape(&self) {
         self.press(&["Escape"]);
         std::thread::sleep(Duration::from_millis(200));
@@ -76,7 +77,8 @@ impl<'a> Helix<'a> {
         String::from_utf8_lossy(&self.output(&["capture-pane", "-p"]).stdout).into_owned()
     }
 
-    /// Waits until the screen shows `what`, pressing keys again where nothing comes of them: a server may not be up yet.
+    /// Waits until the screen shows `what`, pressing keys again if they had no effect: a server may
+    /// not be ready yet.
     fn until(&self, what: &str, mut press: impl FnMut(&Self)) -> String {
         let end = Instant::now() + SOON;
         loop {
@@ -96,7 +98,7 @@ impl<'a> Helix<'a> {
 
 impl Drop for Helix<'_> {
     fn drop(&mut self) {
-        // Whatever a failed test has left of it.
+        // Remains of a failed test.
         let _gone = self.output(&["kill-server"]);
     }
 }

@@ -1,4 +1,4 @@
-//! Two servers of one file, and one editor that sees one server.
+//! Two servers for one file, and one editor that sees one server.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::client::{Client, able, open};
 use crate::support::{Project, SCRIPTED};
 
-/// A project whose `.scr` files two servers serve: the scripted one, and one called `second` that plays `second`.
+/// A project whose `.scr` files have two servers: the scripted one, and one called `second` that
+/// plays `second`.
 fn with_two(first: &Value, second: &Value, text: &str) -> Project {
     let project = Project::scripted(first, "", [("a.scr", text)]);
     let scenario = project.beside("logs").join("second.json");
@@ -59,7 +60,7 @@ async fn two_servers_answers_are_merged_and_routed_back() {
     let (mut client, _) = Client::start(open(&project), able()).await;
     client.open("a.scr", 5, "def foo WRONG WRONG\n").await;
 
-    // Each server finds the same two mistakes, and says who it is.
+    // Each server finds the same two mistakes, and names itself.
     let found = client.diagnostics("a.scr", 5).await;
     let mut sources: Vec<&str> = found.iter().filter_map(|one| one["source"].as_str()).collect();
     sources.sort_unstable();

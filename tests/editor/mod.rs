@@ -1,5 +1,5 @@
-//! The editor door, as editors use it: a real headless Neovim, Helix in a terminal, and a client of our own that asks for everything an editor can
-//! ask for.
+//! The editor door with real editors: headless Neovim, Helix in a terminal, and a test client that
+//! sends every request of editors.
 
 mod asking;
 mod bad_input;

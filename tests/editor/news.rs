@@ -1,11 +1,12 @@
-//! What servers say without being asked: to people, and of findings that are others now; and to whom an editor's words go.
+//! Unsolicited messages of servers: to people, and about changed findings; and the server that
+//! receives an editor's answer.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::{Project, fingerprint};
 
-/// A server that pushes what a checker finds beside what it answers.
+/// A server that pushes a checker's findings besides its responses.
 const CHECKED: &str = "diagnostics = { source = \"pull\", background-check = { name = \"the checker\", start = \"scripted/check\", \
                        progress-token = \"checker/\" } }";
 
@@ -111,7 +112,7 @@ async fn editor_notification_skips_server_private_to_other_editor() {
         (log.count("initialized") == 2).then_some(())
     });
     other.tell("scripted/note", json!({"from": "other"})).await;
-    // What stands behind it has been heard by the server that both share.
+    // The server that both share has received the preceding message.
     other.ask("workspace/symbol", json!({"query": "disk"})).await;
     assert_eq!(project.log().params("scripted/note"), [json!({"from": "other"})]);
     right.vanish_alone().await;

@@ -1,4 +1,4 @@
-//! Neovim as Debian ships it, with `lsp-tools lsp` in the place of a language server.
+//! Neovim as Debian ships it, with `lsp-tools lsp` as its language server.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Project, real_servers, wait_until};
 
-/// The upper bound of one whole session, on a slow machine that does many other things as well.
+/// The upper bound of one whole session, on a slow and busy machine.
 const LONGEST: Duration = Duration::from_secs(300);
 
 #[test]
@@ -53,14 +53,14 @@ fn neovim_hover_definition_rename_and_unsaved_diagnostics_work() {
     assert_eq!(range["start"]["line"], 6, "{back}");
 }
 
-/// How many processes work in `folder`, as servers do in the root of their project.
+/// The number of processes in `folder`, the current folder of servers for that project.
 pub fn working_in(folder: &Path) -> usize {
     let processes = std::fs::read_dir("/proc").expect("/proc").flatten();
     let folders = processes.filter_map(|process| std::fs::read_link(process.path().join("cwd")).ok());
     folders.filter(|cwd| cwd.starts_with(folder)).count()
 }
 
-/// Runs the script in Neovim and returns what it saw. Nothing is left running.
+/// Runs the script in Neovim and returns its output. No process remains.
 fn drive(project: &Project, servers: &Path) -> Value {
     let out = project.beside("logs").join("seen.json");
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/editor/drive.lua");

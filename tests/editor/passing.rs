@@ -1,11 +1,11 @@
-//! What is passed through: positions in the words of each side, and requests that nobody here knows.
+//! Relayed requests: positions in the encoding of each side, and unknown requests.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::Project;
 
-/// `foo` is defined behind a character that has four bytes and two units of UTF-16.
+/// `foo` is defined after a character of four UTF-8 bytes and two UTF-16 units.
 const TEXT: &str = "🦀 def foo\n🦀 foo WRONG\n";
 
 fn place(value: &Value) -> (u64, u64, u64) {
@@ -21,7 +21,7 @@ async fn column_encodings_of_server_and_editor_are_converted() {
         let at = |[line, character]: [u32; 2]| json!({"line": line, "character": character});
         json!({"start": at(start), "end": at(end)})
     };
-    // What the server says, it says in bytes: `foo` in line 1 is at 5..8.
+    // The server counts bytes: `foo` in line 1 is at 5..8.
     let scenario = json!({
         "encoding": "utf-8",
         "answers": {

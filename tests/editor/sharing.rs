@@ -1,4 +1,4 @@
-//! An editor's unsaved text: its own, unless it is shared.
+//! An editor's unsaved text, private unless it is shared.
 
 use lsp_tools::{Position, Target};
 use serde_json::{Value, json};

@@ -1,15 +1,15 @@
-//! Where a server is missing, the text answers, and it is said that it does.
+//! Answers from text search if a server is missing, marked as such.
 
 use serde_json::{Value, json};
 
 use super::client::{Client, able, open};
 use crate::support::Project;
 
-/// The crab is two units of UTF-16.
+/// The crab is two UTF-16 units.
 const TEXT: &str = "CRAB = '🦀'; from lib import greet\n\n\ndef main():\n    s = '🦀'; greet('x')\n";
 const LIB: &str = "def greet(name):\n    \"\"\"Greet somebody.\"\"\"\n    return name\n";
 
-/// A project of Python without any server for it.
+/// A Python project without a server for it.
 fn bare() -> Project {
     let project = Project::new([("app.py", "nothing\n"), ("lib.py", LIB)]);
     std::fs::write(
@@ -70,7 +70,7 @@ async fn missing_server_text_search_answers_and_says_so() {
         "{symbols}"
     );
 
-    // What only a server knows is not made up.
+    // Information that only a server has is not invented.
     assert_eq!(client.ask("textDocument/completion", client.at("app.py", 4, 16)).await, Value::Null);
     let mut rename = client.at("app.py", 4, 16);
     rename["newName"] = "hail".into();
@@ -80,7 +80,7 @@ async fn missing_server_text_search_answers_and_says_so() {
         let says = |one: &Value| {
             one["message"]
                 .as_str()
-                .is_some_and(|text| text.contains(method) && text.contains("from the text alone"))
+                .is_some_and(|text| text.contains(method) && text.contains("from text search only"))
         };
         assert!(told.iter().any(says), "{method}: {told:?}");
     }

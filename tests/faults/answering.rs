@@ -1,4 +1,4 @@
-//! Servers that are silent, slow, or have to be asked again.
+//! Servers that are silent, slow, or need repeated requests.
 
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ async fn doctor_ends_at_its_deadline_and_names_servers_that_it_did_not_reach() {
     assert!(took < SOON / 2, "{took:?}");
     let [server] = &found.servers[..] else { panic!("{found:?}") };
     let finding = &server.findings.last().expect("a finding").message;
-    assert!(finding.starts_with("not looked at within 2 s"), "{finding}");
+    assert!(finding.starts_with("not checked within 2 s"), "{finding}");
     assert!(!found.well && server.found.is_some() && server.probe.is_none(), "{found:?}");
     play.end().await;
 }
@@ -79,7 +79,7 @@ async fn delayed_answer_within_deadline_is_returned() {
     play.end().await;
 }
 
-/// What stood at a place may stand elsewhere in the text that the answer is about.
+/// A position may have moved in the text that the answer is about.
 #[tokio::test(flavor = "multi_thread")]
 async fn name_that_moves_while_the_server_answers_is_asked_about_where_it_is_now() {
     let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 1500}}}));

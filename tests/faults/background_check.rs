@@ -1,4 +1,5 @@
-//! Checkers that a server runs beside what it answers: "nothing wrong" of a text that the checker has not seen is not an answer.
+//! Checkers that a server runs in the background: "nothing wrong" about a text that the checker has
+//! not seen is not an answer.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,7 @@ use crate::support::Project;
 
 const TABLE: &str = "diagnostics = { source = \"pull\", background-check = { name = \"the checker\", start = \"scripted/check\", \
                      progress-token = \"checker/\", off-by = \"scripted.check\" } }";
-/// How long a run of the checker takes, in milliseconds: longer than any answer.
+/// The time of a checker's run, in milliseconds: longer than any answer.
 const RUN_MS: u64 = 700;
 
 fn progress(kind: &str) -> Value {
@@ -23,7 +24,7 @@ fn always(delay_ms: u64, action: Value) -> Value {
     json!({"at": "scripted/check", "times": 0, "delay_ms": delay_ms, "do": action})
 }
 
-/// What the checker finds in `a.scr`, told under the version of the text `version`.
+/// The checker's finding in `a.scr`, published for the text version `version`.
 fn found_in_a(project: &Project, version: Option<i32>) -> Value {
     let at = |character: u32| json!({"line": 0, "character": character});
     let found = json!({"range": {"start": at(0), "end": at(3)}, "severity": 1, "message": "checked"});
@@ -34,7 +35,8 @@ fn found_in_a(project: &Project, version: Option<i32>) -> Value {
     }})
 }
 
-/// A project whose checker finds one thing in `a.scr`, in each run, and tells it under the version of the text `version`.
+/// A project whose checker finds one error in `a.scr`, in each run, and publishes it for the text
+/// version `version`.
 fn project(version: Option<i32>, begins: bool) -> Project {
     let project = Project::scripted(&json!({}), TABLE, [("a.scr", "def foo\n"), ("b.scr", "def bar\n")]);
     let push = found_in_a(&project, version);
@@ -63,7 +65,7 @@ async fn background_check_of_present_text_is_awaited_and_run_once_per_change() {
         assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 2), "round {round}");
         assert_eq!(runs(&play), 1 + round);
     }
-    // A file that nobody has open concerns the others.
+    // A file that no client has open concerns the others.
     play.project.write("c.scr", "def new\n");
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 2));
     assert_eq!(runs(&play), 5);
@@ -145,7 +147,7 @@ async fn unsaved_text_is_partial_since_the_background_check_reads_the_disk() {
     play.end().await;
 }
 
-/// A check that is cancelled ends as one that is over does; the next begins a moment later.
+/// A cancelled check ends like a finished one; the next begins a moment later.
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over() {
     let project = project(None, true);
@@ -167,7 +169,7 @@ async fn background_check_that_was_cancelled_is_not_taken_for_one_that_is_over()
 #[tokio::test(flavor = "multi_thread")]
 async fn background_check_keeps_no_other_question_waiting() {
     let play = Play::open(&project(None, true), None);
-    // Whoever shows a text of their own has the server to themselves while they ask.
+    // A client with unsaved text has the server exclusively during its question.
     let unsaved = stage::client(&play, &[("b.scr", "def unsaved\n")]);
     let checks = async {
         let begun = Instant::now();

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::play::{Play, SOON, TEXT, failure, in_time, timed};
 use crate::support::{count_processes, fingerprint, wait_until};
 
-/// Points at which a first question meets the crash.
+/// The points at which a first question meets the crash.
 const POINTS: [&str; 6] =
     ["initialize", "initialized", "did_open", "first_request", "mid_reply", "did_change"];
 
@@ -56,11 +56,12 @@ async fn server_crashing_always_is_reported_with_status_and_stderr() {
             assert!(detail.contains("out of cheese | redo from start"), "{at} {question}: {detail}");
             assert!(took < Duration::from_secs(40), "{at} {question}: {took:?}");
         }
-        // Asked again at once, it is not started again at once. Where the machine is so busy that the pause was over by
-        // then, the next one is twice as long, and the fifth is three minutes.
+        // An immediate second question does not restart it immediately. If the machine is so busy
+        // that the pause is over by then, the next one is twice as long, and the fifth is three
+        // minutes.
         for asked in 1.. {
             let (_, detail) = failure(in_time(play.hover("a.scr")).await);
-            if detail.contains("tried again in") {
+            if detail.contains("next attempt in") {
                 break;
             }
             assert!(asked < 4, "{at}: {detail}");
@@ -89,7 +90,7 @@ async fn killed_server_is_restarted_and_documents_are_reopened() {
     play.end().await;
 }
 
-/// Kills the server and waits until it is gone; nobody asks it anything meanwhile.
+/// Kills the server and waits until it is gone, without asking it.
 fn kill_unnoticed(play: &Play) {
     let pid = play.log().events("start").last().expect("a start")["pid"].as_i64().expect("a pid");
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).expect("a pid")).expect("a pid");
@@ -97,7 +98,7 @@ fn kill_unnoticed(play: &Play) {
     wait_until("the supervisor is gone too", SOON, || count_processes(&play.project.marker()) == 0);
 }
 
-/// The first answer of a server: the second crash costs a pause, in which the text answers.
+/// The first answer of a server: the second crash causes a pause, during which the text answers.
 async fn served(play: &Play) -> Answer<HoverOutput> {
     loop {
         let answer = play.hover("a.scr").await.expect("a hover");
@@ -136,7 +137,8 @@ async fn idle_server_crash_is_noted_by_diagnostics() {
     let play = Play::new(&json!({"stderr": ["mene", "tekel"]}));
     in_time(play.check("a.scr")).await.expect("a check");
     kill_unnoticed(&play);
-    // Until the end of its output is read, what it found in this very text is known, and nothing has to be asked.
+    // Until the end of its output is read, its findings in this very text are known, and no request
+    // is needed.
     let answer = in_time(async {
         loop {
             let answer = play.check("a.scr").await.expect("a check");
@@ -221,7 +223,7 @@ async fn in_flight_requests_are_answered_when_server_dies() {
         tokio::join!(hovers, crash)
     };
     let (hovers, definition) = in_time(both).await;
-    // The definition kills each server it is asked of, and the hovers never have an answer.
+    // The definition kills each server that is asked, and the hovers never have an answer.
     assert_eq!(failure(definition).0, ServerState::Crashed);
     for hover in hovers {
         let (_, detail) = failure(hover);

@@ -1,4 +1,5 @@
-//! Diagnostics in every way servers have of giving them: never those of an older text, and silence is not cleanness.
+//! Diagnostics in every way of delivery: never those of an older text, and silence does not mean
+//! clean.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use super::play::{Play, SOON, TEXT, in_time, timed};
 use crate::support::Project;
 
-/// Each way of giving diagnostics: the scenario's `diagnostics`, and what the catalogue says of it.
+/// Each way of delivery: the scenario's `diagnostics`, and its settings in the catalogue.
 fn modes() -> Vec<(&'static str, Value, &'static str)> {
     vec![
         ("versioned", json!({}), ""),
@@ -107,7 +108,7 @@ async fn silent_server_verdict_is_no_data_and_never_clean() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn diagnostics_of_unsent_version_are_not_believed() {
-    // Older than the text: never for it. Newer: for a text that nobody has.
+    // Older than the text: never for it. Newer: for a text that no client has.
     for offset in [-1, 5] {
         let scenario = json!({"diagnostics": {"version_offset": offset}});
         let play = Play::open(
@@ -134,14 +135,14 @@ async fn save_only_server_unknown_as_such_is_not_called_clean() {
     play.end().await;
 }
 
-/// What a server says of one text, in order, each after so many milliseconds.
+/// A server's messages about one text, in order, each after this many milliseconds.
 enum Say {
     State(&'static str),
-    /// As many findings.
+    /// The number of findings.
     Push(usize),
 }
 
-/// Plays what clangd does on a busy machine, and gives the number of findings taken.
+/// Imitates clangd on a busy machine, and returns the number of accepted findings.
 async fn taken_of(said: &[(u64, Say)], answer_ms: u64) -> (Verdict, usize) {
     let table = "diagnostics = {source = \"versioned-push\", idle = {method = \"x/status\", field = \"state\", \
                  value = \"idle\", work = \"parsing\"}}";
@@ -180,7 +181,7 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
         (0, State("parsing")),
         (0, Push(1)),
         (0, State("idle")),
-        // What was begun comes before any answer.
+        // The begin notification comes before any answer.
         (250, Push(2)),
         (260, State("idle")),
     ];
@@ -196,7 +197,8 @@ async fn server_idle_status_between_two_pushes_is_not_final() {
     assert_eq!(taken_of(&late, 0).await, (Verdict::Complete, 2), "not begun yet when it said so");
 }
 
-/// What pylsp does in some Pythons: pyflakes fails within it, and calls that an error of the text.
+/// pylsp with some Pythons: pyflakes fails within it, and pylsp reports that as an error of the
+/// text.
 #[tokio::test(flavor = "multi_thread")]
 async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked_again() {
     let table = "diagnostics = {source = \"versioned-push\", failed-checks = [{source = \"flakes\", matches = \"^cannot read\"}]}";
@@ -219,7 +221,7 @@ async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked
     assert_eq!(messages, ["wrong"]);
     play.end().await;
 
-    // One that fails whatever it is given.
+    // A checker that fails for any text.
     let scenario = json!({"diagnostics": {"items": [failure, finding]}});
     let play = Play::with(&scenario, table, [("a.scr", "def foo\n")]);
     let answer = in_time(play.check("a.scr")).await.expect("a check");
@@ -228,7 +230,8 @@ async fn finding_that_says_that_a_checker_failed_is_not_told_and_text_is_checked
     play.end().await;
 }
 
-/// Each file has the deadline to itself: a server that works through its files one after the other is not silent.
+/// Each file has its own deadline: a server that checks its files one after the other is not
+/// silent.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn check_of_many_files_gives_each_file_its_own_deadline() {

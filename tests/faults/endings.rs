@@ -1,4 +1,4 @@
-//! Servers that do not want to end, and what they leave behind.
+//! Servers that do not end on request, and the processes they leave behind.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn server_child_processes_are_gone_after_shutdown() {
         let child = json!({"marker": marker.as_str(), "ignores_sigterm": true, "setsid": setsid, "holds_stdout": true});
         let play = Play::new(&json!({"fork_child": child, "exit": exit}));
         play.seen("a.scr").await;
-        // It has its marker once it runs a program of its own.
+        // It has its marker once it runs its own program.
         wait_until("the child lives", SOON, || marker.living() == 1);
         in_time(play.runtime.shutdown()).await;
         assert_eq!((marker.living(), count_processes(&play.project.marker())), (0, 0), "{setsid} {exit}");

@@ -1,4 +1,4 @@
-//! Files that others change: no answer is about a text that is not there any more.
+//! Files that other programs change: no answer is about outdated text.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use super::play::{Play, SOON, in_time};
 use crate::support::fingerprint;
 
-/// The ways in which others write.
+/// The ways of writing by other programs.
 const WAYS: [Way; 4] = [Way::InPlace, Way::Rename, Way::SameSize, Way::Shell];
 
 #[derive(Debug, Clone, Copy)]
 enum Way {
     /// Truncated and written.
     InPlace,
-    /// Written beside and renamed over.
+    /// Written to another file and renamed over it.
     Rename,
-    /// Written over without changing size, and with the time of the last change put back.
+    /// Overwritten with the same size, and with the old modification time restored.
     SameSize,
     /// By another process.
     Shell,
@@ -83,7 +83,7 @@ fn watching() -> Value {
     json!({"rules": [{"at": "textDocument/didOpen", "do": {"request": request}}]})
 }
 
-/// Event types the server got for the file, in order.
+/// The event types that the server received for the file, in order.
 fn events(play: &Play, ending: &str) -> Vec<u64> {
     let params = play.log().params("workspace/didChangeWatchedFiles");
     let changes = params.iter().flat_map(|params| params["changes"].as_array().cloned().unwrap_or_default());

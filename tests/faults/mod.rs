@@ -1,7 +1,8 @@
-//! Language servers that misbehave, through the library as an embedder uses it: whatever a server does, an answer comes in
-//! bounded time, is about the text that is on disk, and says how far to rely on it.
+//! Language servers that misbehave, through the library as an embedder uses it: for any behaviour,
+//! an answer comes in bounded time, is about the text on disk, and states its reliability.
 //!
-//! The server is the scripted one; what it does is in each test's scenario, what it got is in its log.
+//! The server is the scripted one; each test's scenario sets its behaviour, and its log has the
+//! messages that it received.
 
 mod answering;
 mod background_check;

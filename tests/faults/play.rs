@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::support::{Project, ServerLog, TestWorkspace, fingerprint};
 
-/// The upper bound of everything that is expected soon, on a slow machine that does many other things as well.
+/// The upper bound for every expected event, on a slow and busy machine.
 pub const SOON: Duration = Duration::from_secs(60);
-/// What most tests write: `foo` is defined on line 0 and used on line 1.
+/// The text in most tests: `foo` is defined on line 0 and used on line 1.
 pub const TEXT: &str = "def foo\nfoo bar\n";
 
-/// A workspace whose `.scr` files the scripted server serves. The server is ended with it.
+/// A workspace with the scripted server for `.scr` files. The server ends with it.
 pub struct Play(TestWorkspace);
 
 impl Deref for Play {
@@ -42,12 +42,12 @@ impl Play {
         Self::open(&Project::scripted(scenario, table, files), None)
     }
 
-    /// With `timeout` in the place of the deadlines of the settings.
+    /// With `timeout` instead of the deadlines of the settings.
     pub fn limited(scenario: &Value, timeout: Duration) -> Self {
         Self::open(&Project::scripted(scenario, "", [("a.scr", TEXT)]), Some(timeout))
     }
 
-    /// On a project that is there.
+    /// On an existing project.
     pub fn open(project: &Project, timeout: Option<Duration>) -> Self {
         Self(project.opening().timeout(timeout).open())
     }
@@ -61,7 +61,7 @@ impl Play {
         self.runtime.hover(at(path, 0, 0)).await
     }
 
-    /// What the server said of the text it has: `v3 len=12 hash=…` without the name.
+    /// The server's statement about its text: `v3 len=12 hash=…` without the name.
     pub async fn seen(&self, path: &str) -> String {
         let answer = in_time(self.hover(path)).await.expect("a hover");
         answer.output.contents.split_once(' ').map(|(_, seen)| seen.to_owned()).unwrap_or_default()
@@ -75,7 +75,7 @@ impl Play {
         self.runtime.references(at(path, 0, 4), 100).await
     }
 
-    /// Verdict and number of findings.
+    /// The verdict and the number of findings.
     pub async fn findings(&self, path: &str) -> (Verdict, usize) {
         let answer = in_time(self.check(path)).await.expect("a check");
         // Shown where the test fails.
@@ -83,7 +83,7 @@ impl Play {
         (answer.verdict, answer.output.count)
     }
 
-    /// Hover and check agree with the text on disk: returns what is wrong, if something is.
+    /// Compares hover and check with the text on disk: returns the difference, if any.
     pub async fn stale(&self, path: &str) -> Option<String> {
         let text = self.project.read(path);
         let wrong = text.split_whitespace().filter(|word| *word == "WRONG").count();
@@ -96,7 +96,7 @@ impl Play {
             .then(|| format!("the server has {seen}, on disk is {}", fingerprint(&text)))
     }
 
-    /// Ends the servers; the protocol must have been kept.
+    /// Ends the servers; the protocol must have been followed.
     pub async fn end(self) {
         in_time(self.runtime.shutdown()).await;
         assert_eq!(self.log().violations(), Vec::<String>::new());
@@ -108,18 +108,18 @@ pub fn at(path: &str, line: u32, character: u32) -> Target {
     Target::Position { path: path.into(), position: Position::new(line, character) }
 }
 
-/// Waits for `future`, which must be done soon.
+/// Waits for `future`, which must complete soon.
 pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(SOON, future).await.expect("an end within bounds")
 }
 
-/// Waits for `future` and tells how long it took.
+/// Waits for `future` and returns the time it took.
 pub async fn timed<T>(future: impl Future<Output = T>) -> (T, Duration) {
     let begun = Instant::now();
     (in_time(future).await, begun.elapsed())
 }
 
-/// What became of the server where none answered: said in a refusal, or beside an answer from the text.
+/// The server's state without an answer of it: from a refusal, or beside an answer from the text.
 pub fn failure<T: std::fmt::Debug>(answer: Result<Answer<T>, ToolError>) -> (ServerState, String) {
     match answer {
         Ok(answer) => {

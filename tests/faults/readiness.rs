@@ -1,4 +1,5 @@
-//! Servers that index first: what they say before is partial, what depends on the whole project waits.
+//! Servers that index first: earlier answers are partial, and questions about the whole project
+//! wait.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use super::play::{Play, SOON, TEXT, at, in_time, timed};
 use crate::support::Project;
 
 const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];
-/// How often `foo` occurs in [`FILES`].
+/// The number of occurrences of `foo` in [`FILES`].
 const ALL: usize = 6;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -82,11 +83,12 @@ async fn empty_answer_while_indexing_is_retried_when_idle() {
     play.end().await;
 }
 
-/// What servers say at their start that is not so. Where there is a sign, the answer is whole; where there is none, it is not called so.
+/// Wrong answers of servers at their start. If there is a sign of readiness, the answer is
+/// complete; otherwise it is not called so.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn answer_at_start_is_whole_or_not_called_complete_however_a_server_lies() {
-    // Half of the places leave out whole files, as an index does that is not done.
+    // Half of the places omit whole files, like an incomplete index.
     let files =
         [("a.scr", TEXT), ("b.scr", "foo\n"), ("c.scr", "foo\n"), ("d.scr", "foo\n"), ("e.scr", "foo\n")];
     let nothing = json!({"textDocument/references": {"while_indexing": []}});

@@ -1,4 +1,5 @@
-//! One server for all who ask, the right root for each file, and no server longer than it is of use.
+//! One server for all callers, the right root for each file, and no server that is no longer
+//! useful.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -30,7 +31,7 @@ async fn concurrent_requests_are_sent_in_parallel() {
     for answer in in_time(all).await {
         assert_eq!(answer.expect("a hover").verdict, Verdict::Complete);
     }
-    // One after the other they would have taken longer than the bound above; that they overlap is in the log.
+    // In sequence they would have exceeded the bound above; the log shows that they overlap.
     let lines = play.log().lines();
     let got = lines.iter().rposition(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
     let first = lines.iter().find(|line| line["got"]["method"] == "textDocument/hover").expect("a hover");
@@ -128,8 +129,8 @@ async fn idle_server_is_stopped_and_restarted_on_request() {
     play.end().await;
 }
 
-/// A project on a budget of 64 MiB, each server of which has a child that holds 100 MB: what a server's children hold counts
-/// as well.
+/// A project with a budget of 64 MiB, each server of which has a child with 100 MB of memory:
+/// children count as well.
 fn large_servers<'a>(table: &str, files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Project {
     let project = Project::scripted(&json!({}), table, files);
     settings(&project, "[servers]\nmemory-budget-mb = 64\nidle-stop-s = 20\n");
@@ -137,7 +138,7 @@ fn large_servers<'a>(table: &str, files: impl IntoIterator<Item = (&'a str, &'a 
     project
 }
 
-/// Asks until an answer tells of the memory that servers use; it is told once.
+/// Asks until an answer mentions the servers' memory; it does so once.
 async fn told_of_memory(play: &Play, path: &str) -> String {
     let asked = async {
         loop {
@@ -228,7 +229,7 @@ async fn untrusted_server_state_is_disabled_not_crashed() {
     play.end().await;
 }
 
-/// A project with a virtual environment, whose server asks for the section `python`.
+/// A project with a virtual environment, whose server requests the section `python`.
 fn python_project() -> Project {
     let scenario = json!({"configuration": {"sections": ["python"]}});
     let table = "python-environment = true\npython-path-setting = \"python.pythonPath\"";

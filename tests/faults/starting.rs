@@ -1,4 +1,5 @@
-//! Questions that come too early: what whoever asks is told, and that the next question does not begin the wait anew.
+//! Questions before the server is ready: their answers, and the next question, which does not
+//! restart the wait.
 
 use std::time::Duration;
 
@@ -9,12 +10,12 @@ use serde_json::json;
 use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};
 
 const FILES: [(&str, &str); 2] = [("a.scr", TEXT), ("b.scr", "foo foo foo foo\n")];
-/// How often `foo` occurs in [`FILES`].
+/// The number of occurrences of `foo` in [`FILES`].
 const ALL: usize = 6;
-/// The server says when it has read the project; until then even hovers are not to be relied on.
+/// The server reports when it has read the project; until then even hovers are unreliable.
 const QUIESCENT: &str = "readiness = {server-status = true}";
 
-/// The runtime for someone who waits so long.
+/// The runtime for a caller with this timeout.
 fn patient(play: &Play, timeout: Duration, patience: RetryAdvice) -> Runtime {
     play.runtime.for_client(Client { timeout: Some(timeout), patience, ..Client::default() })
 }
@@ -37,7 +38,7 @@ async fn server_start_outliving_request_is_joined_by_next_one() {
         assert_eq!(answer.verdict, Verdict::Hints);
         assert_eq!(answer.server_status.state, ServerState::Starting);
         let hint = answer.server_status.hint.clone().unwrap_or_default();
-        assert!(hint.ends_with("ask again, or wait longer with --timeout 60"), "{hint}");
+        assert!(hint.ends_with("try again, or wait longer with --timeout 60"), "{hint}");
         times.push(so_far(answer.server_status.detail.as_deref().unwrap_or_default()));
     }
     assert!(times[0] >= 1 && times[1] >= 3, "the time counts from the start: {times:?}");
@@ -48,7 +49,7 @@ async fn server_start_outliving_request_is_joined_by_next_one() {
     play.end().await;
 }
 
-/// What is too slow for the limit of a start is not ended and begun anew for ever.
+/// A start that exceeds its limit is not ended and repeated endlessly.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn server_start_past_limit_gets_longer_limit_next_time() {
@@ -86,7 +87,7 @@ async fn indexing_outliving_request_is_joined_by_next_one() {
         let detail = answer.server_status.detail.unwrap_or_default();
         assert!(detail.starts_with("scripted is indexing: ") && detail.contains("/11 ("), "{detail}");
         let hint = answer.server_status.hint.unwrap_or_default();
-        assert!(hint.ends_with("ask again in some seconds"), "{hint}");
+        assert!(hint.ends_with("try again in some seconds"), "{hint}");
         times.push(so_far(&detail));
     }
     assert!(times[1] > times[0], "the time counts from the start: {times:?}");
@@ -96,7 +97,7 @@ async fn indexing_outliving_request_is_joined_by_next_one() {
     play.end().await;
 }
 
-/// A server that takes its time for an answer would not have it ready if it were asked only when the time is nearly up.
+/// A slow server would not finish its answer if it were asked only shortly before the deadline.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn answer_given_while_indexing_is_preferred_to_text_search() {
@@ -123,7 +124,7 @@ async fn answer_given_while_indexing_is_preferred_to_text_search() {
     play.end().await;
 }
 
-/// A question keeps some servers from reading on, so none is put while there is time.
+/// A question keeps some servers from reading, so none is sent while there is time.
 #[tokio::test(flavor = "multi_thread")]
 async fn references_during_indexing_are_asked_once_when_idle() {
     let play = Play::with(&json!({"index": {"ms": 1_500, "server_status": true}}), QUIESCENT, FILES);

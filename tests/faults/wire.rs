@@ -1,4 +1,4 @@
-//! What stands on the wire is wrong: frames, ids, sizes, types.
+//! Wrong bytes on the wire: frames, ids, sizes, types.
 
 use std::time::Duration;
 
@@ -86,9 +86,9 @@ async fn malformed_replies_end_in_answer_or_timeout() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn oversized_message_ends_session_but_not_runtime() {
-    // Announced and begun, or sent whole.
+    // Announced and begun, or sent completely.
     for action in [json!({"frame": "length_huge"}), json!({"huge": {"bytes": 65 << 20}})] {
-        // So much takes its time to be sent and read, twice, on a machine that does other things as well.
+        // This size takes time to send and read, twice, on a busy machine.
         let play = Play::limited(&before_hover(action.clone()), SOON * 4);
         let answer = tokio::time::timeout(SOON * 4, play.hover("a.scr")).await.expect("an end");
         let (state, detail) = failure(answer);
@@ -186,7 +186,7 @@ async fn malformed_diagnostic_does_not_drop_the_others() {
         let play = Play::new(&scenario);
         let answer = in_time(play.check("a.scr")).await.expect("a check");
         assert!(
-            answer.notes.iter().any(|note| note.contains("diagnostics that cannot be understood")),
+            answer.notes.iter().any(|note| note.contains("diagnostics that cannot be decoded")),
             "{answer:?}"
         );
         let good =

@@ -39,7 +39,7 @@ async fn glob_finds_files_below_the_workspace_only() {
     assert_eq!((&first["matches"], &first["has_more"]), (&json!(["a.rs"]), &json!(true)));
     let none = bench.ok("glob", json!({"pattern": "*.ts"})).await;
     assert_eq!(none["matches"], json!([]));
-    assert!(notes(&none, "`**/*.ts` looks in all below it"));
+    assert!(notes(&none, "`**/*.ts` searches all below it"));
     let later = fs::File::options().write(true).open(bench.project.path("src/b.rs")).unwrap();
     later.set_modified(std::time::SystemTime::now() + Duration::from_secs(60)).unwrap();
     let newest = bench.ok("glob", json!({"pattern": "**/*.rs", "sort": "newest"})).await;
@@ -97,7 +97,7 @@ async fn grep_says_what_it_could_not_search() {
     let found = bench.ok("grep", json!({"pattern": "needle"})).await;
     assert_eq!(found["count"], 1, "{found}");
     assert!(notes(&found, "in which the pattern matches or may match: 1"), "{found}");
-    assert!(notes(&found, "`late` was searched up to byte 80007"), "{found}");
+    assert!(notes(&found, "`late` was searched only up to byte 80007"), "{found}");
     let found = bench.ok("grep", json!({"pattern": "(x{1,1000}){10}z"})).await;
     assert!(notes(&found, "too slow for their length: 1;"), "{found}");
     let found = bench.ok("glob", json!({"pattern": "**/.none*"})).await;
@@ -138,7 +138,7 @@ async fn grep_invalid_arguments_are_refused_with_reason() {
     }
 }
 
-/// Row 17: what looks like an option of another program is a pattern.
+/// Row 17: an argument that looks like an option of another program is a pattern.
 #[tokio::test(flavor = "multi_thread")]
 async fn grep_pattern_is_never_parsed_as_option() {
     let bench =
@@ -150,7 +150,7 @@ async fn grep_pattern_is_never_parsed_as_option() {
     assert!(!bench.project.path("PWNED").exists());
 }
 
-/// Row 33: patterns that blow up are refused or answered in linear time.
+/// Row 33: patterns with exponential cost are refused or answered in linear time.
 #[tokio::test(flavor = "multi_thread")]
 async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     let text = "a".repeat(100_000);
@@ -161,11 +161,12 @@ async fn pattern_bombs_are_refused_or_answered_in_bounded_time() {
     assert!(sentence.contains("too large"), "{sentence}");
     assert_eq!(bench.ok("grep", json!({"pattern": "(a*)*b"})).await["count"], 0);
     bench.ok("glob", json!({"pattern": "**/**/**/**/**/*"})).await;
-    // An unoptimised build on a busy machine; what is not linear would take years.
+    // An unoptimised build on a busy machine; a non-linear search would take years.
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-/// Row 34: loops of links, deep directories and odd names. What is deeper than paths may be is told, not walked.
+/// Row 34: loops of links, deep directories and odd names. Directories deeper than the limit are
+/// reported, not walked.
 #[tokio::test(flavor = "multi_thread")]
 async fn symlink_loops_and_deep_trees_are_walked_once() {
     let bench = open_files([("d/a.rs", "x\n")]);
@@ -182,7 +183,7 @@ async fn symlink_loops_and_deep_trees_are_walked_once() {
     let found = bench.ok("glob", json!({"pattern": "**/*.rs"})).await;
     let matches = found["matches"].as_array().unwrap();
     assert_eq!(json!(matches), json!(["d/a.rs", "new\\nline.rs"]));
-    assert_eq!(found["notes"], json!(["folders that lie 256 levels deep were not looked into"]));
+    assert_eq!(found["notes"], json!(["folders at a depth of 256 were not searched"]));
     let found = bench.ok("grep", json!({"pattern": "x"})).await;
     assert_eq!(found["count"], 2);
     assert!(found["notes"][0].as_str().unwrap().contains("256 levels"), "{found}");

@@ -1,4 +1,4 @@
-//! What `grep` says of a name where a language server runs.
+//! The marks of `grep` on names with a running language server.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::support::Project;
 const FILES: [(&str, &str); 3] =
     [("a.scr", "def foo\nfoo bar\nsay foo\nfoobar\n"), ("b.scr", "bar other\n"), ("c.txt", "foo\n")];
 
-/// Uses of `foo`, as the server shall tell them: not the one that is said, and one under another name.
+/// Uses of `foo` for the server's answer: not the literal ones, and one with another name.
 fn uses() -> Value {
     let place = |file: &str, line: u32, character: u32| {
         let end = character + 3;
@@ -67,6 +67,6 @@ async fn grep_with_silent_server_keeps_every_hit() {
     let found = bench.ok("grep", json!({"pattern": "foo"})).await;
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert_eq!(found["count"], 5);
-    assert!(notes(&found, "did not get to all matches"), "{found}");
+    assert!(notes(&found, "did not check all matches"), "{found}");
     bench.runtime.shutdown().await;
 }

@@ -25,7 +25,7 @@ async fn read_symbol_gives_its_whole_definition_and_refuses_what_is_ambiguous() 
     let (code, _) = bench.failure("read", json!({"path": "a.py", "symbol": "h"})).await;
     assert_eq!(code, "not_found");
     let (code, error) = bench.failure("read", json!({"path": "a.py", "symbol": "g", "offset": 3})).await;
-    assert!(code == "invalid_args" && error.contains("neither `offset` nor `limit`"), "{error}");
+    assert!(code == "invalid_args" && error.contains("omit `offset` and `limit`"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -70,7 +70,7 @@ async fn read_keeps_bytes_and_truncates_long_lines() {
     let answer = bench.ok("read", json!({"path": "wide.txt", "limit": 200})).await;
     let end = answer["end_line"].as_u64().unwrap();
     assert!((10..16).contains(&end) && answer["has_more"] == json!(true), "{end}");
-    assert!(notes(&answer, &format!("go on with offset {}", end + 1)), "{answer}");
+    assert!(notes(&answer, &format!("continue with offset {}", end + 1)), "{answer}");
     let empty = bench.ok("read", json!({"path": "empty"})).await;
     assert_eq!((&empty["content"], &empty["total_lines"]), (&json!(""), &json!(0)));
 }
@@ -101,7 +101,7 @@ async fn read_outlines_code_and_identifies_non_text_files() {
     assert_eq!((&pdf["code"], &pdf["hint"]), (&json!("not_text"), &json!("it is a PDF document")));
 }
 
-/// Row 38: text that a reader does not see is told, and kept.
+/// Row 38: invisible text is reported, and kept.
 #[tokio::test(flavor = "multi_thread")]
 async fn read_flags_invisible_unicode() {
     let text = "ok\na\u{e0041}b\u{202e}c\n";

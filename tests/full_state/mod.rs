@@ -1,4 +1,5 @@
-//! A full disk below the folders of our own: what was kept stays as it was, what is asked is answered, and what cannot be kept says so.
+//! A full disk below our own folders: stored data stays unchanged, questions are answered, and
+//! failed writes are reported.
 
 mod sweep;
 
@@ -8,8 +9,9 @@ use serde_json::{Value, json};
 
 use crate::support::Project;
 
-/// Mounts a small file system over each of the folders, seen by the command alone, copies in what was there, and fills the rest. Runs
-/// `$@`, makes room, and puts what is there then in place of what was there before.
+/// Mounts a small file system over each of the folders, visible to the command only, copies the
+/// contents in, and fills the rest. Runs `$@`, frees space, and replaces the old contents by the
+/// current ones.
 const FULL: &str = r#"
 set -eu
 for folder in $FOLDERS; do
@@ -61,7 +63,7 @@ fn answer(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
-/// Asserts that it failed, and says that there is no space.
+/// Asserts that it failed with a message about disk space.
 fn no_space(output: &Output, what: &str) {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(!said.contains("fault in lsp-tools"), "{what}: {said}");
@@ -109,7 +111,7 @@ fn state_disk_full_kept_data_survives_and_writes_report_no_space() {
     project.write(".lsp-tools/lsp-tools.toml", "");
     assert!(alone(&project, &["trust", "--revoke"]).status.success());
 
-    // What only reads needs no room; that the record of calls is not whole is for the log.
+    // Commands that only read need no space; the log mentions the incomplete audit record.
     let read = on_a_full_disk(&project, &["tools", "call", "read", r#"{"path": "a.py"}"#]);
     assert_eq!(answer(&read)["content"], "def one(): pass\n", "{read:?}");
     let hover = on_a_full_disk(&project, &["hover", "a.py:one", "--format", "json"]);

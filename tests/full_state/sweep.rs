@@ -1,5 +1,6 @@
-//! Every call of the system that changes our stores, failing one after the other: what a store has afterwards is the old or the new, and the
-//! command says which. Some minutes; needs strace, and waits to be asked for.
+//! Every system call that changes our stores, failing one after the other: afterwards a store has
+//! the old or the new content, and the command reports which. Takes some minutes; needs strace, and
+//! runs only on request.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,21 +12,22 @@ use serde_json::{Value, json};
 use super::answer;
 use crate::support::{Project, copy_folder};
 
-/// The calls that change or settle names and contents.
+/// The system calls that change or sync names and contents.
 const CALLS: [&str; 9] =
     ["openat", "write", "fsync", "fdatasync", "rename", "mkdir", "unlink", "fchmod", "ftruncate"];
 const FAULTS: [&str; 3] = ["error=EIO", "error=ENOSPC", "signal=KILL"];
-/// More calls than these none of the commands makes before its store is written.
+/// The maximum number of these calls before a command writes its store.
 const MOST: u64 = 200;
 
-/// What is swept: a command that changes a store, and how the store is read afterwards.
+/// The subject of a sweep: a command that changes a store, and the way to read the store
+/// afterwards.
 struct Store {
     name: &'static str,
-    /// Puts the old content there.
+    /// Writes the old content.
     old: fn(&Project),
     /// Changes it.
     change: &'static [&'static str],
-    /// What it holds, as something that differs between old and new.
+    /// The content, in a form that differs between old and new.
     held: fn(&Project) -> String,
 }
 
@@ -62,7 +64,8 @@ const STORES: [Store; 4] = [
             let store: Value = serde_json::from_slice(&text).expect("a store that is whole");
             let projects = store["projects"].as_object().expect("projects");
             assert_eq!(projects.len(), 1, "{store}");
-            // What was trusted is known by its hash; with the settings of before, the old one holds.
+            // Trusted programs are known by their hash; with the earlier settings, the old one
+            // applies.
             let trusted = answer(&run(project, &["policy", "check", "read", "{}", "--format", "json"]));
             assert!(trusted.is_object(), "{trusted}");
             String::from_utf8(text).expect("UTF-8")
@@ -73,7 +76,7 @@ const STORES: [Store; 4] = [
         old: |project| {
             let settings = "[audit]\nmax-bytes = 10000\n[permissions]\nallow = [\"*\"]\n";
             fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
-            // So many that the next line moves the log aside.
+            // So many that the next line rotates the log.
             let line = json!({"tool": "old", "session": "x".repeat(400)}).to_string() + "\n";
             fs::write(project.beside("state").join("audit.jsonl"), line.repeat(24)).expect("a log");
         },
@@ -146,7 +149,7 @@ fn store_write_with_syscall_fault_leaves_old_or_new_content() {
                     );
                 }
                 *(if held == old { &mut told_old } else { &mut told_new }) += 1;
-                // What is left behind is in nobody's way.
+                // The remaining files have no effect.
                 done(&run(&project, store.change));
                 if store.name != "audit" {
                     assert_eq!((store.held)(&project), new, "{context}");
@@ -166,7 +169,7 @@ fn private(folder: &Path) {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700)).expect("a mode");
 }
 
-/// The state folder as it was.
+/// The original state folder.
 fn restore(project: &Project, kept: &Path) {
     let state = project.beside("state");
     fs::remove_dir_all(&state).expect("a folder");
@@ -174,7 +177,7 @@ fn restore(project: &Project, kept: &Path) {
     private(&state);
 }
 
-/// The command under strace, which notes the calls named `calls`.
+/// The command under strace, which records the calls named `calls`.
 fn traced(project: &Project, words: &[&str], calls: &str, more: &[String]) -> (Output, String) {
     let log = project.beside("logs").join("strace");
     let own = project.command(None);
@@ -193,7 +196,7 @@ fn traced(project: &Project, words: &[&str], calls: &str, more: &[String]) -> (O
     (output, fs::read_to_string(log).unwrap_or_default())
 }
 
-/// The files and folders of the state folder that the command has to do with.
+/// The files and folders of the state folder that the command uses.
 fn paths_of(project: &Project, words: &[&str]) -> BTreeSet<String> {
     let (output, log) = traced(project, words, "%file", &[]);
     done(&output);
@@ -202,7 +205,8 @@ fn paths_of(project: &Project, words: &[&str]) -> BTreeSet<String> {
     named.map(str::to_owned).collect()
 }
 
-/// The command with the fault at the call of that number on one of `paths`, and whether it came that far.
+/// The command with a fault at the call of that number on one of `paths`; returns whether it got
+/// that far.
 fn with_fault(
     project: &Project,
     words: &[&str],

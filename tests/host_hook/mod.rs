@@ -1,4 +1,5 @@
-//! The hooks of hosts: what `lsp-tools hook` answers, and that it never holds a host up; and the loops of real hosts (`just hosts`).
+//! The hooks of hosts: the answers of `lsp-tools hook`, its time limits, and the loops of real
+//! hosts (`just hosts`).
 
 mod model;
 mod real;
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 use crate::daemon::house::{House, SOON, Said, said};
 use crate::support::{Project, real_servers, wait_until};
 
-/// A hook has ended long before this, also on a slow machine.
+/// The time limit of a hook, also on a slow machine.
 const ENDED: Duration = Duration::from_secs(20);
 
 fn hook(house: &House, words: &[&str], told: &Value) -> Said {
@@ -21,7 +22,7 @@ fn hook(house: &House, words: &[&str], told: &Value) -> Said {
     said(command, &told.to_string(), &words.join(" "))
 }
 
-/// Pyright, installed for a daemon that does not run yet.
+/// Pyright, installed for a daemon that is not running yet.
 fn cold_pyright() -> House {
     let mut house = House::of(Project::of_fixture("python"));
     house.prefix = Some(real_servers(&["pyright"]));
@@ -33,7 +34,7 @@ fn cold_pyright() -> House {
     house
 }
 
-/// Pyright in a daemon of its own, which has loaded the project.
+/// Pyright in a separate daemon, which has loaded the project.
 fn pyright() -> House {
     let house = cold_pyright();
     let warm = house.run(&["check", "greet", "--timeout", "60"]);
@@ -47,7 +48,7 @@ fn context(said: &Said) -> String {
     answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
 }
 
-/// The edit of a host, made and told.
+/// An edit by a host, made and reported.
 fn edited(house: &House, path: &str, old: &str, new: &str) -> Value {
     let before = house.project.read(path);
     house.project.write(path, before.replacen(old, new, 1));
@@ -66,7 +67,7 @@ fn edit_hook_tells_errors_that_an_edit_brought_in_other_files() {
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
     assert!(words.contains("greet/app.py:9:13: error: Argument missing"), "{words}");
     assert!(words.contains("1 new error") && !words.contains("broken.py"), "{words}");
-    // What was there before is not this edit's.
+    // Earlier findings do not belong to this edit.
     let back = edited(&house, "greet/messages.py", "person: Person, greeting: str, *,", "person: Person, *,");
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &back));
     assert!(words.contains("no new problems") && !words.contains("error:"), "{words}");
@@ -99,10 +100,7 @@ fn edit_hook_without_text_before_tells_errors_that_are_there() {
         "tool_input": {"file_path": "greet/broken.py", "content": ""},
     });
     let words = context(&hook(&house, &["gemini", "edit", "--timeout", "30"], &told));
-    assert!(
-        words.contains("whether this edit brought them or not") && words.contains("greet/broken.py:"),
-        "{words}"
-    );
+    assert!(words.contains("from this edit or from before") && words.contains("greet/broken.py:"), "{words}");
 }
 
 #[test]
@@ -124,7 +122,7 @@ fn search_hook_tells_definition_and_references_of_a_symbol() {
     }
 }
 
-/// What rules hide from every tool, a hook does not tell either.
+/// A hook does not show anything that rules hide from tools.
 #[test]
 #[ignore = "slow: just slow"]
 fn hook_tells_nothing_of_what_rules_hide() {
@@ -136,10 +134,10 @@ fn hook_tells_nothing_of_what_rules_hide() {
     assert_eq!((said.code, said.out.as_str()), (Some(0), ""), "{said:?}");
     let told = edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
     let words = context(&hook(&house, &["claude-code", "edit", "--timeout", "30"], &told));
-    assert!(words.starts_with("lsp-tools: not judged: ") && !words.contains("Argument"), "{words}");
+    assert!(words.starts_with("lsp-tools: not checked: ") && !words.contains("Argument"), "{words}");
 }
 
-/// The words that a host's model reads.
+/// The text for a host's model.
 fn words_for(host: &str, said: &Said) -> String {
     let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|_| json!(said.out));
     let told = match host {
@@ -157,9 +155,9 @@ fn edit_hook_of_every_host_answers_one_line_where_nothing_can_be_judged() {
     let house = House::new();
     fs::write(house.project.path("notes.toml"), "a = 1\n").unwrap();
     for (path, reason) in [
-        ("notes.toml", "not judged: no server for TOML"),
-        ("/etc/passwd", "not judged: `/etc/passwd` lies outside"),
-        ("missing.scr", "not judged: "),
+        ("notes.toml", "not checked: no server for TOML"),
+        ("/etc/passwd", "not checked: `/etc/passwd` lies outside"),
+        ("missing.scr", "not checked: "),
     ] {
         for host in HOSTS {
             let told = json!({
@@ -184,7 +182,7 @@ fn edit_hook_without_a_daemon_says_that_nothing_was_judged() {
         let said = hook(&house, &[host, "edit"], &told);
         let words = words_for(host, &said);
         assert!(
-            words.starts_with("lsp-tools: not judged: ") && words.lines().count() == 1,
+            words.starts_with("lsp-tools: not checked: ") && words.lines().count() == 1,
             "{host}: {said:?}"
         );
         assert_eq!(said.code, Some(0), "{said:?}");

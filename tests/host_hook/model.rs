@@ -1,5 +1,5 @@
-//! A stand-in for the models of hosts, on loopback: it says what the test has it say in each host's own protocol, and keeps what it
-//! was asked.
+//! A stand-in for the models of hosts, on loopback: it plays the test's answers in each host's own
+//! protocol, and records its requests.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use crate::support::loopback::{JsonReply, serve_json};
 
-/// What the model says next.
+/// The next answer of the model.
 #[derive(Debug, Clone)]
 pub enum Says {
     Words(&'static str),
-    /// A call of a tool; arguments that are a text are those of a tool without a schema.
+    /// A call of a tool; text arguments are those of a tool without a schema.
     Calls(&'static str, Value),
 }
 
@@ -21,7 +21,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// Says the first of these where it has read no result of a tool, and so on; to requests without tools it has nothing to say.
+    /// Plays the first of these before any tool result, and so on; requests without tools get an
+    /// empty answer.
     pub fn saying(steps: Vec<Says>) -> Self {
         let asked: Arc<Mutex<Vec<Value>>> = Arc::default();
         let kept = Arc::clone(&asked);
@@ -45,7 +46,7 @@ impl Model {
         asked.iter().rev().find(|request| has_tools(request)).cloned().unwrap_or_default()
     }
 
-    /// What was said so far, for a person to see why a test fails.
+    /// The conversation so far, for failure messages.
     pub fn shown(&self) -> String {
         let last = self.last();
         let said = ["messages", "contents", "input"].into_iter().find_map(|list| last[list].as_array());
@@ -54,7 +55,7 @@ impl Model {
         said.into_iter().flatten().skip(1).map(short).collect()
     }
 
-    /// Every text of the last request that contains `mark`, from there on, each once.
+    /// Every text of the last request from the first occurrence of `mark` on, each once.
     pub fn told(&self, mark: &str) -> Vec<String> {
         fn collect(value: &Value, mark: &str, found: &mut Vec<String>) {
             match value {

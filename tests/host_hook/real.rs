@@ -1,5 +1,6 @@
-//! Real hosts, set up by `init HOST --hooks --instructions`, with a stand-in for their model: what our hooks find reaches the model's next
-//! request. Nothing but loopback is asked, apart from npm, which brings the hosts the first time.
+//! Real hosts, set up by `init HOST --hooks --instructions`, with a stand-in for their model:
+//! findings of our hooks reach the model's next request. Only loopback is used, except by npm,
+//! which installs the hosts the first time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,9 +12,9 @@ use super::model::{Model, Says};
 use super::pyright;
 use crate::daemon::house::House;
 
-/// A host from npm, and how it is run.
+/// A host from npm, and the way to run it.
 struct Host {
-    /// As `init` calls it.
+    /// The name for `init`.
     name: &'static str,
     package: &'static str,
     program: &'static str,
@@ -36,7 +37,7 @@ const CODEX: Host = Host {
     name: "codex",
     package: "@openai/codex@0.169.0",
     program: "codex",
-    // A person agrees to the hooks once, in `/hooks`; here nobody can.
+    // A person approves the hooks once, in `/hooks`; here no person can.
     arguments: &["exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"],
 };
 const OPENCODE: Host =
@@ -55,12 +56,12 @@ const COPILOT: Host = Host {
     arguments: &["--allow-all-tools", "--no-auto-update", "--no-color", "-p"],
 };
 
-/// The hook's own time limit in these runs, in seconds: what is to be seen is what it says, not how fast this machine is.
+/// The hook's own time limit in these runs, in seconds; its speed is not under test.
 const PATIENT: &str = "60";
 const OLD: &str = "person: Person, *,";
 const NEW: &str = "person: Person, greeting: str, *,";
 
-/// A folder that the tests of this machine share.
+/// A folder shared by the tests of this machine.
 fn installed_beside(name: &str) -> PathBuf {
     let target = Path::new(env!("CARGO_BIN_EXE_lsp-tools")).ancestors().nth(2).expect("target");
     let folder = target.join(name);
@@ -68,7 +69,7 @@ fn installed_beside(name: &str) -> PathBuf {
     folder
 }
 
-/// The host's program, installed below `target/test-hosts`; nothing where npm does not bring it.
+/// The host's program, installed below `target/test-hosts`; `None` if npm cannot install it.
 fn installed(host: &Host) -> Option<PathBuf> {
     let folder = installed_beside("test-hosts").join(host.name);
     fs::create_dir_all(&folder).expect("a folder");
@@ -89,7 +90,8 @@ fn installed(host: &Host) -> Option<PathBuf> {
     Some(program)
 }
 
-/// Sets the host up in the project of `house` and runs it with `model`; `settings` are its own, by the names of their files in its home.
+/// Sets the host up in the project of `house` and runs it with `model`; `settings` are the host's
+/// own, by file name in its home.
 fn run(
     host: &Host,
     (house, program): &(House, PathBuf),
@@ -126,7 +128,7 @@ fn run(
     let set_up = prepared(house.command(&ours)).output().expect("lsp-tools");
     assert!(set_up.status.success(), "{set_up:?}");
     be_patient(house, host);
-    // In the environment that the host gives its hooks: it has a daemon of its own.
+    // In the environment that the host gives its hooks, which has its own daemon.
     let warm = prepared(house.command(&["check", "greet", "--timeout", "60"])).output().expect("lsp-tools");
     assert!(!warm.stdout.is_empty(), "{warm:?}");
 
@@ -149,13 +151,13 @@ fn run(
     keep(host, model);
 }
 
-/// A project for the host, where npm brings it.
+/// A project for the host, if npm can install it.
 fn scene(host: &Host) -> Option<(House, PathBuf)> {
     let program = installed(host)?;
     Some((pyright(), program))
 }
 
-/// Gives the hooks more time than their host's users would want them to take.
+/// Gives the hooks more time than users of the host would accept.
 fn be_patient(house: &House, host: &Host) {
     let files = [
         ".claude/settings.json",
@@ -181,7 +183,8 @@ fn be_patient(house: &House, host: &Host) {
     }
 }
 
-/// The model reads of the error that its edit brought elsewhere, where the symbol is that it searches for, and of our tools.
+/// The model receives the error that its edit caused elsewhere, the definition of the searched
+/// symbol, and the names of our tools.
 fn assert_reached(host: &Host, model: &Model) {
     let of_edit = model.told("lsp-tools, about this edit").join("\n");
     assert!(
@@ -200,7 +203,7 @@ fn assert_reached(host: &Host, model: &Model) {
     assert!(!model.told("## Questions about code").is_empty(), "{}: no instructions", host.name);
 }
 
-/// Where `TRANSCRIPTS` names a folder, what the model did and what it was told are kept there for the documentation.
+/// Writes a transcript for the documentation if `TRANSCRIPTS` names a folder.
 fn keep(host: &Host, model: &Model) {
     if let Some(folder) = std::env::var_os("TRANSCRIPTS") {
         let package = host.package.split(' ').next().unwrap_or_default();
@@ -209,7 +212,7 @@ fn keep(host: &Host, model: &Model) {
         {
             text.push_str(&format!("\nwhat its model read beside {done}:\n"));
             for told in model.told(mark) {
-                // What the host puts behind it is not ours.
+                // The text that the host appends is not ours.
                 let told = told.split("</").next().unwrap_or_default();
                 let own = told.lines().take_while(|line| !line.is_empty());
                 text.extend(own.map(|line| format!("    {line}\n")));

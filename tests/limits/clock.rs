@@ -1,4 +1,5 @@
-//! The clock on the wall jumps, ahead and back, while everything runs: answers stay right, waits stay bounded, what was kept is found again.
+//! The system clock jumps ahead and back during operation: answers stay right, waits stay bounded,
+//! stored data is found again.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use crate::support::{Project, skipped};
 
 const YEAR: i64 = 365 * 24 * 3_600;
 
-/// A library that moves the clock for the programs that load it.
+/// A library that shifts the clock for the programs that load it.
 fn clock_library(project: &Project) -> Option<PathBuf> {
     let (source, library) =
         (concat!(env!("CARGO_MANIFEST_DIR"), "/tests/limits/clock.c"), project.beside("clock.so"));
@@ -65,7 +66,7 @@ fn system_clock_jumping_changes_no_answer() {
         assert_eq!(noted["ok"], true, "{years_ahead}: {noted}");
         years.push((years_ahead, name));
     }
-    // Backwards through all that was done, whatever the times say that are written beside it.
+    // Undoes all edits in reverse order, regardless of their recorded times.
     for (years_ahead, name) in years.iter().rev() {
         assert!(project.read("a.scr").starts_with(&format!("def {name}\n")), "{years_ahead}: {name}");
         let undone = tool(&mut client, "undo", json!({}));

@@ -1,5 +1,5 @@
-//! A server of ours that may start no more processes and threads: what runs goes on answering, what needs another one says so, and all is well
-//! once there may be more.
+//! A server of ours that may start no more processes and threads: running parts go on answering,
+//! others report the limit, and all works again after the limit is raised.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::support::{Project, copy_executable, skipped};
 const USER: u32 = NOBODY + 1;
 
 fn may_start(client: &Mcp, number: &str) {
-    // The soft limit, by the user whose it is: that takes no privilege.
+    // The soft limit, set by its own user: that needs no privilege.
     let (limit, user) = (format!("--nproc={number}:"), USER.to_string());
     let mut command = Command::new("setpriv");
     command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "prlimit", "--pid"]);
@@ -26,8 +26,8 @@ fn tool(client: &mut Mcp, name: &str, arguments: Value) -> Value {
     client.call(name, arguments)["structuredContent"].clone()
 }
 
-/// Gives the project programs of its own, ours and the scripted server: what was built where files are for their owner alone, another user
-/// cannot run.
+/// Gives the project its own copies of our binary and of the scripted server: another user cannot
+/// run files that only their owner may read.
 fn lend_programs(project: &Project) -> PathBuf {
     let folder = project.beside("bin");
     let lend = |program: &Path| {
@@ -52,7 +52,7 @@ fn server_that_cannot_fork_still_answers_and_recovers() {
         return;
     }
     let project = Project::scripted(&json!({}), "", [("a.scr", "def foo\nfoo\n")]);
-    // What is tried is the limit, not how fast a loaded machine is.
+    // The limit is tested, not the speed of a busy machine.
     let settings = "[permissions]\nprofile = \"all\"\nallow = [\"*\"]\n[deadlines]\nhover = 60_000\n";
     std::fs::write(project.beside("config").join("lsp-tools.toml"), settings).expect("settings");
     let program = lend_programs(&project);

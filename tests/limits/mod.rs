@@ -1,5 +1,5 @@
-//! A system that gives little: few processes, few open files, no watches. An answer comes in time, is right or says what it lacks, and an
-//! error says what to do.
+//! A system with few resources: few processes, few open files, no watches. Answers come in time,
+//! are right or state what they lack, and errors say what to do.
 
 mod clock;
 mod fork;
@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use crate::support::Project;
 
-/// A user of whom nothing else runs: limits on processes count by user, and not for root.
+/// A user without other processes: limits on processes count per user, and not for root.
 const NOBODY: u32 = 54_321;
-/// Far more than any of these commands takes, and far less than for ever.
+/// Much longer than any of these commands takes.
 const LONGEST: Duration = Duration::from_secs(60);
 
 fn project() -> Project {
@@ -47,7 +47,7 @@ fn give_to(path: &Path, user: u32) {
     }
 }
 
-/// An answer, or an error with advice that has `advice` in it; never a fault of ours.
+/// Asserts an answer, or an error whose advice contains `advice`; never an internal error.
 fn told(output: &Output, took: Duration, advice: &str, when: &str) -> bool {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(took < LONGEST, "{when}: {took:?}: {said}");

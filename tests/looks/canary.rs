@@ -1,25 +1,25 @@
-//! The file in which what runs leaves its name, and the code in many languages that does so.
+//! The file to which executed code writes its name, and code in many languages that does so.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where what runs leaves its name: a file outside of the workspace. The methods that bear the name of a language make code of it that
-/// does so.
+/// The file outside the workspace to which executed code writes its name. The methods named after
+/// languages generate code that does so.
 #[derive(Debug)]
 pub struct Canary(PathBuf);
 
 impl Canary {
-    /// The one at this path, which need not be there.
+    /// The canary at this path, which need not exist.
     pub fn new(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// Where it is.
+    /// The path.
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The names that are in it, each once.
+    /// The names in the file, each once.
     pub fn names(&self) -> Vec<String> {
         let text = fs::read_to_string(&self.0).unwrap_or_default();
         let mut names: Vec<String> = text.lines().map(ToOwned::to_owned).collect();
@@ -28,7 +28,8 @@ impl Canary {
         names
     }
 
-    /// On one line, and without what Python has not imported yet when it looks for its own codecs.
+    /// On one line, and without modules that Python has not imported yet when it searches for its
+    /// own codecs.
     pub fn python(&self, name: &str) -> String {
         let path = &self.0;
         format!(

@@ -1,5 +1,6 @@
-//! A workspace in which whatever can run says so: modules that shadow those of servers, plugins and programs that settings name,
-//! caches, generated scripts. Each leaves its own name in the canary when it is run or imported.
+//! A workspace in which all executable code reports itself: modules that shadow those of servers,
+//! plugins and programs from settings, caches, generated scripts. Each writes its own name to the
+//! canary when it is run or imported.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use super::canary::Canary;
 use crate::support::{Project, write_executable};
 
-/// Modules that Python servers, and what they start, import by themselves.
+/// Modules that Python servers, and programs started by them, import by default.
 const PYTHON_MODULES: &str = "
     _bootlocale abc argparse ast asyncio attr autopep8 black click code codecs collections configparser contextlib
     contextvars copy crackerjack ctypes dataclasses datetime difflib docutils email encodings enum evil_plugin flake8 fnmatch
@@ -21,7 +22,7 @@ const PYTHON_MODULES: &str = "
     tomllib traceback types typing typing_extensions ujson urllib usercustomize uuid warnings weakref yapf zipfile zipimport
 ";
 
-/// Packages that Node.js servers look for in the project.
+/// Packages that Node.js servers search for in the project.
 const NODE_PACKAGES: &str = "
     @angular/language-service @astrojs/compiler @astrojs/ts-plugin @babel/core @biomejs/biome @prisma/client
     @tailwindcss/language-server @types/evil @vue/compiler-core @vue/compiler-dom @vue/language-core @vue/language-plugin-pug
@@ -31,14 +32,14 @@ const NODE_PACKAGES: &str = "
     tslint typescript typescript-evil-plugin vite vscode-languageserver vue vue-eslint-parser yaml
 ";
 
-/// Programs that servers, and what they start, look for.
+/// Programs that servers, and programs started by them, search for.
 const PROGRAMS: &str = "
     astro bash biome black buf buf-plugin-evil cc clang clang-format cmake cmake-format deno eslint fish flake8 g++ gcc git
     go man mypy node npm npx oxlint php pip poetry prettier prisma protoc pylint pylsp pyright python python3 ruff sh
     shellcheck shfmt stylua systemd-analyze tsc tsserver verible-verilog-format yapf
 ";
 
-/// Files of configurations in JavaScript.
+/// Configuration files in JavaScript.
 const SCRIPTS: &str = "
     .dependency-cruiser.js .eslintrc.cjs .eslintrc.js .lintstagedrc.cjs .pnp.cjs .postcssrc.cjs .prettierrc.cjs
     .prettierrc.js .solhint.js .stylelintrc.cjs .stylelintrc.js .svelterc.js .yarn/releases/yarn.cjs astro.config.cjs
@@ -49,7 +50,7 @@ const SCRIPTS: &str = "
     vue.config.js webpack.config.js
 ";
 
-/// The same as modules, and in TypeScript.
+/// Configuration files as modules, and in TypeScript.
 const MODULES: &str = "
     .pnp.loader.mjs .prettierrc.mjs astro.config.mjs astro.config.ts codegen.ts eslint.config.mjs eslint.config.ts evil.mjs
     evil.ts graphql.config.mjs graphql.config.ts nuxt.config.ts oxlint.config.ts postcss.config.mjs prettier.config.mjs
@@ -57,14 +58,14 @@ const MODULES: &str = "
     svelte.config.ts tailwind.config.mjs tailwind.config.ts vite.config.mjs vite.config.ts vitest.config.ts
 ";
 
-/// What shells and interpreters read when they start, and other files of shells.
+/// Files that shells and interpreters read at start, and other files of shells.
 const SHELLS: &str = "
     .bash_login .bash_logout .bash_profile .bashrc .envrc .kshrc .profile .zlogin .zprofile .zshenv .zshrc
     .config/fish/config.fish completions/evil.fish conf.d/evil.fish config.fish functions/evil.fish functions/greet.fish
     configure gradlew mvnw install.sh evil.sh
 ";
 
-/// Puts everything that can run into `project`, over the `sample` that is there.
+/// Writes all executable files into `project`, over the existing `sample`.
 pub fn fill(project: &Project) -> Canary {
     let canary = Canary::new(project.beside("canary"));
     python(project, &canary);
@@ -214,7 +215,7 @@ fn node(project: &Project, canary: &Canary) {
     project.write("prisma/evil.js", canary.common_js("prisma/evil.js"));
 }
 
-/// `package.json`, `tsconfig.json` and their like, with every field that names code.
+/// `package.json`, `tsconfig.json` and similar files, with every field that names code.
 fn settings_of_scripts(project: &Project) {
     let package = json!({
         "name": "sample", "version": "1.0.0", "main": "./evil.cjs",
@@ -284,8 +285,8 @@ fn native(project: &Project, canary: &Canary) {
     }
 }
 
-/// The folder beside the project that goes before PATH: its `cmake` says when it is told to configure a project, which runs its
-/// build files.
+/// The folder beside the project that is first on PATH: its `cmake` reports when it is asked to
+/// configure a project, which runs the project's build files.
 pub fn tools(project: &Project) -> PathBuf {
     project.beside("tools")
 }
@@ -296,7 +297,7 @@ fn user_tools(project: &Project, canary: &Canary) {
     write_executable(path, format!("#!/bin/sh\ncase \"$1\" in -*) exit 0 ;; esac\n{configures}"));
 }
 
-/// What builds of C, C++, Fortran and others read, and what they leave.
+/// Inputs and outputs of builds of C, C++, Fortran and others.
 fn builds(project: &Project, canary: &Canary) {
     let root = project.root();
     let so = root.join("evil.so").display().to_string();
@@ -347,7 +348,7 @@ fn builds(project: &Project, canary: &Canary) {
     project.write("fpm.toml", "name = \"sample\"\n[build]\nauto-executables = true\n");
 }
 
-/// A repository whose own settings name programs, as an archive can bring it.
+/// A repository whose own settings name programs, as an archive can contain it.
 fn repository(project: &Project, canary: &Canary) {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
@@ -453,7 +454,8 @@ fn others(project: &Project, canary: &Canary) {
     go(project);
 }
 
-/// What the tools of Go are told: compilers' flags of cgo, generators, a toolchain, a vendored and a replaced module.
+/// Inputs of Go's tools: compiler flags of cgo, generators, a toolchain, a vendored and a replaced
+/// module.
 fn go(project: &Project) {
     let root = project.root().display().to_string();
     project.write("go.mod", "module example.com/sample\n\ngo 1.21\n\ntoolchain go1.99.0-evil\n\ntool example.com/evil\n\nrequire example.com/evil v0.0.0\n\nreplace example.com/evil => ./evil-module\n");
@@ -465,7 +467,7 @@ fn go(project: &Project) {
     project.write(".golangci.yml", "linters-settings:\n  custom:\n    evil:\n      path: evil.so\n");
 }
 
-/// Adds to the file that is asked about what leads to the traps: imports, and directives that name code.
+/// Adds references to the traps to the requested file: imports, and directives that name code.
 pub fn bait(project: &Project, file: &str, canary: &Canary) {
     let text = match Path::new(file).extension().and_then(|end| end.to_str()) {
         Some("py") => "import numpy, gi, evil_native, evil_import, evil_plugin, black, re, json\nblack.x\nevil_native.x\n".to_owned(),

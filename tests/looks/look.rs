@@ -1,4 +1,5 @@
-//! A look at one server: every question that a reader asks, of our own binary, in an untrusted project full of traps.
+//! The examination of one server: every question of a reader, asked through our own binary, in an
+//! untrusted project full of traps.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,49 +14,49 @@ use super::trace::{Traced, traced_command};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// How a look is done.
+/// The options of an examination.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Way<'a> {
-    /// The project is trusted first.
+    /// True if the project is trusted first.
     pub trusted: bool,
-    /// The programs that are started are watched, where there is `strace`.
+    /// True if started programs are recorded, if `strace` is available.
     pub traced: bool,
-    /// Files and folders of the hostile project that are not there.
+    /// Files and folders to leave out of the hostile project.
     pub leave_out: &'a [String],
-    /// Folders that go before the user's PATH.
+    /// Folders to put before the user's PATH.
     pub before_path: &'a [PathBuf],
-    /// Servers give no sign of what they do unasked, so they are left alone for this long.
+    /// The time in which servers may act unasked; they give no sign of it.
     pub pause: Duration,
 }
 
-/// What came of a look.
+/// The result of an examination.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What left its name in the canary.
+    /// The names in the canary.
     pub ran: Vec<String>,
-    /// Programs below the workspace that were executed, and what else was seen of processes.
+    /// Executed programs below the workspace, and other events of processes.
     pub traced: Option<Traced>,
-    /// What the answer says of the server: its state, and why.
+    /// The server's state in the answer, and the reason.
     pub state: String,
-    /// The sentence beside it.
+    /// The sentence beside the state.
     pub detail: String,
-    /// What the questions were answered with, in few words each.
+    /// A summary of each answer.
     pub answers: Vec<String>,
 }
 
 impl Outcome {
-    /// Whether nothing of the project ran.
+    /// Returns true if nothing of the project ran.
     pub fn is_clean(&self) -> bool {
         self.ran.is_empty() && self.traced.as_ref().is_none_or(|traced| traced.executed.is_empty())
     }
 
-    /// Whether the server was started.
+    /// Returns true if the server was started.
     pub fn is_started(&self) -> bool {
         !matches!(self.state.as_str(), "missing" | "disabled" | "failed" | "")
     }
 }
 
-/// Asks `server`, which is in the prefix `servers`, about its sample among traps.
+/// Asks `server`, which is installed in the prefix `servers`, about its sample among traps.
 pub fn look(server: &str, servers: &Path, way: Way<'_>) -> Outcome {
     let project = Project::new([]);
     fs::create_dir(project.beside("home")).expect("a home");
@@ -120,14 +121,14 @@ pub fn look(server: &str, servers: &Path, way: Way<'_>) -> Outcome {
     Outcome { ran: canary.names(), traced, state, detail, answers }
 }
 
-/// What an answer says of servers, wherever it says it.
+/// The statements of an answer about servers, in any place.
 fn statuses(value: &Value) -> Vec<Value> {
     let one = value.get("server_status").cloned();
     let many = value.get("servers").and_then(Value::as_array).cloned().unwrap_or_default();
     one.into_iter().chain(many).collect()
 }
 
-/// Our binary, in a home that has nothing.
+/// Our binary, in an empty home.
 fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
     let mut command = project.command(Some(servers));
     command.env("HOME", project.beside("home"));
@@ -137,7 +138,8 @@ fn command(project: &Project, servers: &Path, way: Way<'_>) -> Command {
     for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
         command.env_remove(name);
     }
-    // As users have them who work on one project. With trust they count, and Python does not survive what it finds there.
+    // Like the variables of a user who works on one project. With trust they count, and Python
+    // fails with their values.
     if !way.trusted {
         command.env("PYTHONPATH", format!(".:{}", project.root().display()));
         command.env("NODE_PATH", project.path("node_modules"));

@@ -1,9 +1,11 @@
-//! A look runs nothing: questions about a project that is not trusted execute and import nothing of it.
+//! Questions about an untrusted project execute and import nothing of it.
 //!
-//! `hostile.rs` makes a project in which whatever runs says so in a file outside (`canary.rs`), `look.rs` asks a server there through our binary, and `trace.rs`
-//! reads what `strace` saw of processes. `just looks` tries every server that installs by itself, `just looks SERVER` one.
-//! `LOOKS_PATH` names folders that go before PATH (with another Python, say), `LOOKS_PREFIX` a folder in which the servers are installed
-//! already, and with `LOOKS_TRUSTED=1` the project is trusted first, which shows what the traps catch.
+//! `hostile.rs` makes a project in which all executed code reports itself in a file outside
+//! (`canary.rs`), `look.rs` asks a server there through our binary, and `trace.rs` reads the record
+//! of `strace`. `just looks` tries every server that can be installed automatically, `just looks
+//! SERVER` one. `LOOKS_PATH` names folders to put before PATH (with another Python, for example),
+//! `LOOKS_PREFIX` a folder with installed servers, and with `LOOKS_TRUSTED=1` the project is
+//! trusted first, which shows what the traps catch.
 
 #[path = "../../bench/servers/samples.rs"]
 #[allow(dead_code, reason = "the trial of servers uses all of it")]
@@ -23,8 +25,9 @@ use crate::support::{real_servers, skipped};
 use look::{Outcome, Way, look};
 use samples::Samples;
 
-// A look at each of these is a test of its own, so that they are done side by side: the everyday servers, and those that would run
-// code if they were started as they are. They are written out, since `tests/slow.sh` reads no macros.
+// Each of these has its own test, so that they run in parallel: the common servers, and those that
+// would run code if they were started unchanged. They are written out, since `tests/slow.sh` does
+// not expand macros.
 
 #[test]
 #[ignore = "slow: just slow"]
@@ -94,7 +97,7 @@ fn runs_nothing(server: &str) {
     assert_eq!(is_started, may_start, "{server}");
 }
 
-/// Without this the tests above could be clean because their traps are none.
+/// Without this the tests above could pass because the traps do not work.
 #[test]
 #[ignore = "slow: just slow"]
 fn trusted_project_lookup_runs_its_code() {
@@ -156,8 +159,8 @@ fn every_installable_server_untrusted_lookup_runs_no_project_code() {
     assert!(dirty.is_empty(), "code of an untrusted project ran: {dirty:?}");
 }
 
-/// What the hostile project is tried without: first nothing; then the files that keep the server from starting, where there may be
-/// such; then the environments of Python, where it would take one.
+/// The variants of the hostile project: first all files; then without files that may keep the
+/// server from starting; then without Python environments, if the server uses them.
 fn left_out(server: &ServerSpec) -> Vec<Vec<String>> {
     let files: Vec<String> =
         server.untrusted.iter().flat_map(|rule| &rule.refused_with).map(|sign| sign.file.clone()).collect();
@@ -165,7 +168,7 @@ fn left_out(server: &ServerSpec) -> Vec<Vec<String>> {
         true => [".venv", "venv", "__pypackages__", ".pdm-python"].map(str::to_owned).to_vec(),
         false => Vec::new(),
     };
-    // Go takes the folder for modules of its own, and loads nothing where they are none.
+    // Go treats the folder as its modules, and loads nothing if they are none.
     let vendored: Vec<String> = match server.languages.iter().any(|language| language == "go") {
         true => vec!["vendor".to_owned()],
         false => Vec::new(),

@@ -1,28 +1,28 @@
-//! Which programs were started and which files of code were opened, as `strace` saw it.
+//! The started programs and the opened code files, as recorded by `strace`.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Endings of files that interpreters load.
+/// File extensions that interpreters load.
 const CODE: &[&str] = &[
     "py", "pyc", "pth", "js", "cjs", "mjs", "ts", "mts", "cts", "node", "so", "rb", "lua", "pl", "php",
     "fish", "vim", "sh", "cmake", "wasm", "jar",
 ];
 
-/// What was seen.
+/// The recorded events.
 #[derive(Debug, Default)]
 pub struct Traced {
-    /// Programs of the workspace that were executed, and those whose path depends on where they were started.
+    /// Executed programs of the workspace, and those whose path depends on the current folder.
     pub executed: BTreeSet<String>,
-    /// Command lines of everything else that was executed, shortened.
+    /// Command lines of all other executed programs, shortened.
     pub started: BTreeSet<String>,
-    /// Files of code in the workspace that were opened; to read them as text is a server's work.
+    /// Opened code files of the workspace; reading them as text is normal for a server.
     pub opened: BTreeSet<String>,
 }
 
-/// `command` under `strace`, where that is installed.
+/// `command` under `strace`, if that is installed.
 pub fn traced_command(command: Command, log: &Path) -> Command {
     if !Command::new("strace").arg("-V").output().is_ok_and(|output| output.status.success()) {
         return command;
@@ -43,14 +43,15 @@ pub fn traced_command(command: Command, log: &Path) -> Command {
 }
 
 impl Traced {
-    /// What `log` says of the workspace at `root`; `None` where there is no log.
+    /// The events in `log` about the workspace at `root`; `None` without a log.
     pub fn read(log: &Path, root: &Path) -> Option<Self> {
         let text = String::from_utf8_lossy(&fs::read(log).ok()?).into_owned();
         let mut seen = Self::default();
         let below =
             |path: &str| Path::new(path).strip_prefix(root).ok().map(|path| path.display().to_string());
         for line in text.lines() {
-            // What failed ran nothing and read nothing; an unfinished call to `execve` shows its path all the same.
+            // Failed calls ran and read nothing; an unfinished call to `execve` shows its path all
+            // the same.
             if line.contains(" = -1 ") {
                 continue;
             }
@@ -79,7 +80,7 @@ impl Traced {
     }
 }
 
-/// The arguments of an `execve` as it was written, in few words.
+/// The arguments of an `execve` line, shortened.
 fn arguments(call: &str) -> String {
     let list = call.split_once('[').and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
     let words: Vec<&str> = list.split(", ").map(|word| word.trim_matches('"')).collect();

@@ -12,10 +12,10 @@ use serde_json::Value;
 use crate::daemon::house::House;
 use crate::support::Project;
 
-/// How often the meter looks.
+/// The interval of the meter.
 const METER_INTERVAL: Duration = Duration::from_millis(100);
 
-/// These projects as workspaces of one user, who has these settings.
+/// These projects as workspaces of one user with these settings.
 pub fn neighbours(projects: Vec<Project>, settings: &str) -> Vec<House> {
     let mut houses: Vec<House> = projects.into_iter().map(House::of).collect();
     let user = houses[0].user.clone();
@@ -26,25 +26,25 @@ pub fn neighbours(projects: Vec<Project>, settings: &str) -> Vec<House> {
     houses
 }
 
-/// What `daemon status --all` tells of the machine.
+/// The machine's part of the output of `daemon status --all`.
 pub fn machine(house: &House) -> Value {
     let said = house.run(&["daemon", "status", "--all", "--format", "json"]);
     let value: Value = serde_json::from_str(&said.out).unwrap_or_else(|error| panic!("{error}: {said:?}"));
     value["machine"].clone()
 }
 
-/// What was seen of the servers' memory.
+/// The measurements of the servers' memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Reading {
-    /// The most at one moment, in bytes.
+    /// The maximum in bytes.
     pub peak: u64,
-    /// The longest time above the budget without a break.
+    /// The longest continuous time above the budget.
     pub longest_above: Duration,
-    /// The most servers at one moment, those in their start among them.
+    /// The maximum number of servers, starting ones included.
     pub most_servers: usize,
 }
 
-/// Looks again and again at what all processes below the daemons of some houses use.
+/// Repeatedly measures all processes below the daemons of some houses.
 pub struct Meter {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Reading>,
@@ -78,7 +78,8 @@ impl Meter {
     }
 }
 
-/// The resident memory of all processes below daemons with such arguments, and how many children the daemons have.
+/// The resident memory of all processes below daemons with these arguments, and the number of the
+/// daemons' children.
 fn below_daemons(roots: &[String]) -> (u64, usize) {
     let mut children: BTreeMap<i32, Vec<(i32, u64)>> = BTreeMap::new();
     let mut daemons = BTreeSet::new();

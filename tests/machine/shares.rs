@@ -1,4 +1,5 @@
-//! What workspaces of one user share: the memory budget and the queue of starts; what a killed daemon gives back.
+//! Shared limits of workspaces of one user: the memory budget and the queue of starts; the shares
+//! that a killed daemon returns.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -18,7 +19,7 @@ fn project(scenario: &Value) -> Project {
     Project::scripted(scenario, "", [("a.scr", TEXT)])
 }
 
-/// Asks until a server has answered; how often it was asked.
+/// Asks until a server has answered; returns the number of questions.
 fn ask_until_answered(agent: &mut Program, first: u64) -> u64 {
     let begun = Instant::now();
     for id in first.. {
@@ -50,7 +51,7 @@ fn servers_of_several_workspaces_share_one_budget_and_all_are_answered() {
             scope.spawn(move || {
                 for round in 0..4 {
                     ask_until_answered(agent, 1_000 * (round + 1));
-                    // An agent reads what it was told.
+                    // An agent reads the message.
                     thread::sleep(Duration::from_millis(800));
                 }
             });

@@ -1,4 +1,5 @@
-//! Twenty worktrees, twenty agents, one machine: what their servers use against the budget, and how long agents wait.
+//! Twenty worktrees, twenty agents, one machine: the servers' memory against the budget, and the
+//! agents' waits.
 
 use std::fs;
 use std::thread;
@@ -12,28 +13,28 @@ use crate::daemon::program::Program;
 use crate::support::{Project, real_servers};
 
 const WORKTREES: usize = 20;
-/// How long agents work, in seconds; `SWARM_SECONDS` sets another time.
+/// The duration in seconds; `SWARM_SECONDS` sets another one.
 const WORK_SECONDS: u64 = 120;
-/// What an agent does between two questions.
+/// An agent's pause between two questions.
 const THOUGHT: Duration = Duration::from_millis(1_500);
 /// The deadline of a hover is 10 s; a machine with more work than cores adds to it.
 const MAX_CALL: Duration = Duration::from_secs(12);
 /// The longest time above the budget.
 const MAX_ABOVE: Duration = Duration::from_secs(2);
 
-/// What one agent met.
+/// The results of one agent.
 #[derive(Debug, Default)]
 struct Work {
     calls: usize,
     complete: usize,
     slowest: Duration,
-    /// The longest time from a question to the first complete answer to it, in which it was asked again and again.
+    /// The longest time from a question to its first complete answer, with repetitions.
     longest_want: Duration,
-    /// What the server did when an answer was not complete, the last time.
+    /// The server's state at the last incomplete answer.
     lack: String,
 }
 
-/// One file of a worktree, and a place in it.
+/// A file of a worktree, and a position in it.
 struct Question {
     path: &'static str,
     line: u32,

@@ -1,4 +1,5 @@
-//! The first session of an agent on a fresh daemon: every answer of an edit has a verdict, and tells what the edit broke.
+//! The first session of an agent on a fresh daemon: every answer of an edit has a verdict, and
+//! reports the edit's errors.
 
 use std::process::Command;
 
@@ -20,7 +21,7 @@ fn messages(answer: &Value, path: &str) -> Vec<String> {
 fn first_session_of_an_agent_has_a_verdict_on_every_edit() {
     let mut house = House::of(project());
     house.prefix = Some(real_servers(&["pyright"]));
-    // A command that the host would run: its environment is what the host hands on.
+    // A command that the host would run, with the environment that the host passes.
     let door = house.command(&["mcp", "--timeout", "60"]);
     let mut host = Command::new(real_clients().join("venv/bin/python"));
     host.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp_clients/first_session.py"));

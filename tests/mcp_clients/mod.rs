@@ -1,5 +1,6 @@
-//! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the tools, ask a real server, break
-//! code and hear of it, are asked for leave, and give up a call. And a second lsp-tools mounts the first.
+//! Hosts built on the real SDKs drive `lsp-tools mcp` over standard streams and HTTP: they list the
+//! tools, ask a real server, break code and see the errors, are asked for approval, and cancel a
+//! call. A second lsp-tools also mounts the first.
 
 mod first_session;
 mod ourselves;
@@ -24,14 +25,14 @@ fn project() -> Project {
     project
 }
 
-/// How a host reaches the server.
+/// The transport between host and server.
 #[derive(Clone, Copy)]
 enum Way {
     Streams,
     Http,
 }
 
-/// The server on a port of its own; ends with this.
+/// The server on its own port; ends with this.
 struct Listening(Child, String);
 
 impl Listening {
@@ -47,7 +48,7 @@ impl Listening {
             command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it");
         let mut lines = BufReader::new(child.stderr.take().expect("stderr")).lines();
         let line = lines.next().expect("a line").expect("UTF-8");
-        // What nobody reads would hold it up.
+        // Unread output would block it.
         std::thread::spawn(move || lines.for_each(drop));
         let url = line.split(' ').find(|word| word.starts_with("http://")).expect("an address").to_owned();
         Self(child, url)
@@ -61,7 +62,7 @@ impl Drop for Listening {
     }
 }
 
-/// What a host says that does all that hosts do; `host` is its program and first words.
+/// The output of a host that does all steps; `host` is its program and first arguments.
 fn driven(host: &[&str], way: Way) -> Value {
     let (project, marker) = (project(), Marker::new());
     let servers = real_servers(&["pyright"]);
@@ -90,7 +91,8 @@ fn driven(host: &[&str], way: Way) -> Value {
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}\n{told}");
-    // What the host gave up is gone while the server still runs; over standard streams both have ended.
+    // The cancelled call is gone while the server still runs; over standard streams both have
+    // ended.
     wait_until("the command that was given up is gone", Duration::from_secs(60), || marker.living() == 0);
     drop(listening);
     serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}\n{told}"))

@@ -1,4 +1,5 @@
-//! A second lsp-tools mounts the first: its tools are called through, and nobody mounts himself without end.
+//! A second lsp-tools mounts the first: its tools can be called through it, and no endless
+//! self-mount occurs.
 
 use std::fs;
 use std::time::Duration;
@@ -45,7 +46,7 @@ fn mounted_lsp_tools_server_tools_are_callable() {
         assert_eq!(call(&mut client, "read", json!({"path": "a.txt"}))["content"], "outer\n");
         let wrong = call(&mut client, "inner.read", json!({"path": "../../etc/passwd"}));
         assert_eq!((&wrong["ok"], &wrong["code"]), (&json!(false), &json!("server_failed")), "{wrong}");
-        // What has to be agreed to there is asked of nobody here: the rules of both hold.
+        // Calls that need approval there are asked of no person here: the rules of both apply.
         let denied = call(&mut client, "inner.bash", json!({"command": "true"}));
         assert_eq!(denied["ok"], false, "{denied}");
     }
@@ -69,7 +70,8 @@ fn self_mounting_server_does_not_recurse() {
     assert_eq!(read["structured"]["content"], "def foo\nfoo WRONG\n", "{read}");
     let through = json!({"name": "inner.inner_read", "arguments": {"path": "a.scr"}});
     assert_eq!(client.error("tools/call", through), -32602);
-    // The one that the test started is none of them: it has no workspace among its words. Each has its supervisor.
+    // The one that the test started does not count: it has no workspace among its arguments. Each
+    // has its supervisor.
     let root = project.root();
     assert_eq!(count_processes(root.to_str().expect("UTF-8")), 2, "the server and its supervisor");
 }

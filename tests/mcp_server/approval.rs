@@ -1,4 +1,4 @@
-//! Calls that someone has to agree to, asked through the client.
+//! Calls that need approval, requested through the client.
 
 use serde_json::{Value, json};
 
@@ -63,7 +63,7 @@ fn modern(project: &Project) -> Mcp {
     Mcp::modern(project, None, json!({"elicitation": {"form": {}}}))
 }
 
-/// Calls, and gives what the client has to come back with.
+/// Calls, and returns the state that the client has to send back.
 fn asked(client: &mut Mcp, call: &Value) -> Value {
     let result = client.result("tools/call", call.clone());
     assert_eq!(result["resultType"], "input_required", "{result}");

@@ -1,4 +1,5 @@
-//! JSON-RPC batches: taken by sessions of MCP 2025-03-26, on pipes and over HTTP, and refused by all others.
+//! JSON-RPC batches: accepted in sessions of MCP 2025-03-26, on pipes and over HTTP, and refused in
+//! all others.
 
 use serde_json::{Value, json};
 
@@ -6,7 +7,7 @@ use super::http::{Server, TOKEN};
 use crate::support::Project;
 use crate::support::mcp::{LEGACY, Mcp};
 
-/// The only revision that has batches.
+/// The only revision with batches.
 const BATCHING: &str = "2025-03-26";
 
 fn project() -> Project {
@@ -33,7 +34,7 @@ fn call(id: &str, name: &str, arguments: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
 }
 
-/// Three requests, one of them slow, a notification, and what is no message.
+/// Three requests, one of them slow, a notification, and an invalid message.
 fn batch() -> Value {
     json!([
         call("hover", "lsp_hover", json!({"path": "a.scr", "line": 1, "symbol": "one"})),
@@ -46,7 +47,7 @@ fn batch() -> Value {
     ])
 }
 
-/// The ids of the answers, and which of them are errors.
+/// The ids of the responses, and which of them are errors.
 fn outcomes(answers: &[Value]) -> Vec<(Value, bool)> {
     let mut outcomes: Vec<(Value, bool)> = answers
         .iter()
@@ -108,7 +109,7 @@ fn batch_of_another_revision_is_refused() {
     }
 }
 
-/// Everything that a stream of events brings.
+/// All messages of an event stream.
 fn events(text: &str) -> Vec<Value> {
     let data = text.lines().filter_map(|line| line.strip_prefix("data:"));
     data.filter_map(|data| serde_json::from_str(data.trim()).ok()).collect()

@@ -1,4 +1,4 @@
-//! Calls: what comes back conforms to what was promised, failures are results, slow work tells of itself.
+//! Calls: results match their schemas, failures are results, slow work reports progress.
 
 use lsp_tools::Schema;
 use serde_json::{Value, json};
@@ -99,7 +99,8 @@ fn result_locations_are_resource_links_and_short_text() {
     assert!(text.contains("  a.scr\n    1:5 def one\n    2:1 one\n") && text.ends_with("complete"), "{text}");
 }
 
-/// The notifications of a call with the token `mine` until its answer: each says something new and is further than the last.
+/// The notifications of a call with the token `mine` until its answer: each has a new message and
+/// more progress than the last.
 fn progress_of(client: &mut Mcp, id: u64) -> Vec<Value> {
     let mut told: Vec<Value> = Vec::new();
     loop {

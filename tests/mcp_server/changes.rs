@@ -1,4 +1,4 @@
-//! What clients are told of unasked, also right after they have subscribed.
+//! Unsolicited notifications to clients, also directly after a subscription.
 
 use std::fs;
 use std::time::Duration;

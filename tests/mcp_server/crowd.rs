@@ -1,4 +1,4 @@
-//! MCP over HTTP: many connections and sessions at a time do not keep others out.
+//! MCP over HTTP: many connections and sessions at a time do not block others.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ use super::http::{Server, initialize, message};
 use crate::support::Project;
 use crate::support::mcp::{LEGACY, PATIENCE};
 
-/// More than there are places of any kind.
+/// More than the limit of any kind.
 const MANY: usize = 300;
 
 fn crowd(server: &Server, said: &str) -> Vec<TcpStream> {

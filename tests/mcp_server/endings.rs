@@ -1,4 +1,4 @@
-//! Calls that nobody waits for any more, and clients that go.
+//! Abandoned calls, and clients that disconnect.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ fn allowing_bash() -> Project {
     project
 }
 
-/// A command that runs for a minute, and can be found.
+/// A command that runs for a minute, with a marker.
 fn slow(marker: &Marker) -> Value {
     json!({"command": format!("sh -c 'sleep 60; :' {}", marker.as_str())})
 }

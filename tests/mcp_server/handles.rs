@@ -1,4 +1,4 @@
-//! What outlives a call is named by clients of both eras: groups of edits, and unsaved texts.
+//! State that outlives a call is named by clients of both eras: groups of edits, and unsaved texts.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn both(project: &Project) -> [Mcp; 2] {
     [Mcp::legacy(project, None, json!({})), Mcp::modern(project, None, json!({}))]
 }
 
-/// Calls a tool, with this beside its arguments.
+/// Calls a tool, with these fields beside its arguments.
 fn call_with(client: &mut Mcp, meta: Value, name: &str, arguments: Value) -> Value {
     client.result("tools/call", json!({"name": name, "arguments": arguments, "_meta": meta}))
 }
@@ -26,7 +26,7 @@ fn undo_of_edit_group_leaves_other_edits() {
         let grouped = json!({"lsp-tools/group": group});
         let edit =
             |path: &str, old: &str, new: &str| json!({"path": path, "edits": [{"old": old, "new": new}]});
-        // One by what a host says, one by what a model says, and one of nobody's.
+        // One group from the host, one from the model, and one from neither.
         call_with(&mut client, grouped.clone(), "edit", edit("a.txt", "a", "A"));
         let mut arguments = edit("b.txt", "b", "B");
         arguments["group"] = json!(group);
@@ -164,7 +164,7 @@ fn traceparent_of_call_is_recorded_in_audit_log() {
     assert!(lines[1].get("trace").is_none(), "{}", lines[1]);
 }
 
-/// Two hosts, one after the other and at once, each with a process of its own.
+/// Two hosts, one after the other and at once, each with its own process.
 #[test]
 fn todo_lists_are_per_host_and_resumable_by_session_id() {
     let project = Project::new([]);
@@ -176,7 +176,7 @@ fn todo_lists_are_per_host_and_resumable_by_session_id() {
     other.call("todowrite", json!({"todos": item("other")}));
     assert_eq!(list(&one.call("todoread", json!({}))), item("one"));
     drop(one);
-    // The host has restarted. What it was about can be seen, and named by the model or by the host.
+    // The host has restarted. Its groups are visible, and the model or the host can name them.
     let mut again = Mcp::modern(&project, None, json!({}));
     let found = again.call("todoread", json!({}));
     let name = &kept["structuredContent"]["session_id"];

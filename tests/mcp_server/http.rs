@@ -1,4 +1,4 @@
-//! MCP over HTTP: who is let in, and what hostile requests get.
+//! MCP over HTTP: access, and hostile requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts on a free port; with a token of its own unless `arguments` name a file.
+    /// Starts on a free port; with its own token unless `arguments` name a file.
     fn start(project: &Project, arguments: &[&str]) -> (Self, Vec<String>) {
         Self::start_at("127.0.0.1:0", project, arguments)
     }
@@ -41,7 +41,7 @@ impl Server {
         (Self { child, port: port.unwrap_or_else(|| panic!("no port in {lines:?}")) }, lines)
     }
 
-    /// One with [`TOKEN`].
+    /// A server with [`TOKEN`].
     pub fn known(project: &Project) -> Self {
         let file = project.beside("config").join("token");
         std::fs::write(&file, TOKEN).expect("a file");
@@ -49,7 +49,8 @@ impl Server {
         Self::start(project, &["--token-file", file.to_str().expect("a path")]).0
     }
 
-    /// Sends bytes as they are; the status and everything that comes back until the server closes or is silent for a while.
+    /// Sends raw bytes; returns the status and all output until the server closes or is silent for
+    /// a while.
     pub fn raw(&self, bytes: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("a connection");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
@@ -62,7 +63,8 @@ impl Server {
         (status, text)
     }
 
-    /// Posts `body` with these headers beside the usual ones; a header given here takes the usual one's place.
+    /// Posts `body` with these headers beside the usual ones; a given header replaces the usual
+    /// one.
     pub fn post(&self, headers: &[(&str, &str)], body: &str) -> (u16, String) {
         let host = format!("127.0.0.1:{}", self.port);
         let token = format!("Bearer {TOKEN}");
@@ -105,7 +107,7 @@ impl Drop for Server {
     }
 }
 
-/// The last JSON-RPC message in an answer, be it a body or a stream of events.
+/// The last JSON-RPC message in a response, a body or an event stream.
 pub fn message(text: &str) -> Value {
     let lines = text.lines().map(|line| line.strip_prefix("data:").unwrap_or(line).trim());
     lines
@@ -224,7 +226,8 @@ fn row_15_remote_bind_without_allow_remote_is_refused() {
     assert_eq!(status, Some(2), "without --http it means nothing: {said}");
 }
 
-/// Asks for the list of tools with the token of a file, in one of these ways, and prints the status of each answer.
+/// Requests the list of tools with a token from a file, in one of these ways, and prints the status
+/// of each response.
 const FROM_A_COMMAND: &str = r#"
 import http.client, os, socket, sys, threading
 
@@ -307,7 +310,8 @@ def relayed():
 print(*[globals()[way]() for _ in range(int(sys.argv[5]))])
 "#;
 
-/// What a command gets that has read the token, by each of its ways; and who is no command gets in.
+/// The responses to a command that has read the token, in each of these ways; other processes are
+/// accepted.
 #[test]
 #[ignore = "slow: just slow"]
 fn sandboxed_command_with_the_token_is_refused() {
@@ -331,7 +335,8 @@ fn sandboxed_command_with_the_token_is_refused() {
         ("moving", "127.0.0.1", 10, strict.port),
     ] {
         let attack = format!("python3 attack.py {way} {host} {port} {file} {tries}");
-        // The same from a process that no tool has started; a socket that is never at rest is nobody's for sure.
+        // The same from a process that no tool has started; the owner of a constantly changing
+        // socket is unknown.
         if way != "moving" {
             let outside =
                 Command::new("sh").args(["-c", &attack]).current_dir(project.root()).output().expect("a run");
@@ -397,7 +402,7 @@ fn http_server_stopped_removes_its_token_file() {
     assert!(!std::path::Path::new(&path).exists());
 }
 
-/// Requests without a session may be anybody's.
+/// Requests without a session may come from any client.
 #[test]
 fn todo_list_over_http_requires_session_id() {
     let project = Project::new([]);

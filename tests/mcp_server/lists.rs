@@ -1,4 +1,4 @@
-//! What a client learns before it calls anything: who answers, which tools, resources and prompts there are.
+//! The information for clients before any call: the server, its tools, resources and prompts.
 
 use lsp_tools::Schema;
 use serde_json::{Value, json};

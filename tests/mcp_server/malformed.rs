@@ -1,11 +1,11 @@
-//! Input that is no message: it is answered, and the conversation goes on.
+//! Invalid messages: they are answered, and the conversation continues.
 
 use serde_json::{Value, json};
 
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// What is sent, the code that comes back, and the id it comes back with.
+/// The input, the code in the response, and its id.
 fn cases() -> Vec<(&'static str, Vec<u8>, i64, Value)> {
     let deep = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":71,\"method\":\"tools/call\",\"params\":{{\"a\":{}{}}}}}",

@@ -1,4 +1,4 @@
-//! Roots of clients with a handshake: they say where relative paths begin, and widen nothing.
+//! Roots of clients with a handshake: they set the base of relative paths, and widen nothing.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn uri(path: &std::path::Path) -> String {
     Url::from_directory_path(path).expect("a folder").to_string()
 }
 
-/// Answers the next question for roots.
+/// Answers the next request for roots.
 fn tell(client: &mut Mcp, roots: &[String]) {
     let question = client.find("the question for roots", |message| message["method"] == "roots/list");
     let roots: Vec<Value> = roots.iter().map(|uri| json!({"uri": uri})).collect();

@@ -1,4 +1,4 @@
-//! The skills extension: what its methods tell, and that nothing else tells of it.
+//! The skills extension: the results of its methods, and its absence elsewhere.
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

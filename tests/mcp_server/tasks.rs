@@ -1,4 +1,4 @@
-//! Calls that run for long, for clients that declared the tasks extension.
+//! Long calls, for clients that declared the tasks extension.
 
 use std::time::Duration;
 

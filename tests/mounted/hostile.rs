@@ -1,4 +1,4 @@
-//! Servers that mean harm, or are broken.
+//! Malicious or broken servers.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,8 @@ fn code(value: &Value) -> ErrorCode {
     serde_json::from_value(value["code"].clone()).unwrap_or_else(|_| panic!("a code in {value}"))
 }
 
-/// A server that says something else at its second start is held back, the difference is shown, and leave gives it back.
+/// A server with different definitions at its second start is held back, the difference is shown,
+/// and approval restores it.
 #[test]
 fn tool_definition_changed_at_restart_is_denied_until_approved() {
     let project = mounting("rug-restart", "");
@@ -48,7 +49,7 @@ fn tool_definition_changed_at_restart_is_denied_until_approved() {
     assert_eq!(json_of(&project, &["mcp", "call", "m/extra"]).0["text"], "said");
 }
 
-/// The same while it runs, and told by itself.
+/// The same during a run, after a notification of the server.
 #[tokio::test(flavor = "multi_thread")]
 async fn tool_definition_changed_while_running_is_denied() {
     let project = mounting("rug-live", "");
@@ -70,7 +71,7 @@ async fn tool_definition_changed_while_running_is_denied() {
     workspace.shutdown().await;
 }
 
-/// Neither our tools nor each other's can be taken for others.
+/// Names of mounted tools cannot imitate ours or each other's.
 #[test]
 fn mounted_tool_names_resembling_others_are_left_out() {
     let project = mounting("shadow", "");
@@ -93,10 +94,10 @@ fn mounted_tool_names_resembling_others_are_left_out() {
     let look_alike = with_settings(&(entry(&project, "tool1", "good") + &entry(&project, "Tooll", "good")));
     let (listed, _) = json_of(&look_alike, &["mcp", "list"]);
     assert_eq!(listed["servers"].as_array().map(Vec::len), Some(1));
-    assert!(listed["left_out"][0].as_str().unwrap().contains("looks like it"), "{listed}");
+    assert!(listed["left_out"][0].as_str().unwrap().contains("equals or resembles"), "{listed}");
 }
 
-/// What a server says of itself lowers no approval.
+/// A server's statements about itself do not lower the approval.
 #[tokio::test(flavor = "multi_thread")]
 async fn false_read_only_hint_of_mounted_tool_still_needs_approval() {
     let project = mounting("liar", "");
@@ -108,7 +109,7 @@ async fn false_read_only_hint_of_mounted_tool_still_needs_approval() {
     workspace.shutdown().await;
 }
 
-/// A server that never answers costs its time and no more, in the beginning and in a call.
+/// A server that never answers costs only its timeout, at the start and in a call.
 #[test]
 #[ignore = "slow: just slow"]
 fn silent_mounted_server_call_ends_at_its_timeout() {
@@ -134,7 +135,7 @@ fn silent_mounted_server_call_ends_at_its_timeout() {
     }
 }
 
-/// A server that ends at once is tried a few times, and then left alone; what it said last is told.
+/// A server that ends at once is tried a few times, and then paused; its last output is reported.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn mounted_server_that_keeps_exiting_is_given_up() {
@@ -148,7 +149,7 @@ async fn mounted_server_that_keeps_exiting_is_given_up() {
     let first = answers[0].value["error"].as_str().unwrap();
     assert!(first.contains("exit status 3") && first.contains("out of cheese"), "{first}");
     let last = answers[6].value["error"].as_str().unwrap();
-    assert!(last.contains("is left alone for") && last.contains("out of cheese"), "{last}");
+    assert!(last.contains("next attempt in") && last.contains("out of cheese"), "{last}");
     assert_eq!(starts(&project), 5);
     workspace.shutdown().await;
     let never = mounting("crash", "");
@@ -157,7 +158,7 @@ async fn mounted_server_that_keeps_exiting_is_given_up() {
     assert!(detail.contains("exit status 7") && detail.contains("cannot find my shoes"), "{detail}");
 }
 
-/// A line without an end is not waited for, nor kept.
+/// An endless line is neither awaited nor stored.
 #[test]
 fn mounted_server_line_over_limit_ends_connection() {
     let project = mounting("giant", "");
@@ -167,7 +168,7 @@ fn mounted_server_line_over_limit_ends_connection() {
     assert!(result["error"].as_str().unwrap().contains("a line of more than 8388608 bytes"), "{result}");
 }
 
-/// Nothing of the environment that looks like a secret reaches a server; what its entry says does, as it stands.
+/// Secrets in the environment do not reach a server; the variables of its entry do, literally.
 #[test]
 fn mounted_server_environment_contains_no_secrets() {
     let project = mounting("environment", "env = {OWN = \"${HOME}\"}");
@@ -182,7 +183,7 @@ fn mounted_server_environment_contains_no_secrets() {
     assert!(environment["PATH"].is_string() && !environment.to_string().contains("s3cr"), "{environment}");
 }
 
-/// Nothing that a server starts outlives us, however we end.
+/// No process that a server starts outlives lsp-tools, for any kind of end.
 #[tokio::test(flavor = "multi_thread")]
 async fn mounted_server_children_die_with_runtime() {
     let project = mounting("child", "");
@@ -194,7 +195,7 @@ async fn mounted_server_children_die_with_runtime() {
     wait_until("all of it is gone", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
-/// Also where we are killed, which leaves no time for anything.
+/// Also after SIGKILL, which leaves no time for cleanup.
 #[test]
 fn mounted_server_dies_when_program_is_killed() {
     let project = mounting("mute", "");
@@ -208,7 +209,7 @@ fn mounted_server_dies_when_program_is_killed() {
     wait_until("the server is gone", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
-/// A server may ask where the workspace is, and nothing else.
+/// A server may ask for the workspace's location, and nothing else.
 #[test]
 fn mounted_server_may_list_roots_but_not_sample() {
     let project = mounting("asks", "");

@@ -1,4 +1,4 @@
-//! What these tests share: projects that mount a server, and what it heard.
+//! Shared parts of these tests: projects that mount a server, and the server's log.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ pub fn with_settings(settings: &str) -> Project {
     project
 }
 
-/// A project whose user mounts the scripted server in `mode` as `m`; `more` is appended to its table.
+/// A project whose user mounts the scripted server in `mode` as `m`; `more` is appended to its
+/// table.
 pub fn mounting(mode: &str, more: &str) -> Project {
     let project = Project::new([("README.md", "hello\n")]);
     let settings = entry(&project, "m", mode) + more + "\n";
@@ -36,13 +37,13 @@ pub fn heard_file(project: &Project) -> PathBuf {
     project.beside("logs").join("heard.jsonl")
 }
 
-/// What the scripted server heard.
+/// The messages that the scripted server received.
 pub fn heard(project: &Project) -> Vec<Value> {
     let text = fs::read_to_string(heard_file(project)).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// How often the scripted server was started.
+/// The number of starts of the scripted server.
 pub fn starts(project: &Project) -> usize {
     fs::read(heard_file(project).with_extension("jsonl.starts")).map_or(0, |bytes| bytes.len())
 }
@@ -52,7 +53,7 @@ pub fn run(project: &Project, arguments: &[&str]) -> Output {
     project.command(None).args(arguments).output().expect("lsp-tools runs")
 }
 
-/// What it answers as JSON, and its status.
+/// Its JSON answer, and its status.
 pub fn json_of(project: &Project, arguments: &[&str]) -> (Value, i32) {
     let output = run(project, &[&["--format", "json"], arguments].concat());
     let text = String::from_utf8_lossy(&output.stdout);
@@ -61,18 +62,18 @@ pub fn json_of(project: &Project, arguments: &[&str]) -> (Value, i32) {
     (value, output.status.code().expect("a status"))
 }
 
-/// A workspace with all that is mounted, where nobody can be asked.
+/// A workspace with all mounted servers, without an approver.
 pub fn open(project: &Project) -> TestWorkspace {
     let opening = project.opening().finding_workspace().timeout(None).with_mounts();
     opening.nobody_to_ask().answering_within(None).open()
 }
 
-/// A call by someone who has agreed to it.
+/// A call by a caller who approves it.
 pub async fn typed(workspace: &TestWorkspace, name: &str) -> ToolResult {
     workspace.call_as(&Caller::at_shell(), &NobodyToAsk, name, json!({})).await
 }
 
-/// The main file of a server of npm.
+/// The main file of an npm server.
 pub fn node_server(name: &str) -> String {
     let file = real_mcp().join(format!("node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
     file.to_str().expect("UTF-8").to_owned()

@@ -1,4 +1,4 @@
-//! Servers that run elsewhere.
+//! Remote servers.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -45,12 +45,12 @@ fn http_mcp_server_is_mounted() {
     assert_eq!(doctor.status.code(), Some(0), "{}", String::from_utf8_lossy(&doctor.stdout));
 }
 
-/// Answers every request with `answer`, and keeps what was asked.
+/// Answers every request with `answer`, and records the requests.
 fn listener(answer: String) -> (u16, Arc<Mutex<Vec<String>>>) {
     answering(move |_| answer.clone())
 }
 
-/// The same with an answer to each.
+/// Answers the requests with these answers, in order.
 fn answering(answer: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -71,7 +71,7 @@ fn answering(answer: impl Fn(&str) -> String + Send + 'static) -> (u16, Arc<Mute
     (port, heard)
 }
 
-/// A redirect is not followed, so that no header goes where it was not meant to go.
+/// A redirect is not followed, so that no header goes to an unintended host.
 #[test]
 fn row_44_http_redirect_is_not_followed_with_headers() {
     let (evil, heard_by_evil) =
@@ -90,7 +90,7 @@ fn row_44_http_redirect_is_not_followed_with_headers() {
     assert!(!told.contains("s3cr"), "{told}");
 }
 
-/// A name that leads to this machine is not asked; an address that says so is.
+/// A name that resolves to this machine is refused; an explicit address is allowed.
 #[test]
 fn host_name_with_private_address_is_refused() {
     let port = free_port();
@@ -107,7 +107,8 @@ fn host_name_with_private_address_is_refused() {
     assert!(told.contains("is private to this machine or network"), "{host}: {told}");
 }
 
-/// A server that wants authorization: who hands out tokens and where one goes is told, and nobody else is asked.
+/// A server that requires authorization: the issuer of tokens and the setting for one are reported,
+/// and no other host is contacted.
 #[test]
 fn http_401_error_names_authorization_server_and_header() {
     let metadata = r#"{"resource": "x", "authorization_servers": ["https://auth.example"], "scopes_supported": ["mcp:read"]}"#;

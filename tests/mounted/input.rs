@@ -1,4 +1,4 @@
-//! What a mounted server wants to know of a person: asked of whoever sits before our own client, and of nobody else.
+//! A mounted server's questions for a person: forwarded to the person at our own client only.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use super::house::{heard, json_of, mounting};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// A project that mounts a server which asks for a name; `mode` says in which era.
+/// A project that mounts a server which asks for a name; `mode` selects the revision of the
+/// protocol.
 fn asking(mode: &str) -> Project {
     mounting(mode, "\n[permissions]\nallow = [\"m/*\"]")
 }

@@ -1,4 +1,5 @@
-//! MCP servers of others among our tools: real ones of both eras over stdin and HTTP, and ones that mean harm.
+//! Mounted MCP servers among our tools: real ones of both eras over stdin and HTTP, and malicious
+//! ones.
 
 mod hostile;
 mod house;

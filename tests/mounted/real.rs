@@ -1,5 +1,5 @@
-//! Real servers over stdin and stdout: two of the TypeScript SDK's first line, one of the Python SDK that speaks the newest
-//! revision.
+//! Real servers over stdin and stdout: two of the TypeScript SDK's first line, one of the Python
+//! SDK with the newest revision.
 
 use super::house::{json_of, node_server, run, with_settings};
 use crate::support::Project;
@@ -98,16 +98,16 @@ fn mcp_doctor_reports_each_configuration_fault() {
     let told = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert_eq!(doctor.status.code(), Some(1), "{told}");
     for (server, check, what) in [
-        ("gone", "program", "`no-such-program-anywhere` is not to be found"),
+        ("gone", "program", "`no-such-program-anywhere` was not found"),
         ("filter", "filter", "`ecko`; did you mean `echo`?"),
         ("none", "filter", "offers none"),
-        ("place", "program", "is no folder"),
+        ("place", "program", "is not a folder"),
     ] {
         let found = |line: &&str| line.starts_with("fault") && line.contains(server) && line.contains(check);
         assert!(told.lines().find(found).is_some_and(|line| line.contains(what)), "{server} {check}: {told}");
     }
     assert!(
-        told.lines().any(|line| line.starts_with("note") && line.contains("values are literal")),
+        told.lines().any(|line| line.starts_with("note") && line.contains("is sent literally")),
         "{told}"
     );
 }

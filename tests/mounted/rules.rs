@@ -1,4 +1,5 @@
-//! Mounted tools under the rules, hooks and limits of all tools; whose mounts count; progress and the end of calls.
+//! Mounted tools under the rules, hooks and limits of all tools; the owners of mounts; progress and
+//! the end of calls.
 
 use std::fs;
 use std::time::Duration;
@@ -26,7 +27,7 @@ async fn server_wide_permission_rule_allows_and_denies_its_tools() {
         "{record}"
     );
     let denied = mounting("good", "[permissions]\ndeny = [\"m/*\"]");
-    // Also whoever types it.
+    // Also for a typed command.
     assert_eq!(json_of(&denied, &["mcp", "call", "m/say"]).0["code"], "denied");
     assert!(!heard(&denied).iter().any(|said| said["method"] == "tools/call"));
 }
@@ -44,7 +45,8 @@ async fn mounted_program_runs_in_its_folder_with_its_arguments() {
     workspace.shutdown().await;
 }
 
-/// One that ignores what it does not know has the time to begin in its own way, and the next time is begun so.
+/// A server that ignores unknown messages has time for its own handshake, which is used first at
+/// the next start.
 #[test]
 #[ignore = "slow: just slow"]
 fn server_ignoring_newest_revision_is_spoken_to_in_older_one() {
@@ -109,7 +111,7 @@ fn mounted_server_script_changed_after_trust_is_denied() {
     let script = script.replace("STARTS = HEARD + \".starts\"", "STARTS = __file__ + \".starts\"");
     project.write("serve.py", &script);
     let listed = |project: &Project| json_of(project, &["mcp", "list"]).0["servers"][0].to_string();
-    assert!(listed(&project).contains("is not trusted with it"), "{}", listed(&project));
+    assert!(listed(&project).contains("is not trusted in its current state"), "{}", listed(&project));
     assert!(!project.path("serve.py.starts").exists());
     run(&project, &["trust", "--yes"]);
     assert!(listed(&project).contains("m/say"), "{}", listed(&project));
@@ -188,7 +190,7 @@ fn mcp_show_and_doctor_list_tools_once() {
     assert_eq!(lists(), 2);
 }
 
-/// The script of a test as a file of the project, which notes its starts beside it.
+/// A test's script as a file of the project, which records its starts beside it.
 fn own_script() -> String {
     let script = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mounted/server.py")).unwrap();
     script.replace("STARTS = HEARD + \".starts\"", "STARTS = __file__ + \".starts\"")
@@ -202,7 +204,7 @@ fn script_behind_flag_or_in_server_cwd_needs_trust() {
         let project = with_settings(&format!("[mcp.servers.m]\n{entry}"));
         project.write(path, own_script());
         let listed = || json_of(&project, &["mcp", "list"]).0["servers"][0].to_string();
-        assert!(listed().contains("is not trusted with it"), "{path}: {}", listed());
+        assert!(listed().contains("is not trusted in its current state"), "{path}: {}", listed());
         assert!(!project.path(&format!("{path}.starts")).exists(), "{path}");
         run(&project, &["trust", "--yes"]);
         assert!(listed().contains("m/say"), "{path}: {}", listed());

@@ -1,4 +1,4 @@
-//! `changed_files`, on repositories as people have them; on hostile ones: `evil_repository`.
+//! `changed_files` on ordinary repositories; for hostile ones see `evil_repository`.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::house::{assert_fails, open_files, within};
 use crate::support::TestWorkspace;
 
-/// Runs git as its user would, with settings that do not depend on this machine.
+/// Runs git with settings that do not depend on this machine.
 pub fn git(folder: &Path, args: &[&str]) -> String {
     let done = Command::new("git")
         .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
@@ -79,7 +79,7 @@ async fn changed_files_reports_every_file_state() {
         assert_eq!(&only[state], list);
         assert_eq!(only.as_object().expect("an object").len(), 5, "{only}");
     }
-    // What we asked left nothing behind, in the repository or elsewhere.
+    // Our requests left no files behind, in the repository or elsewhere.
     assert_eq!(fs::read_dir(project.beside("cache")).expect("a folder").count(), 0);
     assert!(!project.path(".git/index.lock").exists());
 }
@@ -142,7 +142,7 @@ async fn changed_files_of_nested_repository_and_submodule_works() {
     commit(&top);
     house.project.write("lib/a", "2\n");
     house.project.write("lib/sub/s", "2\n");
-    assert_fails(&house.call("changed_files", json!({})).await, "not_found", "lies in no git repository");
+    assert_fails(&house.call("changed_files", json!({})).await, "not_found", "is not in a git repository");
     let seen = changed(&house, json!({"repositoryPath": "lib"})).await;
     assert_eq!(
         (&seen["repository"], &seen["unstaged"]),
@@ -233,5 +233,9 @@ async fn changed_files_with_invalid_arguments_is_refused() {
     }
     let reftable = open_files([]);
     git(&reftable.project.root(), &["init", "-q", "--ref-format=reftable"]);
-    assert_fails(&reftable.call("changed_files", json!({})).await, "unsupported", "another form than files");
+    assert_fails(
+        &reftable.call("changed_files", json!({})).await,
+        "unsupported",
+        "does not store its references as files",
+    );
 }

@@ -1,8 +1,8 @@
-//! Repositories that name programs wherever git would run one, and such as point at another's data: what `changed_files` asks
-//! of them runs nothing and shows nothing of others.
+//! Repositories that name programs in every place where git would run one, and repositories that
+//! point at others' data: `changed_files` runs nothing there and shows no data of others.
 //!
-//! Each program leaves a mark. That git itself would run them is tried as well, so that a test cannot pass because its
-//! repository is harmless.
+//! Each program leaves a mark. The tests also check that git itself would run them, so that a test
+//! cannot pass with a harmless repository.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -15,7 +15,7 @@ use super::changed_files::{commit, git, repository};
 use super::house::{assert_fails, open_files};
 use crate::support::{TestWorkspace, copy_folder, write_executable};
 
-/// Where programs leave their marks: beside the project.
+/// The folder of the marks, beside the project.
 fn marks(house: &TestWorkspace) -> PathBuf {
     let folder = house.project.beside("marks");
     fs::create_dir_all(&folder).expect("a folder");
@@ -30,7 +30,8 @@ fn left(house: &TestWorkspace) -> Vec<String> {
     names
 }
 
-/// Puts a program everywhere in the configuration and the hooks of the repository at `git_dir`; marks begin with `prefix`.
+/// Adds a program to every setting and hook of the repository at `git_dir`; marks begin with
+/// `prefix`.
 fn arm(house: &TestWorkspace, git_dir: &Path, prefix: &str) {
     let marks = marks(house);
     let mark = |name: &str| format!("touch {}/{prefix}{name}", marks.display());
@@ -78,8 +79,8 @@ fn arm(house: &TestWorkspace, git_dir: &Path, prefix: &str) {
     }
 }
 
-/// A repository with a submodule, an untracked repository and a bare one in it, all of them armed. Every file looks
-/// changed, so that git has to read it.
+/// A repository that contains a submodule, an untracked repository and a bare one, all of them
+/// armed. Every file looks changed, so that git has to read it.
 fn evil() -> TestWorkspace {
     let inner = repository([("s", "1\n")]);
     let house = repository([
@@ -95,7 +96,7 @@ fn evil() -> TestWorkspace {
     house.project.write("nested/n", "1\n");
     commit(&root.join("nested"));
     git(&root, &["init", "-q", "--bare", "bare"]);
-    // Nobody is there yet who could run anything of it.
+    // Without a call of git no program runs yet.
     for (git_dir, prefix) in
         [(".git", ""), (".git/modules/sub", "sub-"), ("nested/.git", "nested-"), ("bare", "bare-")]
     {
@@ -125,7 +126,8 @@ async fn row_18_changed_files_runs_no_program_of_repository_config() {
     let paths: Vec<&str> =
         seen["unstaged"].as_array().into_iter().flatten().filter_map(|file| file["path"].as_str()).collect();
     assert_eq!(paths, ["a", "b.inc"]);
-    // Git itself, asked the same by its user, runs a good part of it: the first time until the filter fails it.
+    // Git itself, called by its user in the same way, runs many of them: the first time until the
+    // filter fails it.
     let root = house.project.root();
     let status = || Command::new("git").arg("status").current_dir(&root).output().expect("git");
     assert!(!status().status.success());
@@ -137,7 +139,7 @@ async fn row_18_changed_files_runs_no_program_of_repository_config() {
     }
 }
 
-/// Asked for an object that is not there, git would fetch it, by a program that the repository names.
+/// For a missing object git would run a program that the repository names.
 #[tokio::test]
 async fn row_18_changed_files_with_missing_object_fetches_nothing() {
     let house = repository([("d/a", "1\n"), ("d/b", "1\n")]);
@@ -152,12 +154,12 @@ async fn row_18_changed_files_with_missing_object_fetches_nothing() {
     assert_fails(&seen, "internal", "git failed");
     assert!(!seen.value.to_string().contains(&*root.to_string_lossy()), "{:?}", seen.value);
     assert_eq!(left(&house), Vec::<String>::new());
-    // Git itself, asked by its user for the object, tries to fetch it.
+    // Git itself, called by its user for the object, tries to fetch it.
     let fetched = Command::new("git").args(["cat-file", "-p", "HEAD^{tree}"]).current_dir(&root).output();
     assert!(left(&house).contains(&"uploadpack".to_owned()), "{:?}, {fetched:?}", left(&house));
 }
 
-/// A repository of the user beside the workspace, with a file whose name is nobody's business.
+/// A repository of the user beside the workspace, with a private file name.
 fn others(house: &TestWorkspace) -> PathBuf {
     let other = house.project.beside("other");
     fs::create_dir_all(&other).expect("a folder");
@@ -245,14 +247,14 @@ async fn row_19_git_references_as_paths_or_options_are_refused() {
     ] {
         let house = repository([("a", "1\n")]);
         house.project.write(".git/HEAD", format!("{head}\n"));
-        shows_nothing(&house, "names no commit and no branch").await;
+        shows_nothing(&house, "neither a commit nor a branch").await;
     }
     let house = repository([("a", "1\n")]);
     house.project.write(".git/refs/heads/main", "ref: refs/heads/main\n");
-    shows_nothing(&house, "without end").await;
+    shows_nothing(&house, "endless chain").await;
 }
 
-/// What a copied repository says of its work tree does not move it.
+/// The work tree in a copied repository's configuration has no effect.
 #[tokio::test]
 async fn row_19_core_worktree_elsewhere_is_ignored() {
     let house = repository([("a", "1\n")]);

@@ -1,4 +1,4 @@
-//! Workspaces whose notes, skills and tasks are asked for.
+//! Workspaces with notes, skills and tasks.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ pub fn open_files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Te
     open(&Project::new(files))
 }
 
-/// The same on a project that is there.
+/// A workspace on an existing project.
 pub fn open(project: &Project) -> TestWorkspace {
     opening(project).open()
 }
 
-/// The same project with the runtime of another process, which has read the settings anew.
+/// The same project with another process's runtime, which has read the settings again.
 pub fn again(house: TestWorkspace) -> TestWorkspace {
     open(&house.project)
 }
 
-/// The same project with a workspace within it.
+/// The same project with a workspace inside it.
 pub fn within(house: TestWorkspace, folder: &str) -> TestWorkspace {
     opening(&house.project).workspace(house.project.path(folder)).open()
 }
@@ -30,7 +30,7 @@ fn opening(project: &Project) -> TestWorkspaceBuilder {
     project.opening().timeout(None).answering_within(Duration::from_secs(120))
 }
 
-/// Asserts that a call failed with this code and that its sentence has these words.
+/// Asserts that a call failed with this code and that its message contains these words.
 pub fn assert_fails(result: &ToolResult, code: &str, words: &str) {
     let (given, error) = failure_of(result);
     assert!(given == code && error.contains(words), "wanted {code}: …{words}…, got {given}: {error}");

@@ -54,7 +54,7 @@ async fn memory_invalid_arguments_are_refused_with_reason() {
     assert_eq!(text(&house, json!({"command": "list"})).await, "No memories saved yet.");
 }
 
-/// Literally, and in the order of the guide for custom tools.
+/// Verbatim, and in the order of the guide for custom tools.
 #[tokio::test]
 async fn memory_refusals_are_the_sentences_of_the_guide() {
     let house = open_files([]);
@@ -73,7 +73,7 @@ async fn memory_refusals_are_the_sentences_of_the_guide() {
     }
 }
 
-/// Paths lead nowhere: folders before the name are dropped, and what is no plain name is refused.
+/// Paths have no effect: folders before the name are dropped, and invalid names are refused.
 #[tokio::test]
 async fn memory_path_outside_its_folder_is_stripped_or_refused() {
     let house = open_files([("secret", "s")]);
@@ -87,7 +87,7 @@ async fn memory_path_outside_its_folder_is_stripped_or_refused() {
     {
         assert_fails(&house.call("memory", save(path)).await, "invalid_args", "`path` is");
     }
-    // A link that somebody put there is not followed.
+    // A link in place of the file is not followed.
     let memories = house.project.beside("state").join("memories");
     std::os::unix::fs::symlink(house.project.path("secret"), memories.join("link")).expect("a link");
     assert_fails(

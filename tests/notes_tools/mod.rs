@@ -1,4 +1,4 @@
-//! The tools that keep notes, tell what changed, load skills and hand out tasks: what each answers, also to bad input.
+//! The tools for notes, changes, skills and tasks: their answers, also to bad input.
 
 pub mod changed_files;
 mod evil_repository;

@@ -1,4 +1,4 @@
-//! `skill`: which skills there are, what is loaded, and what hostile ones get.
+//! `skill`: the list of skills, loading, and hostile skills.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -101,7 +101,7 @@ async fn skill_folders_are_read_in_order_and_disabled_are_skipped() {
         assert!(left_out.contains(words), "{left_out}");
     }
     let noisy = house.call("skill", json!({"action": "load", "name": "noisy"})).await;
-    assert_fails(&noisy, "denied", "switched off");
+    assert_fails(&noisy, "denied", "disabled");
 }
 
 #[tokio::test]
@@ -152,9 +152,9 @@ async fn row_46_malformed_skills_are_left_out_with_reason() {
     let (names, left_out) = list(&house).await;
     assert_eq!(names, ["user/linked: ", "user/no-json: ", "user/way-out: "]);
     for words in [
-        r#"other-name: it calls itself"#,
-        "Upper: its name is not of a-z",
-        "a b: its name is not of a-z",
+        r#"other-name: its `name`"#,
+        "Upper: its name must be at most 64 of a-z",
+        "a b: its name must be at most 64 of a-z",
         "bomb: SKILL.md line 3: anchors",
         "endless: the head of SKILL.md does not end",
         "huge: ",
@@ -186,7 +186,10 @@ async fn row_46_workspace_skill_changed_after_trust_is_not_loaded() {
     put(&user_skills(&house), "mine/SKILL.md", &head("mine", "my own"));
     let (names, left_out) = list(&house).await;
     assert_eq!(names, ["user/mine: my own"]);
-    assert!(left_out.contains("has not said yes") && !left_out.contains("Deploys"), "{left_out}");
+    assert!(
+        left_out.contains("is not trusted in its current state") && !left_out.contains("Deploys"),
+        "{left_out}"
+    );
     let deploy = json!({"action": "load", "name": "deploy"});
     assert_fails(&house.call("skill", deploy.clone()).await, "denied", "lsp-tools trust");
 
@@ -222,7 +225,7 @@ async fn row_5_symlinked_workspace_skills_are_left_out() {
     assert!(left_out.contains("leads out of the workspace"), "{left_out}");
 }
 
-/// Whoever loads a skill without its model's asking needs nobody's leave.
+/// A skill that is loaded without a request of a model needs no approval.
 #[tokio::test]
 async fn skill_loaded_by_host_needs_no_approval() {
     let house = open_files([]);
@@ -298,13 +301,13 @@ async fn skill_tool_with_command_is_callable_as_tool() {
     put_lint(&of_home, "first");
     let arguments = json!({"path": "a.py"});
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "first\nall of them");
-    // What it does to the world is decided as of every program.
+    // Its effect is decided as for every program.
     assert_fails(&house.call_unasked("lint", arguments.clone()).await, "denied", "lint runs a program");
     assert_fails(&house.call("lint", json!({})).await, "invalid_args", "`path`");
     assert_eq!(house.call("shown", json!({})).await.value["code"], "unknown_tool", "it says nothing to run");
     let loaded = load(&house, "first").await;
     assert_eq!(loaded["tools"].as_array().map(Vec::len), Some(2), "{loaded}");
-    // A later folder's tool of the same name takes its place, whatever the skills are called.
+    // A later folder's tool of the same name replaces it, regardless of the skills' names.
     put_lint(&user_skills(&house).join("a-second"), "second");
     assert_eq!(house.call("lint", arguments.clone()).await.value["text"], "second\nall of them");
     fs::remove_dir_all(user_skills(&house).join("a-second")).expect("a folder");

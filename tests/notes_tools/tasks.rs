@@ -1,4 +1,4 @@
-//! `task`: another agent's program gets its order, is heard, and is ended.
+//! `task`: another agent's program gets its order, its output is read, and it ends.
 
 use std::fs;
 use std::path::Path;
@@ -90,8 +90,8 @@ async fn task_with_invalid_agent_or_arguments_is_refused() {
         (task("researchr"), "not_found", "did you mean `researcher`?"),
         (task("researcher"), "unsupported", "has no runner"),
         (task("empty"), "unsupported", "has no runner"),
-        (task("gone"), "not_found", "is not there"),
-        (task("relative"), "not_found", "is not there"),
+        (task("gone"), "not_found", "was not found"),
+        (task("relative"), "not_found", "was not found"),
         (task("own"), "denied", "lies in the workspace"),
         (json!({"agent": "own", "objective": " "}), "invalid_args", "`objective`"),
         (json!({"agent": "own", "objective": "x".repeat(70_000)}), "invalid_args", "70000 bytes"),
@@ -102,7 +102,7 @@ async fn task_with_invalid_agent_or_arguments_is_refused() {
     let hint = house.call("task", task("nobody")).await.value["hint"].to_string();
     assert!(hint.contains("researcher (looks things up)"), "{hint}");
     assert!(!house.project.path("ran").exists());
-    // Nobody is there to say yes.
+    // There is no approver.
     assert_fails(&house.call_unasked("task", task("own")).await, "denied", "");
 }
 
@@ -155,7 +155,7 @@ async fn row_41_task_ends_at_timeout_and_on_cancellation() {
     until("the cancelled one is gone", || marker.living() == 0).await;
 }
 
-/// Waits, not without end, until something holds.
+/// Waits for a condition, up to a limit.
 async fn until(what: &str, condition: impl Fn() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !condition() {
@@ -189,13 +189,13 @@ async fn row_46_subtask_tools_and_depth_are_limited_by_parent() {
     assert_eq!(deepest["depth"], 3);
     let caller = on_behalf("lead/worker/lead");
     let deeper = house.call_as(&caller, &LeaveGiven, "task", task("worker")).await;
-    assert_fails(&deeper, "denied", "handed on 3 times at most");
+    assert_fails(&deeper, "denied", "delegated at most 3 times");
 }
 
 #[tokio::test]
 async fn row_46_concurrent_tasks_over_limit_are_denied() {
     let project = Project::new([]);
-    // Not in the project: what a command names there would need trust.
+    // Not in the project: a program there would need trust.
     let go = project.beside("logs").join("go");
     let script =
         format!("touch started.$$; while [ ! -e '{}' ]; do sleep 0.05; done; echo done", go.display());

@@ -21,7 +21,7 @@ fn site(path: &str, here: std::net::SocketAddr) -> Said {
     }
 }
 
-/// A web server, and a project whose user has excepted it by address and port.
+/// A web server, and a project whose user allows it by address and port.
 fn stage() -> (Web, Project) {
     let web = Web::new(site);
     let project = Project::new([("a.txt", "a")]);
@@ -52,7 +52,7 @@ async fn row_44_fetch_of_private_address_is_refused_in_any_way() {
     }
     assert_eq!(web.asked(), ["/away", "/metadata"]);
 
-    // Without the exception nothing of this machine is asked, however it is spelled.
+    // Without the exception no address of this machine is contacted, in any spelling.
     let closed = Project::new([("a.txt", "a")]);
     let closed = open(&closed);
     let port = web.address.port();

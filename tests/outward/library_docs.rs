@@ -50,7 +50,7 @@ async fn library_docs_bundled_are_answered_without_network() {
     assert_eq!(web.asked(), Vec::<String>::new());
 }
 
-/// An agent whose host cannot be asked anything.
+/// An agent without an approver.
 #[tokio::test(flavor = "multi_thread")]
 async fn library_docs_remote_lookup_by_agent_needs_approval() {
     let web = Web::new(service);

@@ -1,5 +1,5 @@
-//! Tools that reach out of the workspace or come from outside of it: dropped-in tools, library documentation, web pages,
-//! and the command line's way to all tools.
+//! Tools that reach out of the workspace or come from outside: dropped-in tools, library
+//! documentation, web pages, and the commands for all tools.
 
 mod drop_in;
 mod fetch;

@@ -1,4 +1,4 @@
-//! A runtime on a project, called as a shell calls; and a web server that says what it is told to.
+//! A runtime on a project, called as from a shell; and a web server with set responses.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -16,7 +16,7 @@ pub fn settings(project: &Project, text: &str) {
     std::fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
 }
 
-/// An answer of the web server: status, headers, body.
+/// A response of the web server: status, headers, body.
 pub type Said = (u16, Vec<(String, String)>, Vec<u8>);
 
 /// A web server on this machine. It ends with the test.

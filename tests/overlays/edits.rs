@@ -1,4 +1,4 @@
-//! Edits of files over which their caller has unsaved text.
+//! Edits of files for which the caller has unsaved text.
 
 use lsp_tools::internals::runtime::Overlays;
 use serde_json::json;
@@ -21,12 +21,12 @@ async fn edit_of_file_with_unsaved_text_is_a_conflict() {
         assert!(refused["error"].as_str().is_some_and(|error| error.contains("a.scr has unsaved text")));
     }
     assert_eq!(project.read("a.scr"), "def foo\n");
-    // Another file is edited, and what that changes is told over the caller's own texts.
+    // Another file is edited, and the findings are those over the caller's own texts.
     let trial = json!({"path": "b.scr", "edits": [{"old": "foo", "new": "WRONG"}], "dry_run": true, "diagnostics": true});
     let tried = mine.answer("edit", trial).await;
     assert_eq!(tried["diagnostics"]["added"][0]["message"], "WRONG", "{tried}");
     assert_eq!(fingerprint_seen(&mine, "a.scr").await, fingerprint("def bar\n"));
-    // Whoever has no unsaved text edits as ever.
+    // A caller without unsaved text edits as usual.
     let edited = workspace.answer("edit", edit(false)).await;
     assert_eq!(edited["ok"], true, "{edited}");
     assert_eq!(fingerprint_seen(&workspace, "a.scr").await, fingerprint("def baz\n"));

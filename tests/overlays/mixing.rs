@@ -5,7 +5,8 @@ use serde_json::json;
 use super::stage::{at, client, findings, fingerprint_seen, in_time, open, seeing, view};
 use crate::support::{Project, TestWorkspace, fingerprint};
 
-/// One client goes on typing in `a.scr`: in each round another text, of which everything it is told must be.
+/// One client keeps typing in `a.scr`: each round has another text, and every answer must be about
+/// that text.
 async fn type_and_ask(workspace: TestWorkspace, name: &'static str, rounds: usize) {
     for round in 0..rounds {
         let wrong = round % 4;
@@ -60,7 +61,8 @@ async fn overlay_switch_sends_only_the_difference() {
         fingerprint_seen(&seeing(&workspace, both.clone()), "a.scr").await;
         fingerprint_seen(&seeing(&workspace, both.clone()), "b.scr").await;
     }
-    // The text over `b.scr` is the one on disk, and asking again with the same view changes nothing.
+    // The text over `b.scr` is the one on disk, and asking again with the same view changes
+    // nothing.
     assert_eq!(changes().len(), 0, "{:?}", changes());
     fingerprint_seen(&workspace, "a.scr").await;
     let sent = changes();
@@ -99,7 +101,8 @@ async fn overlay_without_server_hints_use_the_client_text() {
     in_time(workspace.shutdown()).await;
 }
 
-/// A real server, which pushes: each client has another type at the same place, and another mistake.
+/// A real server, which pushes: each client has a different type and a different mistake at the
+/// same position.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
 async fn pyright_answers_each_client_for_its_own_overlay() {

@@ -1,5 +1,5 @@
-//! Unsaved texts of several clients over the same files: each client is answered about its own texts, whoever reads the disk is
-//! answered about the disk, and no answer ever mixes.
+//! Unsaved texts of several clients for the same files: each client gets answers about its own
+//! texts, other callers about the disk, and no answer mixes them.
 
 mod edits;
 mod mixing;

@@ -1,4 +1,5 @@
-//! Two who go on typing into the same file: one of them gets a server of its own, and nobody notices but the clock.
+//! Two clients that keep typing in the same file: one of them gets its own server, with no effect
+//! on answers except time.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -54,7 +55,7 @@ async fn rival_overlays_get_private_server_that_ends_when_idle() {
         reader
     );
     wait_until("idle servers end", Duration::from_secs(60), || count_processes(&project.marker()) == 0);
-    // Who comes back is served as ever.
+    // A client that returns is served as before.
     type_on(&workspace, "left", 3, goes_on).await;
     in_time(workspace.shutdown()).await;
     assert_eq!(project.log().violations(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! A runtime, and clients of it that see different texts.
+//! A runtime, and clients that see different texts.
 
 use std::future::Future;
 use std::path::Path;
@@ -10,26 +10,26 @@ use lsp_tools::{Client, Position, Runtime, Target};
 
 use crate::support::{Project, TestWorkspace};
 
-/// The upper bound of everything that is expected soon, on a slow machine that does many other things as well.
+/// The upper bound for every expected event, on a slow and busy machine.
 pub const SOON: Duration = Duration::from_secs(120);
 
-/// Waits for `future`, which must be done soon.
+/// Waits for `future`, which must complete soon.
 pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(SOON, future).await.expect("an end within bounds")
 }
 
-/// A workspace with the deadlines of its settings, whose caller cannot be asked for approval.
+/// A workspace with the deadlines of its settings and no approver.
 pub fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
     project.opening().servers(servers).nobody_to_ask().answering_within(SOON).open()
 }
 
-/// A view with these texts over the disk.
+/// A view with these unsaved texts.
 pub fn view(runtime: &Runtime, texts: &[(&str, &str)]) -> View {
     let path = |name: &str| runtime.workspace().path(Path::new(name)).expect("a path");
     View::disk().with_texts(texts.iter().map(|(name, text)| (path(name), Arc::from(*text))))
 }
 
-/// A client that sees these texts over the disk.
+/// A client that sees these unsaved texts.
 pub fn client(workspace: &TestWorkspace, texts: &[(&str, &str)]) -> TestWorkspace {
     seeing(workspace, view(workspace, texts))
 }
@@ -44,14 +44,14 @@ pub fn at(path: &str, line: u32, character: u32) -> Target {
     Target::Position { path: path.into(), position: Position::new(line, character) }
 }
 
-/// What the scripted server said of the text it has, without name and version.
+/// The scripted server's statement about its text, without name and version.
 pub async fn fingerprint_seen(runtime: &Runtime, path: &str) -> String {
     let answer = in_time(runtime.hover(at(path, 0, 4))).await.expect("a hover");
     let contents = answer.output.contents;
     contents.find("len=").map_or(contents.clone(), |begin| contents[begin..].to_owned())
 }
 
-/// The messages of what is wrong in `path`.
+/// The diagnostics' messages in `path`.
 pub async fn findings(runtime: &Runtime, path: &str) -> Vec<String> {
     let answer =
         in_time(runtime.diagnose(vec![path.into()], Some(Severity::Hint), 1_000)).await.expect("a check");

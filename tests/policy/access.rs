@@ -35,7 +35,7 @@ async fn excluded_tool_is_not_listed_and_call_is_denied() {
     assert_eq!(offered(&stage, read_only), ["lsp_hover", "test_read"]);
 }
 
-/// A tool of an embedder that its card puts into the profile `lsp`, and not into `core`.
+/// A tool of an embedder with the profile `lsp`, and not `core`, on its card.
 struct Measures;
 
 #[derive(Serialize, Deserialize, JsonSchema)]

@@ -1,4 +1,5 @@
-//! The commands of the shell go the way of every call: rules, hooks and the audit log hold for each of them.
+//! The commands of the shell take the path of every call: rules, hooks and the audit log apply to
+//! each of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,7 +20,7 @@ struct ToolCommand {
     tool: &'static str,
     effect: &'static str,
     words: &'static [&'static str],
-    /// An argument of the call as a hook sees it: its JSON pointer, and its value without quotes.
+    /// An argument of the call in a hook's input: its JSON pointer, and its value without quotes.
     argument: (&'static str, &'static str),
 }
 
@@ -41,7 +42,8 @@ const fn editing(
 
 const OF_FILE: (&str, &str) = ("/path", "a.scr");
 
-/// Each command that calls a tool, by each tool that it calls; that `tests --run` calls `bash` is tried in `reach::command`.
+/// Each command that calls a tool, with each of its tools; `reach::command` tests that `tests
+/// --run` calls `bash`.
 const COMMANDS: &[ToolCommand] = &[
     reading("lsp_hover", &["hover", "a.scr:1:5"], OF_FILE),
     reading("lsp_definition", &["definition", "a.scr:2:1"], OF_FILE),
@@ -84,7 +86,7 @@ const COMMANDS: &[ToolCommand] = &[
     reading("read", &["tools", "call", "read", "{\"path\": \"a.scr\"}"], OF_FILE),
 ];
 
-/// Commands that call tools in ways of their own, and the tests that show it.
+/// Commands that call tools in another way, and their tests.
 const BY_OTHER_TESTS: &[(&str, &str)] = &[
     ("mcp call", "mounted::rules::server_wide_permission_rule_allows_and_denies_its_tools"),
     ("hook", "host_hook::hook_tells_nothing_of_what_rules_hide"),
@@ -92,11 +94,11 @@ const BY_OTHER_TESTS: &[(&str, &str)] = &[
     ("trust", "policy::commands::trust_and_install_commands_are_audited_and_deniable"),
 ];
 
-/// Commands that open a door. What comes in there are calls by name.
+/// Commands that open a door, through which calls by name come.
 const DOORS: &[&str] =
     &["mcp", "lsp", "copilot agent", "copilot chat", "copilot host", "daemon start", "daemon run", "view"];
 
-/// Commands that touch no tool: they look after the program, its processes and lists, and the user's own settings.
+/// Commands without tools, for the program, its processes and lists, and the user's own settings.
 const WITHOUT_TOOL: &[&str] = &[
     "doctor",
     "policy check",
@@ -119,7 +121,7 @@ const WITHOUT_TOOL: &[&str] = &[
     "man",
 ];
 
-/// The paths of all commands that can be typed, below `path`.
+/// The paths of all visible commands below `path`.
 fn command_paths(path: &str, command: &Command, found: &mut Vec<String>) {
     let inner = command.get_subcommands().filter(|inner| inner.get_name() != "help");
     if !path.is_empty() && !command.is_subcommand_required_set() {
@@ -258,12 +260,12 @@ fn command_post_hook_may_replace_answer_and_failure_is_noted() {
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "another", "{}", told(&output));
     let input: Value = serde_json::from_slice(&fs::read(&seen).expect("what it saw")).expect("JSON");
     assert!(input["result"]["contents"].as_str().is_some_and(|text| text.contains("foo")), "{input}");
-    // What is no answer of the tool is told, and not shown as one.
+    // An invalid answer of the tool is reported, and not shown as an answer.
     shell.hook("post", "echo '{\"result\": {\"contents\": 7}}'");
     let output = shell.run(&["hover", "a.scr:1:5"]);
     assert_eq!(output.status.code(), Some(4), "{}", told(&output));
     assert!(
-        told(&output).contains("what a hook put in the place of lsp_hover's answer is none"),
+        told(&output).contains("the answer of lsp_hover that a hook returned is invalid"),
         "{}",
         told(&output)
     );

@@ -1,4 +1,5 @@
-//! Files that start programs in other ways than those that no tool touches: someone has to agree to a change.
+//! Files that start programs in other ways than those that no tool may change: a change needs
+//! approval.
 
 use lsp_tools::{Approval, ResultType};
 use serde_json::json;

@@ -1,4 +1,5 @@
-//! What was granted to a project, and what it has been kept by, while processes live: neither outlives its trust in silence.
+//! A project's granted permissions and restrictions in running processes: neither outlives the
+//! trust in silence.
 
 use std::fs;
 
@@ -16,7 +17,7 @@ async fn trust(runtime: &Runtime) {
     runtime.trust(TrustRequest::Grant { fingerprint: shown.fingerprint }).await.expect("a grant");
 }
 
-/// What lives on in a project that was granted `bash`.
+/// A process that survives in a project with permission for `bash`.
 async fn living(stage: &Stage) -> LiveRuntime {
     stage.project.write(SETTINGS, "[permissions]\nallow = ['bash']\n");
     trust(&stage.runtime()).await;
@@ -37,8 +38,8 @@ async fn trust_revoked_elsewhere_ends_in_running_process() {
     live.shutdown().await;
 }
 
-/// The way of a command that would keep what was granted: settings that cannot be read keep nobody from taking trust back, and processes
-/// that live on under the former ones do nothing more.
+/// A command that tries to keep its permissions: unreadable settings do not prevent revoking trust,
+/// and processes with the old settings lose their permissions.
 #[tokio::test]
 async fn trust_revoked_with_broken_settings_denies_calls() {
     let stage = Stage::new("");
@@ -48,10 +49,10 @@ async fn trust_revoked_with_broken_settings_denies_calls() {
     let revoked =
         stage.project.command(None).args(["--no-daemon", "trust", "--revoke"]).output().expect("a run");
     let said = String::from_utf8_lossy(&revoked.stdout);
-    assert!(revoked.status.success() && said.contains("is not trusted any more"), "{revoked:?}");
+    assert!(revoked.status.success() && said.contains("is no longer trusted"), "{revoked:?}");
     let denied = stage.call(&live.current(), "test_edit", json!({})).await;
     assert_eq!(code(&denied), "denied");
-    assert!(error(&denied).contains("not trusted any more"), "{}", error(&denied));
+    assert!(error(&denied).contains("no longer trusted"), "{}", error(&denied));
     stage.project.write(SETTINGS, "");
     assert!(stage.call(&live.current(), "test_edit", json!({})).await.ok());
     live.shutdown().await;
@@ -78,7 +79,7 @@ async fn trusted_project_hooks_removed_by_edit_still_deny() {
         trust(&stage.runtime()).await;
         fs::remove_file(stage.project.path(SETTINGS)).expect("a file");
         assert_eq!(code(&stage.call(&stage.runtime(), "test_edit", json!({})).await), "denied");
-        // Trust in what is left, which is nothing, ends it as well.
+        // Trusting the remaining settings, which are empty, ends it as well.
         let shown = stage.runtime().trust(without_hooks.clone()).await.expect("an answer");
         if without_hooks == TrustRequest::Show {
             assert!(!shown.trusted, "{shown:?}");
@@ -89,7 +90,8 @@ async fn trusted_project_hooks_removed_by_edit_still_deny() {
     }
 }
 
-/// The way of a command that would have the file tools work elsewhere: the settings are read anew by the workspace's path.
+/// A command that tries to redirect the file tools: the settings are read again by the workspace's
+/// path.
 #[tokio::test]
 async fn workspace_swapped_for_symlink_is_not_reopened() {
     let stage = Stage::new("");
@@ -105,6 +107,6 @@ async fn workspace_swapped_for_symlink_is_not_reopened() {
     let denied = stage.call(&live.current(), "test_edit", json!({})).await;
     assert_eq!(code(&denied), "denied");
     assert!(error(&denied).contains("leads to"), "{}", error(&denied));
-    assert!(live.refresh().is_err_and(|error| error.error.contains("a link was put in the place")));
+    assert!(live.refresh().is_err_and(|error| error.error.contains("was replaced by a link")));
     live.shutdown().await;
 }

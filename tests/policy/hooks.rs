@@ -36,9 +36,9 @@ async fn pre_hook_failure_denies_the_call() {
     for (body, wanted) in [
         ("exit 3", "the hook `the-hook` failed with exit status 3"),
         ("kill -9 $$", "the hook `the-hook` failed with signal 9 (SIGKILL)"),
-        ("echo nonsense", "wrote what is no answer"),
+        ("echo nonsense", "wrote an invalid answer"),
         ("echo '{\"decison\": \"allow\"}'", "unknown field `decison`"),
-        ("echo '{} {}'", "wrote what is no answer"),
+        ("echo '{} {}'", "wrote an invalid answer"),
         ("echo '{\"decision\": \"allow\"}'; exit 1", "failed with exit status 1"),
         ("yes", "wrote more than 4194304 bytes"),
         (
@@ -89,7 +89,8 @@ async fn pre_hook_past_timeout_is_killed_with_children() {
     wait_until("nothing of the hook is left", Duration::from_secs(60), || count_processes(&marker) == 0);
 }
 
-/// Whatever way a hook finds not to end, the call is denied in its time, and nothing of the hook is left.
+/// In any way that a hook fails to end, the call is denied in time, and no process of the hook
+/// remains.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn pre_hook_resisting_termination_is_killed() {
@@ -138,7 +139,7 @@ async fn pre_hook_may_change_arguments_within_rules() {
     let (result, _) = run(change(json!({"pth": "src"})), "").await;
     assert_eq!(code(&result), "invalid_args");
     assert!(
-        error(&result).starts_with("the hook `the-hook` gave arguments that cannot be used"),
+        error(&result).starts_with("the hook `the-hook` returned invalid arguments"),
         "{}",
         error(&result)
     );
@@ -203,7 +204,7 @@ async fn post_hook_also_sees_failed_results() {
 async fn post_hook_failure_is_noted_beside_the_answer() {
     for (body, wanted) in [
         ("exit 3", "failed with exit status 3"),
-        ("echo nonsense", "wrote what is no answer"),
+        ("echo nonsense", "wrote an invalid answer"),
         ("yes", "wrote more than"),
         ("echo '{\"decision\": \"deny\"}'", "unknown field `decision`"),
     ] {
@@ -220,7 +221,7 @@ async fn pre_hook_with_large_call_does_not_deadlock() {
     let stage = with("pre", "cat");
     let text = "x".repeat(1 << 20);
     let runtime = stage.runtime();
-    // `cat` answers with what it was told, which is no answer; but nothing gets stuck on the way.
+    // `cat` answers with its input, which is invalid; but nothing blocks.
     let result = stage.call(&runtime, "test_read", json!({"text": text})).await;
     assert!(error(&result).contains("unknown field `event`"), "{}", error(&result));
 }

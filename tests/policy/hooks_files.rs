@@ -1,4 +1,5 @@
-//! Hooks files of a repository (`.github/hooks/*.json`): they run once their owner has trusted them, and only then.
+//! Hooks files of a repository (`.github/hooks/*.json`): they run only after their owner has
+//! trusted them.
 
 use std::fs;
 
@@ -46,7 +47,8 @@ async fn hooks_file_untrusted_does_not_run() {
     assert!(stage.project.path("ran").exists());
 }
 
-/// What `init copilot-cli --hooks` writes has the command line ask us; it is nothing to trust, and nothing that we run ourselves.
+/// The entry of `init copilot-cli --hooks` makes the command line call lsp-tools; it needs no
+/// trust, and lsp-tools does not run it itself.
 #[tokio::test]
 async fn hooks_file_by_which_host_asks_us_is_passed_over() {
     let stage = Stage::new("");
@@ -89,7 +91,7 @@ async fn hooks_file_command_gets_input_in_its_own_dialect() {
     assert!(before["timestamp"].as_u64().is_some_and(|milliseconds| milliseconds > 1_500_000_000_000));
     let after = told.iter().find(|told| told["toolResult"].is_object()).expect("the result");
     assert_eq!(after["toolResult"]["resultType"], "success");
-    // The matcher is one of names as a whole.
+    // The matcher is matched against whole names.
     fs::remove_file(stage.project.path("told")).unwrap();
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
     assert!(!stage.project.read("told").contains("hook_event_name"));
@@ -105,7 +107,7 @@ async fn hooks_file_failure_denies_the_call() {
             json!({"preToolUse": bash("echo '{\"permissionDecision\": \"deny\", \"permissionDecisionReason\": \"why\"}'")}),
             "forbids test_read: why",
         ),
-        (json!({"preToolUse": bash("echo '{\"permissionDecision\": \"perhaps\"}'")}), "what is no answer"),
+        (json!({"preToolUse": bash("echo '{\"permissionDecision\": \"perhaps\"}'")}), "an invalid answer"),
         (json!({"preToolUse": [{"bash": "sleep 60", "timeoutSec": 0.3}]}), "did not answer within 300 ms"),
         (json!({"preToolUse": [{"type": "http", "url": "http://localhost"}]}), "type `http`"),
         (json!({"preToolUse": [{"bash": "true", "cwd": "/"}]}), "guard.json"),
@@ -136,7 +138,7 @@ async fn hooks_file_changed_or_removed_after_trust_denies_calls() {
     executable(stage.project.path("guard.sh"), "exit 0 # changed");
     let denied = stage.call(&runtime, "test_read", json!({})).await;
     assert!(
-        error(&denied).contains("`guard.sh` of this project, which is not trusted as it is now"),
+        error(&denied).contains("`guard.sh` of this project, which is not trusted in its current state"),
         "{:?}",
         denied.value
     );
@@ -145,7 +147,7 @@ async fn hooks_file_changed_or_removed_after_trust_denies_calls() {
     assert!(error(&denied).contains("has changed since it was trusted"), "{:?}", denied.value);
     fs::remove_file(stage.project.path(FILE)).unwrap();
     let denied = stage.call(&runtime, "test_read", json!({})).await;
-    assert!(error(&denied).contains("is gone"), "{:?}", denied.value);
+    assert!(error(&denied).contains("is missing"), "{:?}", denied.value);
     trust(&runtime).await;
     assert!(stage.call(&runtime, "test_read", json!({})).await.ok());
 }
@@ -169,7 +171,7 @@ async fn hooks_file_may_change_arguments_ask_and_add_context() {
     assert_eq!(result.value["said"], "y");
 }
 
-/// A command may change the modes of what belongs to its user: the sandbox knows no rule for that.
+/// A command may change the modes of its user's files: the sandbox has no rule for that.
 #[tokio::test]
 async fn trust_store_writable_by_others_denies_calls_without_hooks_file() {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,5 @@
-//! Calls by name, through the rules, approval, hooks, the time limit and the record, with small tools made for it.
+//! Calls by name, through the rules, approval, hooks, the time limit and the record, with small
+//! test tools.
 
 mod access;
 mod audit;

@@ -50,7 +50,7 @@ async fn pipeline_runs_hooks_approval_and_tool_in_order() {
     );
 }
 
-/// Writes down in one file when somebody was asked and when the tool ran.
+/// Records in one file the times of questions and of the tool's run.
 struct Witness(PathBuf);
 
 impl Witness {
@@ -81,7 +81,8 @@ impl Tool for Witness {
     }
 }
 
-/// The steps of the SDK's document: permission, hook before, tool, result made a full one, hook after, end of the call.
+/// The steps of the SDK's document: permission, pre-hook, tool, completed result, post-hook, end of
+/// the call.
 #[tokio::test]
 async fn pipeline_steps_follow_one_another_as_documented() {
     let mut stage = Stage::new("");
@@ -158,7 +159,7 @@ async fn move_or_delete_of_folder_with_denied_file_is_denied() {
             ("delete", json!({"path": "a", "recursive": true, "dry_run": true})),
         ];
         for (tool, arguments) in calls {
-            // A rule about another folder holds for what goes there alone.
+            // A rule about another folder applies only to targets there.
             if rule.contains("(w/") && tool == "delete" {
                 continue;
             }

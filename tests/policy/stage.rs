@@ -1,4 +1,4 @@
-//! A project with tools that note what they are called with, and people who answer as they are told.
+//! A project with tools that record their arguments, and approvers with set answers.
 
 use std::fs;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Project, wait_until, write_executable};
 
-/// What happened, in its order.
+/// The events, in order.
 pub type Diary = Arc<Mutex<Vec<String>>>;
 
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -37,7 +37,7 @@ pub struct Output {
     said: String,
 }
 
-/// A tool that notes its call and echoes its `text`; `fail`, `panic` and `sleep` are what they say.
+/// A tool that records its call and echoes its `text`; `fail`, `panic` and `sleep` act as named.
 pub struct Echo {
     pub name: &'static str,
     pub effect: Effect,
@@ -83,7 +83,7 @@ pub fn note(diary: &Diary, what: &str) {
     diary.lock().expect("a diary").push(what.to_owned());
 }
 
-/// Someone who always answers the same.
+/// An approver with a constant answer.
 pub struct Person {
     pub answer: Approval,
     pub diary: Diary,
@@ -110,7 +110,7 @@ impl Stage {
         Self { project, diary: Diary::default(), caller: Caller::default(), settings: settings.to_owned() }
     }
 
-    /// An executable script, outside the project; its absolute path.
+    /// An executable script outside the project; its absolute path.
     pub fn script(&self, name: &str, body: &str) -> String {
         executable(self.project.beside("logs").join(name), body)
     }
@@ -145,7 +145,7 @@ impl Stage {
         self.try_runtime().expect("a runtime")
     }
 
-    /// Calls with someone there who answers `answer`.
+    /// Calls with an approver that answers `answer`.
     pub async fn call_with(
         &self,
         runtime: &Runtime,
@@ -158,17 +158,17 @@ impl Stage {
         runtime.call(request).await
     }
 
-    /// Calls with nobody there.
+    /// Calls without an approver.
     pub async fn call(&self, runtime: &Runtime, name: &str, arguments: Value) -> ToolResult {
         self.call_with(runtime, name, arguments, Approval::Nobody).await
     }
 
-    /// What happened since it was last asked.
+    /// The events since the last call.
     pub fn diary(&self) -> Vec<String> {
         std::mem::take(&mut *self.diary.lock().expect("a diary"))
     }
 
-    /// Waits until `what` has happened.
+    /// Waits for the event `what`.
     pub fn wait_for(&self, what: &str) {
         let happened = || self.diary.lock().expect("a diary").iter().any(|entry| entry == what);
         wait_until(what, Duration::from_secs(60), happened);

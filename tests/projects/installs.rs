@@ -1,4 +1,5 @@
-//! What package managers install while servers run counts from the next answer on: the tools themselves, from their registries.
+//! Packages installed while servers run count from the next answer on: with the real tools, from
+//! their registries.
 
 use std::fs;
 use std::process::Command;
@@ -57,7 +58,7 @@ async fn npm_install_in_workspace_while_server_runs_resolves_imports() {
     runtime.shutdown().await;
 }
 
-/// With trust the environment's own interpreter is asked.
+/// With trust, the environment's own interpreter is asked.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn trusted_python_environment_is_run_and_followed() {
@@ -82,7 +83,7 @@ async fn trusted_python_environment_is_run_and_followed() {
     let target = Target::NameOnLine { path: "a.py".into(), line0: 2, name: "answer".to_owned() };
     let found = runtime.definition(target).await.expect("an answer").output.locations;
     assert_eq!(found.first().map(|place| place.path.as_str()), Some("hidden/acmelib.py"));
-    // What is installed there afterwards counts as well.
+    // Later installations there count as well.
     fs::write(project.path("a.py"), "import later\n\nx: str = later.answer()\n").expect("a file");
     assert_eq!(codes(&runtime, "a.py").await.0, ["reportMissingImports"]);
     fs::write(site.join("later.py"), module).expect("a file");

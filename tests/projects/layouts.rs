@@ -1,4 +1,5 @@
-//! Layouts as the tools make them (`fixtures/projects`), each with the answer of the language's own command line.
+//! Layouts as the tools make them (`fixtures/projects`), each compared with the language's own
+//! command line.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +29,7 @@ fn places(answer: &Answer<LocationsOutput>) -> Vec<String> {
     places.map(|place| format!("{}:{}", place.path, place.range.start.line + 1)).collect()
 }
 
-/// What `check` finds wrong in the files with this ending, all of it.
+/// All findings of `check` in the files with this extension.
 async fn errors(runtime: &Runtime, ending: &str) -> Vec<Finding> {
     let found = runtime.diagnose(Vec::new(), Some(Severity::Error), 100).await.expect("an answer");
     let items = found.output.diagnostics.iter().filter(|item| item.path.ends_with(ending));
@@ -44,7 +45,7 @@ fn inside(project: &Project, path: &str) -> String {
     Path::new(path).strip_prefix(&root).map_or(path.to_owned(), |path| path.display().to_string())
 }
 
-/// What pyright's command line finds wrong, with the interpreter of an environment.
+/// The findings of pyright's command line, with the interpreter of an environment.
 fn pyright(project: &Project, interpreter: &Path) -> Vec<Finding> {
     let program = server_program(&real_servers(&["pyright"]), "pyright").expect("pyright");
     let mut command = Command::new("node");
@@ -68,7 +69,7 @@ async fn uv_workspace_with_environment_answers_as_one_project() {
     assert_eq!((places(&lost), lost.verdict), (Vec::new(), Verdict::Partial), "{lost:?}");
     let detail = lost.server_status.detail.unwrap_or_default();
     assert!(detail.contains("`feed` comes from an import of `bird_feeder`"), "{detail}");
-    // What `uv sync` leaves of a member.
+    // The files that `uv sync` creates for a member.
     let member = project.path("packages/bird-feeder/src");
     fs::write(make_environment(&project).join("bird_feeder.pth"), member.display().to_string())
         .expect("a file");
@@ -93,7 +94,7 @@ async fn poetry_packages_are_resolved_by_environment_of_importer() {
     let uses = runtime.references(named(library, "total"), 100).await.expect("an answer");
     assert_eq!((places(&uses), uses.verdict), (vec![format!("{library}:1")], Verdict::Partial), "{uses:?}");
     runtime.shutdown().await;
-    // What `poetry install` leaves where it keeps environments in projects.
+    // The files that `poetry install` creates if it keeps environments in projects.
     let environment = project.path("service/.venv");
     run(Command::new("python3").args(["-m", "venv", "--without-pip"]).arg(&environment));
     let libraries = fs::read_dir(environment.join("lib")).unwrap().next().unwrap().unwrap().path();
@@ -151,7 +152,7 @@ async fn cmake_targets_with_compile_commands_answer_as_one_project() {
         let text = format!("cc {include} -o x.o -c {}", root.join(source).display());
         serde_json::json!({"directory": root.join("build"), "command": text, "file": root.join(source)})
     };
-    // What `cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON` leaves.
+    // The file that `cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON` creates.
     let include = format!("-I{}", root.join("lib/include").display());
     let commands = serde_json::json!([command("lib/song.c", &include), command("app/main.c", &include)]);
     project.write("build/compile_commands.json", commands.to_string());

@@ -1,5 +1,6 @@
-//! Projects as their tools leave them: environments that are read without running anything of them, packages that are installed
-//! while servers run, builds that say how files are compiled, notebooks, files outside a project.
+//! Projects as their tools leave them: environments that are read without running their code,
+//! packages installed while servers run, builds with compile commands, notebooks, files outside a
+//! project.
 
 mod installs;
 mod layouts;
@@ -20,7 +21,7 @@ use crate::support::{Project, TestWorkspace, real_servers, write_executable};
 
 const USE: &str = "import acmelib\nimport native\nimport greetings\n\nx: str = acmelib.answer()\n";
 
-/// What a command answers as JSON.
+/// The JSON answer of a command.
 fn json(project: &Project, servers: &[&str], words: &[&str]) -> Value {
     let mut command = project.command(Some(&real_servers(servers)));
     let output =
@@ -31,7 +32,7 @@ fn json(project: &Project, servers: &[&str], words: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|why| panic!("{why}: {text}\n{error}"))
 }
 
-/// The folder of packages of a new environment of the project.
+/// The package folder of a new environment of the project.
 fn make_environment(project: &Project) -> PathBuf {
     let mut made = Command::new("python3");
     made.args(["-m", "venv", "--without-pip", ".venv"]).current_dir(project.root());
@@ -40,7 +41,7 @@ fn make_environment(project: &Project) -> PathBuf {
     libraries.join("site-packages")
 }
 
-/// A project whose environment leaves a mark wherever something of it runs.
+/// A project whose environment leaves a mark if any of its code runs.
 fn hostile_project() -> (Project, PathBuf) {
     let project = Project::new([("a.py", USE), ("pyproject.toml", "[project]\nname = \"a\"\n")]);
     let mark = project.beside("ran");
@@ -117,14 +118,14 @@ fn import_resolvable_only_with_trust_is_partial_with_hint() {
     assert!(place.to_string().contains("outside/acmelib.py"), "{place}");
 }
 
-/// The codes of what is found in a file, and whether that is all.
+/// The codes of the findings in a file, and whether they are complete.
 async fn codes(runtime: &Runtime, file: &str) -> (Vec<String>, Verdict) {
     let found = runtime.diagnose(vec![file.into()], None, 100).await.expect("an answer");
     let codes = found.output.diagnostics.iter().filter_map(|item| item.code.clone()).collect();
     (codes, found.verdict)
 }
 
-/// A runtime that is told nothing but where it is.
+/// A runtime without any options but its folder.
 fn open(project: &Project, servers: &[&str]) -> TestWorkspace {
     let opening = project.opening().servers(servers);
     opening.finding_workspace().finding_supervisor().open()
@@ -242,7 +243,7 @@ async fn clangd_stopping_at_error_limit_answer_is_partial() {
     runtime.shutdown().await;
 }
 
-/// The server's own `python3` stands beside its program, and has nothing that the project imports.
+/// The server's own `python3` is beside its program, and has none of the project's imports.
 #[test]
 #[ignore = "slow: just slow"]
 fn python_on_user_path_determines_resolved_packages() {
@@ -277,7 +278,7 @@ fn python_on_user_path_determines_resolved_packages() {
     }
 }
 
-/// CMake keeps the time of a build in files that end in `.ts`.
+/// CMake keeps build times in files that end in `.ts`.
 #[tokio::test]
 async fn cmake_timestamp_files_are_not_checked_as_typescript() {
     let project = Project::new([

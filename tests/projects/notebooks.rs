@@ -1,4 +1,4 @@
-//! Notebooks in a check: the findings in their cells, and those that nobody can look at.
+//! Notebooks in a check: the findings in their cells, and notebooks that cannot be checked.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,8 @@ use crate::support::Project;
 
 const MODULE: &str = "def half(x: int) -> float:\n    return x / 2\n";
 
-/// Four cells of which two have code that the kernel reads; the strings have escapes before the names that are wrong.
+/// Four cells, two of them with code for the kernel; the strings have escapes before the wrong
+/// names.
 const NOTEBOOK: &str = r##"{
  "cells": [
   {"cell_type": "markdown", "source": ["# Title\n", "undefined_in_prose"]},
@@ -29,7 +30,7 @@ const NOTEBOOK: &str = r##"{
 }
 "##;
 
-/// The verdict on each file that was not judged whole, with the reason.
+/// The verdict on each file that was not checked completely, with the reason.
 fn incomplete(answer: &Value) -> Vec<[&str; 3]> {
     let files = answer["incomplete"].as_array().into_iter().flatten();
     files
@@ -97,13 +98,13 @@ fn notebook_that_cannot_be_checked_is_named_and_lowers_the_verdict() {
         [
             "broken.ipynb",
             "partial",
-            "broken.ipynb was not checked: its text is not a notebook's JSON: EOF while parsing a list at line 1 column 11",
+            "broken.ipynb was not checked: its text is not valid notebook JSON: EOF while parsing a list at line 1 column 11",
         ],
         ["n.ipynb", "partial", "pyright does not check notebooks"],
         [
             "other.ipynb",
             "partial",
-            "other.ipynb was not checked: the language of its kernel, `apl`, is not known",
+            "other.ipynb was not checked: the language of its kernel, `apl`, is unknown",
         ],
     ];
     assert_eq!(incomplete(&answer), expected, "{answer}");

@@ -1,5 +1,5 @@
-//! The versions of compilers, checkers and linters that projects pin: the answer is that of the pinned version, or partial with
-//! both versions named.
+//! Pinned versions of compilers, checkers and linters: the pinned version answers, or the answer is
+//! partial and names both versions.
 
 use std::os::unix::fs::symlink;
 
@@ -8,12 +8,12 @@ use lsp_tools::Verdict;
 use super::{codes, json, open};
 use crate::support::{Project, write_executable};
 
-/// An error of every version, and two that TypeScript reports by itself since version 6.
+/// An error in every version, and two that TypeScript reports by default since version 6.
 const SOURCE: &str = "export interface O { a?: string; b: number }\nfunction f(x) { return x.y }\n\
                       export function g(o: O): string { return o.a.length + f(o) }\nexport const n: number = 'x';\n";
 const OLD: &str = "typescript-language-server@5.4.5";
 
-/// A project whose own TypeScript, of `version`, leaves a mark where it is run.
+/// A project whose own TypeScript, of `version`, leaves a mark if it runs.
 fn project(version: &str) -> Project {
     let project = Project::new([("package.json", "{\"name\": \"p\"}\n"), ("src/c.ts", SOURCE)]);
     install(&project, "", version);
@@ -56,7 +56,7 @@ async fn version_that_is_not_installed_is_named_with_the_one_that_answered() {
     let check = json(&project, &["typescript-language-server"], &["--no-daemon", "check", "src/c.ts"]);
     assert_eq!(check["verdict"], "partial", "{check}");
     let told = check.to_string();
-    for part in ["typescript 5.9.3 answered", "the project has 7.0.2", "lsp-tools install tsc@7.0.2"] {
+    for part in ["typescript 5.9.3 answered", "the project uses 7.0.2", "lsp-tools install tsc@7.0.2"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(!project.path("mark").exists());
@@ -124,15 +124,15 @@ async fn required_version_of_a_linter_that_does_not_run_is_the_reason_of_a_parti
     let check = json(&project, &["ruff"], &["--no-daemon", "check", "m.py"]);
     assert_eq!(check["verdict"], "partial", "{check}");
     assert!(
-        check.to_string().contains("the project has 0.9.3 (ruff.toml); run: lsp-tools install ruff@0.9.3"),
+        check.to_string().contains("the project uses 0.9.3 (ruff.toml); run: lsp-tools install ruff@0.9.3"),
         "{check}"
     );
     project.write("ruff.toml", "required-version = \">=0.9\"\n");
     let check = json(&project, &["ruff"], &["--no-daemon", "check", "m.py"]);
-    assert!(!check.to_string().contains("the project has"), "{check}");
+    assert!(!check.to_string().contains("the project uses"), "{check}");
 }
 
-/// Configurations that the command lines of these servers refuse.
+/// Configurations that the command lines of these servers reject.
 #[tokio::test]
 #[ignore = "slow: just slow"]
 async fn configuration_that_the_command_line_refuses_is_the_reason_of_a_partial_answer() {
@@ -162,7 +162,7 @@ async fn configuration_that_the_command_line_refuses_is_the_reason_of_a_partial_
         ("tsc", script, "tsconfig.json", "{\"compilerOptions\": {\"strct\": true}}", "strct"),
     ] {
         let project = Project::new([source]);
-        // A linter alone answers no question of its language whole.
+        // A linter alone answers no question of its language completely.
         let servers = if server == "ruff" { &["ruff", "ty"][..] } else { &[server] };
         let workspace = open(&project, servers);
         let settled = |text: &str| project.write(file, text);

@@ -100,5 +100,5 @@ async fn files_of_tests_count_whole_where_tests_are_not_told_from_functions() {
     repository.project.write("rates.c", source.replace("19", "20"));
     let (out, err, status) = run(&repository, &["tests", "--against", "HEAD"]);
     assert!(out.contains("  tests/test_rates.c ← "), "{out}{err}");
-    assert!(status == Some(3) && err.contains("tests in c are known only"), "{err}");
+    assert!(status == Some(3) && err.contains("tests in c are recognised only"), "{err}");
 }

@@ -1,4 +1,5 @@
-//! Tests that reach a change, on real servers: `lsp_tests` and the command `tests`, with ways, runners' commands and `--run`.
+//! Tests that reach a change, on real servers: `lsp_tests` and the command `tests`, with paths,
+//! runners' commands and `--run`.
 
 mod command;
 mod python;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::changes::Repository;
 
-/// The answer about what changed since the last commit.
+/// The answer about the changes since the last commit.
 async fn since_head(repository: &Repository) -> Value {
     repository.answer("lsp_tests", json!({"against": "HEAD"})).await
 }

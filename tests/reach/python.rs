@@ -1,4 +1,5 @@
-//! Python with pyright: calls through functions, fixtures, values of unknown type, and what only imports.
+//! Python with pyright: calls through functions, fixtures, values of unknown type, and files that
+//! only import.
 
 use super::{commands, since_head, tests};
 use crate::changes::Repository;

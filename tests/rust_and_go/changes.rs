@@ -1,4 +1,4 @@
-//! What a difference between git trees breaks, with rust-analyzer and gopls.
+//! The errors of a difference between git trees, with rust-analyzer and gopls.
 
 use serde_json::json;
 
@@ -99,7 +99,7 @@ fn repository(server: &str, files: &[(&str, &str)]) -> Repository {
     Repository::of(at_shell(&Project::new(files.iter().copied()), server))
 }
 
-/// The same, trusted, with a server that starts by that.
+/// The same project, trusted, with a server that starts because of that.
 async fn trusted(repository: Repository) -> Repository {
     repository.grant_trust().await;
     repository.shutdown().await;
@@ -110,7 +110,8 @@ async fn trusted(repository: Repository) -> Repository {
 #[ignore = "installs rust-analyzer: just rust-go"]
 async fn breaking_pairs_in_rust_are_found_and_sound_ones_pass() {
     let repository = repository(RUST.server, RUST.files);
-    // What a name that is not there breaks only `cargo check` tells, which may not run for other branches unless somebody says so.
+    // Only `cargo check` reports uses of a missing name, and it may not run for other branches
+    // without permission.
     check_in(trusted(repository).await, &RUST).await;
 }
 
@@ -141,7 +142,7 @@ async fn type_that_is_handed_on_breaks_a_file_that_does_not_name_the_change() {
     repository.runtime.shutdown().await;
 }
 
-/// A function whose second use of `text` only `cargo check` finds wrong.
+/// A function with a wrong second use of `text` that only `cargo check` finds.
 fn moves(name: &str) -> String {
     format!("pub fn {name}(text: String) -> String {{\n    let _taken = text;\n    text\n}}\n")
 }

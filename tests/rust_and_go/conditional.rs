@@ -1,4 +1,4 @@
-//! Uses in files that are no part of the configuration in which rust-analyzer and gopls read a project.
+//! Uses in files outside the configuration with which rust-analyzer and gopls read a project.
 
 use lsp_tools::{Runtime, Target, Verdict};
 

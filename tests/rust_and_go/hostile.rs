@@ -1,4 +1,5 @@
-//! The built-in rule for rust-analyzer beside what a project can say to the tools that rust-analyzer runs.
+//! The built-in rule for rust-analyzer, compared with a project's ways to influence the tools that
+//! rust-analyzer runs.
 
 use lsp_tools::internals::config::{Catalogue, UntrustedLaunch};
 
@@ -6,7 +7,7 @@ fn rule() -> &'static UntrustedLaunch {
     Catalogue::built_in().servers["rust-analyzer"].untrusted.as_ref().expect("a rule")
 }
 
-/// Whether an untrusted start is refused where `file` says `text`.
+/// Returns true if an untrusted start is refused when `file` contains `text`.
 fn refused(file: &str, text: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(file);

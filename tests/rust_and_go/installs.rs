@@ -1,4 +1,4 @@
-//! What `go get` and `cargo add` bring counts from the next answer on.
+//! Packages from `go get` and `cargo add` count from the next answer on.
 
 use std::fs;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ async fn errors(runtime: &Runtime, path: &str) -> (Vec<String>, Verdict) {
     (found.output.diagnostics.iter().map(|item| item.message.clone()).collect(), found.verdict)
 }
 
-/// Whether a package manager did what it was told; where it did not, that is said as skipped.
+/// Returns true if a package manager succeeded; if not, the test reports itself as skipped.
 fn brings(command: &mut Command) -> bool {
     let output = command.output().expect("a package manager");
     if !output.status.success() {
@@ -25,7 +25,7 @@ fn brings(command: &mut Command) -> bool {
     output.status.success()
 }
 
-/// A module proxy in a folder, which `go` asks as it asks any other.
+/// A module proxy in a folder, which `go` uses like any other.
 fn module_proxy(project: &Project) -> String {
     let folder = project.beside("proxy");
     let versions = folder.join("example.com/lib/@v");

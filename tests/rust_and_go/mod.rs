@@ -1,5 +1,6 @@
-//! Servers that take more than one package manager to have, and that must not run what a project says: rust-analyzer and gopls,
-//! for real where that is asked for, and the rules behind them with package managers and a server of our own.
+//! Servers that need several package managers and must not run a project's code without trust:
+//! rust-analyzer and gopls, real ones on request, and the rules behind them with scripted package
+//! managers and a scripted server.
 
 mod changes;
 mod conditional;

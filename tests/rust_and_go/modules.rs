@@ -1,5 +1,5 @@
-//! Several Go modules in one workspace: types of one implement interfaces of another without naming them, so an answer is whole only
-//! where a `go.work` joins the modules.
+//! Several Go modules in one workspace: types of one implement interfaces of another without naming
+//! them, so an answer is complete only if a `go.work` joins the modules.
 
 use lsp_tools::answer::LocationsOutput;
 use lsp_tools::internals::tools::TypeDirection;
@@ -52,11 +52,12 @@ const ADVICE: &str = "to make one project of them: go work init && go work use -
 async fn go_implementations_across_unjoined_modules_are_partial() {
     let project = modules(&["loose"]);
     let runtime = open(&project, "gopls");
-    // The module that uses this one is asked as well; of a third nobody can say whether its types are meant.
+    // The module that uses this one is asked as well; it is unknown whether a third one's types are
+    // meant.
     let found = implementations(&runtime, "geo/geo.go", "Shape").await;
     assert_eq!(places(&found), ["app/shapes.go:4", "geo/geo.go:10"], "{found:?}");
     assert_eq!(found.verdict, Verdict::Partial);
-    assert_eq!(found.notes, [format!("`Shape` was not looked up for loose; {ADVICE}")]);
+    assert_eq!(found.notes, [format!("`Shape` was not resolved for loose; {ADVICE}")]);
     for (path, name) in
         [("geo/geo.go", "Shape.Area"), ("app/shapes.go", "Square"), ("loose/loose.go", "Circle")]
     {
@@ -69,7 +70,7 @@ async fn go_implementations_across_unjoined_modules_are_partial() {
     let square = runtime.references(named("app/shapes.go", "Square.Area"), 100).await.expect("an answer");
     let is_listed = places(&square).contains(&"geo/geo.go:19".to_owned());
     assert!(is_listed || square.verdict == Verdict::Partial, "{square:?}");
-    // What is no method is used by its name.
+    // A function that is not a method is used by its name.
     let total = runtime.references(named("geo/geo.go", "Total"), 100).await.expect("an answer");
     assert_eq!(places(&total), ["app/use.go:6", "geo/geo.go:16"]);
     assert_eq!((total.verdict, total.notes.as_slice()), (Verdict::Complete, [].as_slice()));

@@ -1,4 +1,4 @@
-//! rust-analyzer and gopls themselves, installed as anyone installs them.
+//! rust-analyzer and gopls themselves, installed in the documented ways.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use serde_json::json;
 
 use crate::support::{Project, TestWorkspace, copy_executable, wait_until, write_executable};
 
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
+/// speed.
 pub const PATIENCE: Duration = Duration::from_secs(120);
 
 pub fn open(project: &Project, server: &str) -> TestWorkspace {
@@ -30,7 +31,7 @@ fn complete<T>(answer: Answer<T>) -> T {
     answer.output
 }
 
-/// An answer that says what was left undone for want of trust.
+/// Asserts that an answer reports its gaps for lack of trust.
 fn lacking<T>(answer: Answer<T>) -> T {
     let detail = answer.server_status.detail.unwrap_or_default();
     assert!(answer.verdict == Verdict::Partial && detail.contains("lsp-tools trust"), "{detail}");
@@ -77,7 +78,7 @@ async fn rust_analyzer_untrusted_answers_and_trusted_answers_more() {
     runtime.grant_trust().await;
     runtime.shutdown().await;
 
-    // What the compiler alone sees: a value that was moved.
+    // An error that only the compiler sees: a moved value.
     project.write("src/main.rs", "fn main() {\n    let a = String::new();\n    drop(a);\n    drop(a);\n}\n");
     let runtime = open(&project, "rust-analyzer");
     let found = complete(errors(&runtime, "src/main.rs").await);
@@ -111,7 +112,7 @@ async fn rust_module_is_renamed_with_its_file_and_its_folder() {
     }
 }
 
-/// A function whose last line uses a value that was moved, which `cargo check` alone finds.
+/// A function whose last line uses a moved value, which only `cargo check` finds.
 const MOVED: &str = "pub fn moved(text: String) -> String {\n    let _taken = text;\n    text\n}\n";
 const KEPT: &str = "pub fn moved(text: String) -> String {\n    text\n}\n";
 
@@ -133,7 +134,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
         let found = complete(errors(&runtime, "src/other.rs").await);
         assert_eq!(found.len(), expected, "round {round}: {found:?}");
     }
-    // A file that nobody asks about decides whether the value is moved or copied.
+    // Another file decides whether the value is moved or copied.
     project.write("src/lib.rs", "pub mod last;\npub mod other;\n");
     project.write("src/last.rs", "pub type Text = &'static str;\n");
     project.write("src/other.rs", format!("use crate::last::Text;\n{}", MOVED.replace("String", "Text")));
@@ -141,7 +142,7 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
     project.write("src/last.rs", "pub type Text = String;\n");
     let found = complete(errors(&runtime, "src/other.rs").await);
     assert!(found.len() == 1 && found[0].contains("moved"), "{found:?}");
-    // What an edit breaks is named in its answer.
+    // The answer names the errors of an edit.
     let kept = json!({"path": "src/last.rs", "edits": [{"old": "String", "new": "&'static str"}], "diagnostics": true});
     let edited = runtime.ok("edit", kept).await;
     assert_eq!(edited["diagnostics"]["verdict"], "complete", "{edited}");
@@ -157,8 +158,8 @@ async fn trusted_check_has_what_cargo_check_finds_right_after_each_change() {
     runtime.shutdown().await;
 }
 
-/// A project that names a program of its own wherever cargo, rustc and rust-analyzer can be told what to run, as far as an
-/// untrusted start is not refused for it. Each of them writes a file.
+/// A project that names its own program in every setting of cargo, rustc and rust-analyzer that
+/// does not refuse an untrusted start. Each program writes a file.
 fn hostile() -> Project {
     let project = Project::new([
         (
@@ -190,7 +191,7 @@ fn hostile() -> Project {
          [alias]\nmetadata = [\"run\"]\nrustc = [\"run\"]\nconfig = [\"run\"]\ncheck = [\"run\"]\n[net]\ngit-fetch-with-cli = true\n"
     );
     project.write(".cargo/config.toml", config);
-    // Of no account to the root, but to what is run in this folder.
+    // Irrelevant for the root, but not for programs in this folder.
     let tools = project.path("mac/src/tools");
     project.write(
         "mac/src/rust-toolchain.toml",
@@ -220,7 +221,8 @@ async fn rust_analyzer_untrusted_runs_no_project_code() {
     runtime.shutdown().await;
     assert!(!project.path("RAN").exists(), "{}", project.read("RAN"));
 
-    // The same project would run its code: what is tested above is the rule, not a project that cannot.
+    // The same project would run its code if trusted: the rule is tested above, not a harmless
+    // project.
     fs::remove_file(project.path(".cargo/config.toml")).expect("a file");
     runtime.grant_trust().await;
     let runtime = open(&project, "rust-analyzer");
@@ -259,7 +261,7 @@ async fn gopls_answers_are_complete_and_follow_edits() {
     runtime.shutdown().await;
 }
 
-/// No toolchain is fetched, or run, because a `go.mod` names it.
+/// No toolchain is fetched or run because a `go.mod` names it.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "installs gopls and Go: just rust-go"]
 async fn gopls_untrusted_ignores_toolchain_of_go_mod() {

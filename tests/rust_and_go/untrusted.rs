@@ -1,4 +1,5 @@
-//! How a server is started without trust and with it: what it is sent, when it is not started, and what its answers say.
+//! The start of a server with and without trust: its settings, refusals, and the sentences in its
+//! answers.
 
 use std::fs;
 
@@ -10,7 +11,7 @@ use crate::support::{Project, TestWorkspace, scripted_server};
 const TEXT: &str = "def one\none two\n";
 const LACK: &str = "nothing was built";
 
-/// What the scripted server's table says of trust. Its `env` is written down by the script that starts it.
+/// The trust settings of the scripted server's table. The script that starts it records its `env`.
 const TABLE: &str = "root-markers = [\"mark\"]
 runs-project-code = true
 env = { LSP_TOOLS_TEST_MODE = \"open\", LSP_TOOLS_TEST_BOTH = \"${root}\" }
@@ -56,7 +57,7 @@ async fn hover(workspace: &TestWorkspace) -> Value {
     workspace.ok("lsp_hover", json!({"path": "a.scr", "symbol": "one"})).await
 }
 
-/// What a variable was when the server was started.
+/// The value of a variable at the start of the server.
 fn variables(project: &Project, name: &str) -> Vec<String> {
     let env = fs::read_to_string(project.beside("logs").join("env")).unwrap();
     let lines = env.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('='));
@@ -119,7 +120,7 @@ async fn untrusted_project_file_not_overridable_disables_server() {
     let answer = hover(&workspace).await;
     let status = &answer["server_status"];
     assert_eq!((&answer["verdict"], &status["state"]), (&json!("hints"), &json!("disabled")), "{answer}");
-    let why = "scripted would run what `run.*.command` of `tool.toml` of this project says; to allow that, run: lsp-tools trust";
+    let why = "scripted would run code that `run.*.command` of `tool.toml` of this project names; to allow that, run: lsp-tools trust";
     assert_eq!(status["detail"], why);
     assert_eq!(project.log().starts(), 0);
     // Without that word it is a file like any other.
@@ -137,7 +138,7 @@ async fn untrusted_rule_variable_command_failing_disables_server() {
     let answer = hover(&workspace).await;
     let detail = answer["server_status"]["detail"].as_str().unwrap_or_default();
     assert!(
-        detail.contains("it was not started, since `sh -c") && detail.contains("failed: chosen in"),
+        detail.contains("it was not started, because `sh -c") && detail.contains("failed: chosen in"),
         "{detail}"
     );
     assert_eq!(project.log().starts(), 0);
@@ -217,7 +218,8 @@ async fn untrusted_project_cannot_change_its_untrusted_rule() {
     workspace.shutdown().await;
 }
 
-/// What a server says of its own health counts as well: without the sources of a standard library it finds half.
+/// A server's statement about its own health counts too: without the sources of a standard library
+/// its answers are incomplete.
 #[tokio::test(flavor = "multi_thread")]
 async fn server_health_warning_answer_is_partial() {
     let status = json!({"health": "warning", "quiescent": true, "message": "no sources:\n  install them"});

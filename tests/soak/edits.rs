@@ -1,4 +1,4 @@
-//! Random edits of text: what agents, people, formatters and version control do to files, in a few words each.
+//! Random edits of text, as made by agents, people, formatters and version control.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use super::outside::Way;
 use super::subjects::Subject;
 use crate::support::Project;
 
-/// One edit of one file: what the file holds afterwards, and where a hover is worth asking for.
+/// An edit of one file: its content afterwards, and a useful position for a hover.
 #[derive(Debug, Clone)]
 pub struct Edit {
     pub kind: &'static str,
     /// Relative to the project.
     pub path: String,
-    /// What the file held.
+    /// The content before.
     pub before: String,
-    /// What it holds now.
+    /// The content after.
     pub text: String,
     pub way: Way,
     /// 0-based line and column in Unicode scalar values, on an identifier; `None` in a text without one.
     pub spot: Option<(usize, usize)>,
 }
 
-/// SplitMix64: a few lines that give the same numbers for the same seed everywhere.
+/// SplitMix64: a short generator with the same numbers for the same seed everywhere.
 struct Dice(u64);
 
 impl Dice {
@@ -32,7 +32,7 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, which is not 0.
+    /// A number below `end`, which must not be 0.
     fn below(&mut self, end: usize) -> usize {
         (self.roll() % end as u64) as usize
     }
@@ -48,7 +48,7 @@ struct File {
     text: String,
 }
 
-/// Draws edits; knows what each file holds.
+/// Draws edits; knows the content of each file.
 pub struct Editor {
     dice: Dice,
     files: Vec<File>,
@@ -87,7 +87,7 @@ impl Editor {
         }
     }
 
-    /// A kind of edit, the text after it and the line where it was made.
+    /// A kind of edit, the text after it and the changed line.
     fn draw(&mut self, index: usize) -> (&'static str, String, usize) {
         self.count += 1;
         let number = self.count;
@@ -111,7 +111,7 @@ impl Editor {
         }
     }
 
-    /// Takes away a line that was put in to be wrong.
+    /// Removes a line that was inserted as an error.
     fn mend(&mut self, lines: &[String]) -> (&'static str, String, usize) {
         let sign = self.wrong.split("{n}").next().unwrap_or_default().trim_start();
         let wrong: Vec<usize> =
@@ -130,8 +130,8 @@ impl Editor {
         ("move", spliced(&rest, to, 0, &moved), to)
     }
 
-    /// Gives one occurrence of a word another name, of the same length where `same_length`: then neither the file's
-    /// size nor, often, its time tells that it changed.
+    /// Renames one occurrence of a word, with the same length if `same_length`: then neither the
+    /// file's size nor, often, its time shows the change.
     fn rename(&mut self, index: usize, same_length: bool) -> (&'static str, String, usize) {
         let text = self.files[index].text.clone();
         let words = words(&text);
@@ -148,7 +148,7 @@ impl Editor {
         (if same_length { "rename, same length" } else { "rename" }, text, line)
     }
 
-    /// Other line ends: everywhere, or on one line only.
+    /// Changes line ends everywhere, or on one line only.
     fn line_ends(&mut self, lines: &[String]) -> (&'static str, String, usize) {
         let text = lines.concat();
         let has_crlf = text.contains("\r\n");
@@ -174,8 +174,8 @@ impl Editor {
         }
     }
 
-    /// A word that stands in the text more than once, which a server is more likely to know: on the line that was
-    /// edited, or anywhere; else any word.
+    /// A word with more than one occurrence in the text, which a server is more likely to know: on
+    /// the edited line, or anywhere; else any word.
     fn spot(&mut self, text: &str, line: usize) -> Option<(usize, usize)> {
         let mut counts = BTreeMap::new();
         words(text).into_iter().for_each(|(start, end)| *counts.entry(&text[start..end]).or_insert(0) += 1);
@@ -194,7 +194,7 @@ impl Editor {
     }
 }
 
-/// `lines` with `new` in the place of `removed` lines from `at` on; `new` starts on a line of its own.
+/// `lines` with `new` instead of `removed` lines from `at` on; `new` starts on its own line.
 fn spliced(lines: &[String], at: usize, removed: usize, new: &str) -> String {
     let at = at.min(lines.len());
     let end = lines.len().min(at + removed);
@@ -203,7 +203,7 @@ fn spliced(lines: &[String], at: usize, removed: usize, new: &str) -> String {
     format!("{before}{seam}{new}{}", lines[end..].concat())
 }
 
-/// The identifiers of a text (ASCII ones: they mean the same to every server), as stretches of bytes.
+/// The byte ranges of the identifiers in a text (ASCII ones, which are the same for every server).
 fn words(text: &str) -> Vec<(usize, usize)> {
     let is_word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let bytes = text.as_bytes();

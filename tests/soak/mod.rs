@@ -67,7 +67,7 @@ fn soak_real(subject: &Subject) {
     let (project, start) = subject.real_project();
     let rounds = setting("SOAK_EDITS", 300);
     let report = match std::env::var_os("SOAK_CONTROL") {
-        // How well a careful editor does on the same server: what differs there is the server's own doing.
+        // The result of a careful editor on the same server: its differences come from the server.
         Some(_) => soak(subject, &project, &start, &mut RawEditor::new(subject, start.clone()), rounds),
         None => soak(subject, &project, &start, &mut Ours::open(&project, subject.prefix()), rounds),
     };

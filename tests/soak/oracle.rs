@@ -1,8 +1,9 @@
-//! What a server that has never seen the file says of a text: the truth that the product is held to.
+//! The diagnostics and hovers of a server that has never seen the file: the truth for the product's
+//! answers.
 //!
-//! First a fresh document in a second server, whose copy of the project follows every edit. Where that disagrees with
-//! the product, and now and then anyway, a fresh server in that copy decides: it has no past to be wrong about. And where
-//! that disagrees, another one that is waited for much longer.
+//! First a fresh document in a second server, whose copy of the project follows every edit. If that
+//! disagrees with the product, and now and then anyway, a fresh server in that copy decides, since
+//! it has no earlier state. If that disagrees too, another one with a much longer wait decides.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,18 +15,18 @@ use super::subjects::{Columns, Subject};
 use crate::support::copy_folder;
 use crate::support::raw_client::{Publish, RawClient, RawError, Start, same_file, uri};
 
-/// How long a server may take to say the first word of a document.
+/// The time limit for a server's first message about a document.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How many times as long as usual a server is silent that was started on a busy machine, and still has more to say.
+/// The factor on the usual silence for a server that was started on a busy machine.
 const BUSY: u32 = 8;
 
-/// A diagnostic as far as every server and every encoding agrees on it.
+/// A diagnostic reduced to the parts that every server and every encoding agree on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
     /// 0-based.
     pub line: usize,
-    /// 0-based, no further than the line's end; `None` on a line with other than ASCII characters, where servers count
-    /// in units of their own.
+    /// 0-based, at most the line's end; `None` on a line with non-ASCII characters, where servers
+    /// count in their own units.
     pub column: Option<usize>,
     /// 1 to 4 (3.17, *DiagnosticSeverity*).
     pub severity: u64,
@@ -53,12 +54,12 @@ impl Finding {
     }
 }
 
-/// `text` with the paths of the project made relative: each server is in a copy of its own.
+/// `text` with the project's paths made relative: each server has its own copy of the project.
 fn without_root(text: &str, root: &Path) -> String {
     text.replace(&format!("{}/", root.display()), "")
 }
 
-/// A line without its break (3.17: LF, CRLF or CR); empty past the end.
+/// A line without its line break (3.17: LF, CRLF or CR); empty past the end.
 fn line_of(text: &str, line: usize) -> &str {
     let mut rest = text;
     for _ in 0..line {
@@ -85,7 +86,7 @@ pub fn findings(items: &[Value], text: &str, root: &Path) -> Vec<Finding> {
     findings
 }
 
-/// The words of a hover result, whatever shape its contents have (3.17, *Hover*), without code fences.
+/// The text of a hover result in any shape (3.17, *Hover*), without code fences.
 pub fn hover_words(hover: &Value, root: &Path) -> Vec<String> {
     fn collect(contents: &Value, text: &mut String) {
         match contents {
@@ -106,7 +107,7 @@ pub fn hover_words(hover: &Value, root: &Path) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(ToOwned::to_owned).collect()
 }
 
-/// A position in Unicode scalar values, as the server counts.
+/// A position in Unicode scalar values, in the server's units.
 pub fn sync_position(
     text: &str,
     (line, column): (usize, usize),
@@ -124,8 +125,9 @@ pub fn sync_position(
     (line as u64, character as u64)
 }
 
-/// The diagnostics of `version` of a document that was just opened or changed: pulled where that is offered, else the
-/// last push for it once the server has been silent for a while. `mark` is how many publishes were there before.
+/// The diagnostics of `version` of a document that was just opened or changed: pulled if supported,
+/// else the last push for it after the server has been silent for a while. `mark` is the number of
+/// earlier publishes.
 pub fn diagnostics_of(
     client: &mut RawClient,
     subject: &Subject,
@@ -143,7 +145,7 @@ pub fn diagnostics_of(
     }
     let mut seen = client.publishes.len();
     loop {
-        // Silence: nothing is published, of whatever document, for as long as the subject says.
+        // Silence: no publish for any document, for as long as the subject says.
         let more = client.until(Instant::now() + subject.settles, |client| {
             (client.publishes.len() > seen).then_some(client.publishes.len())
         })?;
@@ -154,7 +156,7 @@ pub fn diagnostics_of(
     }
 }
 
-/// Pulls, again where the server asks for that (3.17, *ServerCancelled*, *ContentModified*).
+/// Pulls, again if the server requests that (3.17, *ServerCancelled*, *ContentModified*).
 fn pull(client: &mut RawClient, uri: &str, deadline: Instant) -> Result<Vec<Value>, RawError> {
     loop {
         match client.pull(uri) {
@@ -190,7 +192,7 @@ impl Oracle {
         Self { subject: *subject, start, client: None, _copy: copy }
     }
 
-    /// Lets the copy follow an edit.
+    /// Applies an edit to the copy.
     pub fn follow(&mut self, path: &str, text: &str) {
         let file = self.start.root.join(path);
         std::fs::write(&file, text).expect("the copy");
@@ -202,7 +204,7 @@ impl Oracle {
         }
     }
 
-    /// What a fresh document in the running server says.
+    /// The findings of a fresh document in the running server.
     pub fn fresh_document(
         &mut self,
         path: &str,
@@ -223,7 +225,7 @@ impl Oracle {
         Ok(truth)
     }
 
-    /// What a fresh server says.
+    /// The findings of a fresh server.
     pub fn fresh_server(
         &self,
         path: &str,
@@ -234,8 +236,8 @@ impl Oracle {
         self.ask(&mut client, &self.subject, path, text, spot)
     }
 
-    /// What a fresh server says that is given more time than any needs: the first of several pushes, each of which says
-    /// more, is not taken for the last one because the machine is busy.
+    /// The findings of a fresh server with more time than any needs, so that the first of several
+    /// pushes is not taken for the last one on a busy machine.
     pub fn patient_server(
         &self,
         path: &str,

@@ -1,21 +1,21 @@
-//! Writing by a process that is not ours, in the ways in which files change on real machines.
+//! Writes by another process, in the ways in which files change on real machines.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How the new text gets to the disk.
+/// The way in which the new text reaches the disk.
 #[derive(Debug, Clone, Copy)]
 pub enum Way {
     /// The file is truncated and written.
     InPlace,
-    /// A new file takes its name: another inode.
+    /// A new file is renamed over it: another inode.
     Rename,
-    /// Only what comes after that many bytes is written.
+    /// Only the bytes after this many are written.
     Append(usize),
-    /// The file is cut.
+    /// The file is truncated.
     Truncate,
-    /// Written in place, and the old modification time is put back.
+    /// Written in place, and the old modification time is restored.
     KeepTime,
 }
 

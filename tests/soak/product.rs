@@ -1,4 +1,4 @@
-//! The side under test: whatever answers for a file as it is on the disk now.
+//! The tested side: an implementation that answers about a file as it is on disk now.
 
 use std::collections::BTreeMap;
 
@@ -8,27 +8,28 @@ use super::oracle::{Finding, diagnostics_of, findings, hover_words, sync_positio
 use super::subjects::Subject;
 use crate::support::raw_client::{RawClient, RawError, Start, uri};
 
-/// An answer as far as it can be relied on.
+/// An answer with its reliability.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answered<T> {
     /// The verdict was `complete`.
     Complete(T),
-    /// Another verdict, or a failure: says which.
+    /// Another verdict, or a failure, with the reason.
     Missing(String),
 }
 
-/// What the soak asks of the product. Paths are relative to the project; positions are 0-based line and column in
-/// Unicode scalar values.
+/// The soak's questions to the product. Paths are relative to the project; positions are 0-based
+/// line and column in Unicode scalar values.
 pub trait Product {
-    /// The file's diagnostics, as [`findings`] puts them.
+    /// The file's diagnostics, as [`findings`] returns them.
     fn diagnostics(&mut self, path: &str) -> Answered<Vec<Finding>>;
-    /// The words of the hover, as [`hover_words`] puts them (Markdown is `{"contents": markdown}` to it); empty where
-    /// there is nothing to say.
+    /// The text of the hover, as [`hover_words`] returns it (Markdown is `{"contents": markdown}`
+    /// there); empty if there is none.
     fn hover(&mut self, path: &str, spot: (usize, usize)) -> Answered<Vec<String>>;
 }
 
-/// A careful editor on a raw client: reads the file before each question, sends the whole text, and waits for what
-/// belongs to it. It is the control of the soak: a right product does at least as well.
+/// A careful editor on a raw client: it reads the file before each question, sends the whole text,
+/// and waits for the matching answer. It is the control of the soak: a right product does at least
+/// as well.
 pub struct RawEditor {
     subject: Subject,
     start: Start,
@@ -49,7 +50,8 @@ impl RawEditor {
         }
     }
 
-    /// Tells the server of the text on the disk; the URI, the text, and the version where the text is new to it.
+    /// Sends the text on disk to the server; returns the URI, the text, and the version if the text
+    /// is new.
     fn sync(&mut self, path: &str) -> Result<(String, String, Option<i64>), RawError> {
         let file = self.start.root.join(path);
         let text = std::fs::read_to_string(&file)?;
@@ -116,7 +118,7 @@ impl Product for RawEditor {
     }
 }
 
-/// What can be wrong with a product.
+/// The possible flaws of a product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
     OneEditBehind,
@@ -125,7 +127,7 @@ pub enum Flaw {
     NoData,
 }
 
-/// A product with a flaw, so that the soak can show that it finds it.
+/// A product with a flaw, with which the soak shows that it detects it.
 pub struct Faulty {
     inner: RawEditor,
     flaw: Option<Flaw>,

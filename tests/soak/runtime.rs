@@ -10,7 +10,7 @@ use super::oracle::{Finding, hover_words};
 use super::product::{Answered, Product};
 use crate::support::Project;
 
-/// A runtime on a project, with threads of its own.
+/// A runtime on a project, with its own threads.
 pub struct Ours {
     threads: tokio::runtime::Runtime,
     runtime: Runtime,
@@ -33,7 +33,7 @@ impl Drop for Ours {
     }
 }
 
-/// The output of a complete answer; anything else is missing.
+/// The output of a complete answer; other answers count as missing.
 fn complete<T>(answer: Result<Answer<T>, ToolError>) -> Result<T, String> {
     match answer {
         Ok(answer) if answer.verdict == Verdict::Complete => Ok(answer.output),

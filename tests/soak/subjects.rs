@@ -1,4 +1,4 @@
-//! The servers that the soak runs on: which files, which words are wrong in them, and how the raw client hears of it.
+//! The servers of the soak: their files, wrong words, and signs for the raw client.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use crate::support::raw_client::Start;
 use crate::support::{Project, real_servers, server_program};
 
-/// What a server counts columns in, where it does not say.
+/// The column unit of a server that does not state it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
-    /// As announced; UTF-16 where nothing is (3.17, *PositionEncodingKind*).
+    /// As announced, else UTF-16 (3.17, *PositionEncodingKind*).
     Announced,
-    /// Unicode scalar values, whatever is announced.
+    /// Unicode scalar values, regardless of the announcement.
     Scalars,
 }
 
-/// A server and what is done with it.
+/// A server and the edits in its files.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject {
     pub name: &'static str,
@@ -26,18 +26,18 @@ pub struct Subject {
     /// Program and arguments.
     pub command: &'static [&'static str],
     pub language_id: &'static str,
-    /// Folder under `fixtures/` that is copied.
+    /// The copied folder under `fixtures/`.
     pub fixture: &'static str,
-    /// Files that are edited, relative to it.
+    /// The edited files, relative to the folder.
     pub files: &'static [&'static str],
-    /// A line that a checker finds wrong; `{n}` becomes a number.
+    /// A line with an error that a checker finds; `{n}` becomes a number.
     pub wrong: &'static str,
-    /// A line that it does not.
+    /// A line without an error.
     pub right: &'static str,
     /// A line with characters outside ASCII before a name.
     pub unicode: &'static str,
     pub columns: Columns,
-    /// How long a server is silent once it has said all there is to say of a document.
+    /// The silence after which a server has reported everything about a document.
     pub settles: Duration,
 }
 
@@ -128,7 +128,7 @@ pub const SCRIPTED: Subject = Subject {
 };
 
 impl Subject {
-    /// A copy of the fixture, and how the raw client starts the server in it.
+    /// A copy of the fixture, and the start of the server in it for the raw client.
     pub fn real_project(&self) -> (Project, Start) {
         let project = Project::of_fixture(self.fixture);
         // Of several servers for a language the product is to ask this one, and it alone.
@@ -138,7 +138,7 @@ impl Subject {
         let arguments = self.command[1..].iter().map(|argument| (*argument).to_owned());
         let command = [program.to_string_lossy().into_owned()].into_iter().chain(arguments);
         let mut start = Start::new(command, project.root());
-        // What was installed beside the server is found by it, as the product has it.
+        // The server finds components installed beside it, as for the product.
         let beside = self.prefix().join("servers").join(self.key).join("current/venv/bin");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = std::iter::once(beside).chain(std::env::split_paths(&path));
@@ -147,13 +147,13 @@ impl Subject {
         (project, start)
     }
 
-    /// Where the product finds the server: `SOAK_DATA` where it is set, else where it is installed for the tests.
+    /// The folder with the installed server: `SOAK_DATA` if set, else the tests' prefix.
     pub fn prefix(&self) -> PathBuf {
         std::env::var_os("SOAK_DATA").map_or_else(|| real_servers(&[self.key]), PathBuf::from)
     }
 
-    /// The server's program: from `SOAK_BIN`, a list of folders like PATH, where it is set, else as the product
-    /// installed it.
+    /// The server's program: from `SOAK_BIN`, a list of folders like PATH, if set, else as
+    /// installed by the product.
     fn program(&self) -> PathBuf {
         let name = self.command[0];
         if let Some(folders) = std::env::var_os("SOAK_BIN") {
@@ -165,7 +165,7 @@ impl Subject {
         server_program(&prefix, name).unwrap_or_else(|| panic!("no {name} in {}", prefix.display()))
     }
 
-    /// How the raw client starts the scripted server of `project`.
+    /// The raw client's start of the scripted server of `project`.
     pub fn scripted_start(&self, project: &Project) -> Start {
         Start { timeout: Duration::from_secs(10), ..Start::new(project.server_command(), project.root()) }
     }

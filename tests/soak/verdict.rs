@@ -1,4 +1,4 @@
-//! Comparing the product's answers with the truth, and the table in the end.
+//! Comparison of the product's answers with the truth, and the final table.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,12 +7,12 @@ use super::edits::Edit;
 use super::oracle::{Finding, Oracle, Truth};
 use super::product::Answered;
 
-/// How often a fresh server is asked although nothing is in doubt.
+/// The number of rounds between checks by a fresh server without a doubt.
 const SAMPLE: u64 = 25;
-/// After how many rounds it is told how far the soak is.
+/// The number of rounds between progress messages.
 const TELLING: u64 = 50;
 
-/// One edit and what the product said after it.
+/// An edit and the product's answers after it.
 pub struct Round {
     pub number: u64,
     pub edit: Edit,
@@ -22,20 +22,20 @@ pub struct Round {
     pub hovered: Duration,
 }
 
-/// What came of all rounds.
+/// The results of all rounds.
 pub struct Report {
     name: &'static str,
     seed: u64,
     rounds: u64,
     /// Rounds with an answer that is right for the text before the edit.
     pub stale: u64,
-    /// Rounds with an answer that is right for neither.
+    /// Rounds with an answer that is right for neither text.
     pub different: u64,
-    /// Rounds with an answer that is not complete.
+    /// Rounds with an incomplete answer.
     pub missing: u64,
-    /// Rounds in which no fresh server answered.
+    /// Rounds without an answer of a fresh server.
     pub undecided: u64,
-    /// Diagnostics and non-empty hovers in all answers: a soak that sees none of either proves nothing.
+    /// Diagnostics and non-empty hovers in all answers: a soak without either proves nothing.
     seen: (usize, usize),
     diagnosed: Vec<Duration>,
     hovered: Vec<Duration>,
@@ -101,7 +101,7 @@ impl Report {
 
     fn wrong(&mut self, round: &Round, truth: &Truth, oracle: &mut Oracle) {
         let Edit { path, text, before, spot, .. } = &round.edit;
-        // The text before the edit, on the disk too, as long as this is asked.
+        // The text before the edit, on disk too, during this question.
         oracle.follow(path, before);
         let old = oracle.patient_server(path, before, *spot);
         oracle.follow(path, text);
@@ -129,7 +129,7 @@ impl Report {
         self.note(round, kind, what);
     }
 
-    /// So that whoever waits for minutes sees that it goes on.
+    /// Shows progress in runs of minutes.
     pub fn tell_progress(&self) {
         if self.rounds.is_multiple_of(TELLING) {
             let wrong = self.stale + self.different + self.missing + self.undecided;
@@ -144,7 +144,7 @@ impl Report {
         self.failures.push(failure);
     }
 
-    /// Fails unless every answer was there and right, and there was something to be right about.
+    /// Fails unless every answer was present and right, and there was something to compare.
     #[track_caller]
     pub fn assert_clean(&self) {
         let (findings, hovers) = self.seen;

@@ -1,16 +1,19 @@
-//! Programs that a test makes. Another process writes them: a child that some other test starts meanwhile would inherit the descriptor this
-//! process writes with, and until that child's own `execve` the program is "text file busy" (`execve(2)`, `ETXTBSY`).
+//! Programs that a test writes. Another process writes them: a child that another test starts
+//! meanwhile would inherit this process's descriptor, and until that child's own `execve` the
+//! program is "text file busy" (`execve(2)`, `ETXTBSY`).
 
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Makes `path` a program with this text, and the folders above it; what was there is replaced.
+/// Writes a program with this text to `path`, and creates the folders above; an existing file is
+/// replaced.
 pub fn write_executable(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
     install("/dev/stdin".as_ref(), path.as_ref(), text.as_ref());
 }
 
-/// Makes `path` a copy of the program `from`, and the folders above it; what was there is replaced.
+/// Copies the program `from` to `path`, and creates the folders above; an existing file is
+/// replaced.
 pub fn copy_executable(from: impl AsRef<Path>, path: impl AsRef<Path>) {
     install(from.as_ref(), path.as_ref(), b"");
 }

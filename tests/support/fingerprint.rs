@@ -1,4 +1,5 @@
-//! A short name for a text, the same in the scripted server and in the tests that look at its answers.
+//! A fingerprint of a text, the same in the scripted server and in the tests that compare its
+//! answers.
 
 /// The length of `text` in bytes and its FNV-1a hash, as `len=12 hash=00112233aabbccdd`.
 pub fn fingerprint(text: &str) -> String {

@@ -1,11 +1,11 @@
-//! What the scripted server noted, read while it runs or afterwards.
+//! The scripted server's log, read while it runs or afterwards.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The log of a scripted server; the head of `scripted_server/main.rs` says what is in it.
+/// The log of a scripted server; the head of `scripted_server/main.rs` describes its content.
 #[derive(Debug, Clone)]
 pub struct ServerLog {
     path: PathBuf,
@@ -29,7 +29,7 @@ impl ServerLog {
         whole.lines().map(|line| serde_json::from_str(line).expect("a line of JSON in the log")).collect()
     }
 
-    /// The messages the server got, in order.
+    /// The messages that the server received, in order.
     pub fn messages(&self) -> Vec<Value> {
         self.lines().into_iter().filter_map(|mut line| line.get_mut("got").map(Value::take)).collect()
     }
@@ -40,7 +40,7 @@ impl ServerLog {
         of_method.map(|mut message| message["params"].take()).collect()
     }
 
-    /// How many messages of one method the server got.
+    /// The number of messages of one method that the server received.
     pub fn count(&self, method: &str) -> usize {
         self.params(method).len()
     }
@@ -57,20 +57,20 @@ impl ServerLog {
         self.lines().into_iter().filter(|line| line["event"] == name).collect()
     }
 
-    /// How the client broke the protocol; a test of the product asserts that this is empty.
+    /// The client's violations of the protocol; a test of the product asserts that this is empty.
     pub fn violations(&self) -> Vec<String> {
         let violations = self.events("violation").into_iter();
         violations.map(|line| line["what"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
-    /// The text that the server has for a document (URIs end with `ending`), as of its last change.
+    /// The server's text of a document (URIs end with `ending`), as of its last change.
     pub fn text(&self, ending: &str) -> Option<String> {
         let ends = |line: &&Value| line["uri"].as_str().is_some_and(|uri| uri.ends_with(ending));
         let texts = self.events("text");
         texts.iter().rev().find(ends).and_then(|line| line["text"].as_str().map(ToOwned::to_owned))
     }
 
-    /// How many times the server was started.
+    /// The number of the server's starts.
     pub fn starts(&self) -> usize {
         self.events("start").len()
     }
@@ -78,7 +78,7 @@ impl ServerLog {
     /// Waits until `found` finds something in the log.
     ///
     /// # Panics
-    /// With `what` and the log, when it does not within `deadline`.
+    /// With `what` and the log, if it does not within `deadline`.
     #[track_caller]
     pub fn wait_for<T>(&self, what: &str, deadline: Duration, found: impl Fn(&Self) -> Option<T>) -> T {
         let end = Instant::now() + deadline;

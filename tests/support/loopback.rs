@@ -1,4 +1,4 @@
-//! JSON over HTTP on loopback, which stand-ins for models speak.
+//! JSON over HTTP on loopback, for stand-ins of models.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-/// An answer: the kind of its content, and the content.
+/// A response: its content type and content.
 pub type JsonReply = (&'static str, String);
 
-/// Answers requests by their path and their body (`None` where that is no JSON) on a port of this machine, several at once; with 404
-/// where there is no answer. Ends with the test's process, and holds nothing but its port.
+/// Answers requests by their path and body (`None` if that is not JSON) on a port of this machine,
+/// several at once; with 404 if there is no answer. Ends with the test's process, and occupies only
+/// its port.
 pub fn serve_json(
     answer: impl Fn(&str, Option<Value>) -> Option<JsonReply> + Send + Sync + 'static,
 ) -> SocketAddr {
@@ -55,7 +56,7 @@ fn read_request(stream: &TcpStream) -> Option<(String, Vec<u8>)> {
 }
 
 fn reply(mut stream: &TcpStream, answer: Option<JsonReply>) {
-    // Who asked may have been stopped.
+    // The client may have been stopped.
     let _gone = match answer {
         Some((kind, body)) => write!(
             stream,

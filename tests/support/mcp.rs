@@ -1,4 +1,4 @@
-//! An MCP client on standard streams that does as it is told, right or wrong.
+//! An MCP client on standard streams with set behaviour, right or wrong.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -11,12 +11,13 @@ use serde_json::{Value, json};
 
 use super::Project;
 
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
+/// speed.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The revision of the era without a handshake.
+/// The revision without a handshake.
 pub const MODERN: &str = "2026-07-28";
-/// The last one with a handshake.
+/// The last revision with a handshake.
 pub const LEGACY: &str = "2025-11-25";
 
 /// A client and the server that it started.
@@ -24,20 +25,20 @@ pub struct Mcp {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
-    /// What came and was not asked for yet.
+    /// Received messages that no caller has requested yet.
     pending: VecDeque<Value>,
     next: u64,
-    /// What every request carries in `_meta`; nothing after a handshake.
+    /// The `_meta` of every request; absent after a handshake.
     meta: Option<Value>,
 }
 
 impl Mcp {
-    /// Starts `lsp-tools mcp` in `project`; nothing is sent yet.
+    /// Starts `lsp-tools mcp` in `project`, without sending a message.
     pub fn start(project: &Project, servers: Option<&Path>, arguments: &[&str]) -> Self {
         Self::of(project.command(servers), arguments)
     }
 
-    /// As [`start`](Self::start), of a command of our binary that lacks only its arguments.
+    /// Like [`start`](Self::start), with a command of our binary that lacks only its arguments.
     pub fn of(mut command: Command, arguments: &[&str]) -> Self {
         command.args(["mcp", "--no-daemon"]).args(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -80,7 +81,7 @@ impl Mcp {
         self.notify("notifications/initialized", json!({}));
     }
 
-    /// A client without one.
+    /// A client without a handshake.
     pub fn modern(project: &Project, servers: Option<&Path>, capabilities: Value) -> Self {
         let mut client = Self::start(project, servers, &[]);
         client.meta = Some(json!({
@@ -96,7 +97,7 @@ impl Mcp {
         self.child.id()
     }
 
-    /// Writes bytes as they are.
+    /// Writes raw bytes.
     pub fn raw(&mut self, bytes: &[u8]) {
         let stdin = self.stdin.as_mut().expect("an open stdin");
         stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("a server that reads");
@@ -107,7 +108,7 @@ impl Mcp {
         self.raw(format!("{message}\n").as_bytes());
     }
 
-    /// Sends a request; its id comes back.
+    /// Sends a request; returns its id.
     pub fn request(&mut self, method: &str, mut params: Value) -> u64 {
         if let Some(meta) = &self.meta {
             let mut meta = meta.clone();
@@ -152,20 +153,20 @@ impl Mcp {
         self.find("the answer", |message| message["id"] == json!(id) && message.get("method").is_none())
     }
 
-    /// Asks, and waits for the whole answer.
+    /// Sends a request, and waits for the whole response.
     pub fn ask(&mut self, method: &str, params: Value) -> Value {
         let id = self.request(method, params);
         self.answer(id)
     }
 
-    /// Asks, and gives the result, which must be there.
+    /// Sends a request, and returns the result, which must be present.
     pub fn result(&mut self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params);
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer["result"].clone()
     }
 
-    /// Asks, and gives the error's code, which must be there.
+    /// Sends a request, and returns the error's code, which must be present.
     pub fn error(&mut self, method: &str, params: Value) -> i64 {
         let answer = self.ask(method, params);
         answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{method} did not fail: {answer}"))
@@ -176,7 +177,7 @@ impl Mcp {
         self.result("tools/call", json!({"name": name, "arguments": arguments}))
     }
 
-    /// Closes the server's input, and waits for its end: how it ended, and after how long.
+    /// Closes the server's input, and waits for its end: returns the status and the time.
     pub fn close(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();
         self.stdin = None;

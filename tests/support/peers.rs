@@ -1,11 +1,11 @@
-//! Real MCP servers and clients of others, from npm and PyPI: installed once, pinned, below `target/test-mcp`.
+//! Real MCP servers and clients from npm and PyPI: installed once, pinned, below `target/test-mcp`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// What the newest of the packages asks for.
+/// The version that the newest of the packages requires.
 const NODE_AT_LEAST: u32 = 20;
 
 fn folder() -> PathBuf {
@@ -47,7 +47,7 @@ pub fn real_mcp() -> &'static Path {
     })
 }
 
-/// The same with both lines of the TypeScript SDK.
+/// The folder with both lines of the TypeScript SDK.
 pub fn real_clients() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -61,7 +61,7 @@ pub fn real_clients() -> &'static Path {
     })
 }
 
-/// A Node.js that is new enough: the machine's, or one from npm.
+/// A recent Node.js: the machine's, or one from npm.
 pub fn node() -> PathBuf {
     static NODE: OnceLock<PathBuf> = OnceLock::new();
     let own = || {

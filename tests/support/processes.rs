@@ -1,4 +1,4 @@
-//! Which processes live, and waiting with a deadline.
+//! Living processes, and waits with a deadline.
 
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,11 +7,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A word that no other test has in its arguments; processes that still bear it at the end are killed.
+/// A marker that no other test has in its arguments; processes that still have it at the end are
+/// killed.
 pub struct Marker(String);
 
 impl Marker {
-    /// A new one.
+    /// A new marker.
     pub fn new() -> Self {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
         Self(format!("marker-{}-{}-end", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
@@ -22,7 +23,7 @@ impl Marker {
         &self.0
     }
 
-    /// How many processes bear it.
+    /// The number of processes with the marker.
     pub fn living(&self) -> usize {
         count_processes(&self.0)
     }
@@ -34,8 +35,8 @@ impl Drop for Marker {
     }
 }
 
-/// How many living processes, other than this one, have `marker` in their arguments. Zombies do not count: they wait
-/// for a parent that reaps them, which pid 1 of a container may never do.
+/// The number of living processes, other than this one, with `marker` in their arguments. Zombies
+/// do not count: they wait for a parent that reaps them, which pid 1 of a container may never do.
 pub fn count_processes(marker: &str) -> usize {
     processes(marker).len()
 }
@@ -63,7 +64,8 @@ fn bears(pid: i32, marker: &str) -> bool {
         .is_ok_and(|arguments| String::from_utf8_lossy(&arguments).contains(marker))
 }
 
-/// Whether the state in `/proc/PID/stat` is one of a process that still runs; the name before it may hold anything.
+/// Returns true if the state in `/proc/PID/stat` is that of a running process; the name before it
+/// may contain anything.
 fn lives(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
@@ -72,7 +74,7 @@ fn lives(pid: i32) -> bool {
 /// Waits until `condition` holds.
 ///
 /// # Panics
-/// With `what`, when it does not within `deadline`.
+/// With `what`, if it does not within `deadline`.
 #[track_caller]
 pub fn wait_until(what: &str, deadline: Duration, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + deadline;

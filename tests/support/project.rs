@@ -1,4 +1,4 @@
-//! A project in a temporary folder, with a user's folders of its own.
+//! A project in a temporary folder, with a user's own folders.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -17,7 +17,7 @@ use super::{ServerLog, scripted_server, signal_processes, write_executable};
 /// Key of the scripted server, and of its language, in the catalogue of a [`Project`].
 pub const SCRIPTED: &str = "scripted";
 
-/// So much must be left of the file system in memory for projects to lie in it.
+/// The minimum free space of the file system in memory for projects in it.
 const MIN_MEMORY_DISK_BYTES: u64 = 4 << 30;
 
 /// A temporary project. Everything is deleted, and its scripted servers are ended, with the last clone of it.
@@ -34,7 +34,7 @@ impl Project {
         let project = Self { folder: Arc::new(ProjectFolder(temporary_folder())) };
         fs::create_dir_all(project.root()).expect("a folder");
         for name in ["config", "data", "state", "cache", "logs"] {
-            // As the product makes them, whatever the umask is.
+            // Like the product, independent of the umask.
             DirBuilder::new().mode(0o700).create(project.beside(name)).expect("a folder");
         }
         for (path, content) in files {
@@ -70,7 +70,8 @@ impl Project {
         project
     }
 
-    /// From now on each of its scripted servers has a child that holds `bytes` of memory; `tail` keeps all of a line that never ends.
+    /// Gives each of its scripted servers a child with `bytes` of memory from now on; `tail` keeps
+    /// all of a line that never ends.
     pub fn add_ballast(&self, bytes: u64) {
         let wrapper = self.beside("logs").join("wrapper");
         let script = format!(
@@ -100,7 +101,7 @@ impl Project {
         scenario
     }
 
-    /// A word that is in the arguments of this project's scripted servers and of no other process.
+    /// A marker in the arguments of this project's scripted servers, and of no other process.
     pub fn marker(&self) -> String {
         self.scenario_path().to_string_lossy().into_owned()
     }
@@ -109,12 +110,13 @@ impl Project {
         self.folder.scenario_path()
     }
 
-    /// What the scripted server noted.
+    /// The log of the scripted server.
     pub fn log(&self) -> ServerLog {
         ServerLog::new(self.beside("logs").join("server.jsonl"))
     }
 
-    /// The root of the project: four folders deep, since some servers do not watch what lies higher.
+    /// The root of the project: four folders deep, since some servers do not watch shallower
+    /// folders.
     pub fn root(&self) -> PathBuf {
         self.beside("code").join("project")
     }
@@ -141,9 +143,10 @@ impl Project {
         fs::read_to_string(self.path(relative)).expect("a file")
     }
 
-    /// Where the product shall keep settings, data, state and cache: nothing of the real user's; and that commands do
-    /// everything themselves, so that no test leaves a daemon behind (those of the daemon want one). With the real servers'
-    /// prefix instead of this project's own data folder where one is given.
+    /// The product's folders for settings, data, state and cache, separate from the real user's.
+    /// Commands do everything in their own process, so that no test leaves a daemon behind (tests
+    /// of the daemon enable it). Uses the real servers' prefix instead of this project's data
+    /// folder, if given.
     pub fn environment(&self, servers: Option<&Path>) -> Vec<(String, String)> {
         let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
         let folders = [
@@ -176,10 +179,10 @@ impl Project {
         command
     }
 
-    /// Writes the user's settings, with deadlines that a busy machine keeps.
+    /// Writes the user's settings, with generous deadlines for busy machines.
     ///
     /// # Panics
-    /// When that fails.
+    /// If that fails.
     pub fn write_settings(&self, settings: &str) {
         let names = ["hover", "definition", "references", "symbols", "diagnostics", "edit"];
         let deadlines: String = names.iter().map(|name| format!("{name} = 90_000\n")).collect();
@@ -187,28 +190,29 @@ impl Project {
         fs::write(self.beside("config").join("lsp-tools.toml"), text).expect("the settings");
     }
 
-    /// Trusts the project where `server` would not start otherwise.
+    /// Trusts the project if `server` would not start otherwise.
     ///
     /// # Panics
-    /// When that fails, or the catalogue has no such server.
+    /// If that fails, or the catalogue has no such server.
     pub fn trust_for(&self, server: &str, servers: &Path) {
         if Catalogue::built_in().servers[server].waits_for_trust() {
             self.trust(Some(servers));
         }
     }
 
-    /// Trusts the project with all that it wants to run, as a person at a shell does.
+    /// Trusts all programs of the project, as a person at a shell does.
     ///
     /// # Panics
-    /// When that fails.
+    /// If that fails.
     pub fn trust(&self, servers: Option<&Path>) {
         let output = self.command(servers).args(["trust", "--yes"]).output().expect("lsp-tools");
         assert!(output.status.success(), "{output:?}");
     }
 }
 
-/// A folder in memory, where nobody has said `TMPDIR`, there is much of it, and programs may run there (a container forbids that): some
-/// disks take longer to make and remove all the files than the tests take for the rest.
+/// A folder in memory, if `TMPDIR` is not set, there is enough space, and programs may run there (a
+/// container forbids that): on some disks, making and removing the files takes longer than the
+/// tests themselves.
 fn temporary_folder() -> TempDir {
     let memory = Path::new("/dev/shm");
     let fits = rustix::fs::statvfs(memory).is_ok_and(|disk| {
@@ -240,7 +244,7 @@ impl Drop for ProjectFolder {
     }
 }
 
-/// Copies the files in a folder, and in those within it, into another.
+/// Copies the files in a folder and its subfolders into another.
 pub fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder");
     for entry in fs::read_dir(from).expect("a folder").map(|entry| entry.expect("an entry")) {
@@ -253,7 +257,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// As a basic string of TOML, whose escapes JSON's are.
+/// As a basic string of TOML, which has JSON's escapes.
 fn quoted(text: impl AsRef<str>) -> String {
     json!(text.as_ref()).to_string()
 }

@@ -1,4 +1,4 @@
-//! The faults by name, for tests that go through all of them, and parts of scenarios that many tests need.
+//! Named faults for tests that iterate over them, and parts of scenarios that many tests need.
 
 use serde_json::{Value, json};
 
@@ -48,9 +48,9 @@ pub const SERVER_REQUESTS: [&str; 9] = [
     "custom/unknown",
 ];
 
-/// Rules by which the server, when the first document is opened, sends each of [`SERVER_REQUESTS`] with the method as
-/// id, so that `log.answer(&json!(method))` is what the client said. The edit and the document lead to `outside`, a URI
-/// that the client has no business with.
+/// Rules by which the server, when the first document is opened, sends each of [`SERVER_REQUESTS`]
+/// with the method as id, so that `log.answer(&json!(method))` is the client's response. The edit
+/// and the document lead to `outside`, a URI outside the client's workspace.
 pub fn server_requests(outside: &str) -> Value {
     let params = |method: &str| match method {
         "workspace/configuration" => json!({"items": [{"section": "scripted"}, {"section": "other.part"}]}),

@@ -1,4 +1,4 @@
-//! Where the servers of the tests come from.
+//! The servers of the tests.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// The scripted server, built once.
 ///
 /// # Panics
-/// When it does not build.
+/// If it does not build.
 pub fn scripted_server() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build_example("scripted-server"))
@@ -21,7 +21,7 @@ pub fn scripted_server() -> &'static Path {
 /// The scripted Copilot language server, built once.
 ///
 /// # Panics
-/// When it does not build.
+/// If it does not build.
 pub fn scripted_copilot() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| build_example("scripted-copilot"))
@@ -29,7 +29,8 @@ pub fn scripted_copilot() -> &'static Path {
 
 fn build_example(example: &str) -> PathBuf {
     let mut command = Command::new(env!("CARGO"));
-    // What cargo tells a test of its package is no setting, but build scripts that look at it would run again.
+    // Cargo's variables about a test's package are not settings, but build scripts that read them
+    // would run again.
     for (name, _) in std::env::vars_os() {
         let told = [
             "CARGO_PKG_",
@@ -43,7 +44,8 @@ fn build_example(example: &str) -> PathBuf {
             command.env_remove(name);
         }
     }
-    // Whoever wants the times of tests sets it for their program (`just times`); for cargo it would change every crate.
+    // Set for the program under test only, by callers that measure tests (`just times`); for cargo
+    // it would change every crate.
     command.env_remove("RUSTC_BOOTSTRAP");
     command.args(["build", "--example", example, "--message-format=json-render-diagnostics"]);
     command.arg("--target-dir").arg(target_dir()).current_dir(env!("CARGO_MANIFEST_DIR"));
@@ -60,7 +62,7 @@ fn build_example(example: &str) -> PathBuf {
         .expect("cargo names the executable")
 }
 
-/// The folder of the profile that this test was built with.
+/// The folder of this test's build profile.
 fn profile_dir() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_lsp-tools")).parent().expect("the folder of the binary")
 }
@@ -69,12 +71,13 @@ fn target_dir() -> &'static Path {
     profile_dir().parent().expect("the target folder")
 }
 
-/// A prefix (`LSP_TOOLS_DATA_DIR`) in which these servers, by their keys in the catalogue, are installed and no others: what
-/// is installed decides which servers run. They are put there by `lsp-tools install`, once for all tests, under a lock that all
-/// test binaries share; what is there already costs the installer's own check.
+/// A prefix (`LSP_TOOLS_DATA_DIR`) in which only these servers, by their keys in the catalogue, are
+/// installed: installed servers decide which ones run. `lsp-tools install` installs them, once for
+/// all tests, under a lock that all test binaries share; an existing installation costs only the
+/// installer's own check.
 ///
 /// # Panics
-/// When a server cannot be installed.
+/// If a server cannot be installed.
 pub fn real_servers(keys: &[&str]) -> PathBuf {
     static INSTALLED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let prefix = target_dir().join("test-servers");
@@ -105,7 +108,8 @@ pub fn real_servers(keys: &[&str]) -> PathBuf {
     prefix_of(&prefix, keys)
 }
 
-/// A prefix that has these servers of the one that has all. Where `target` is a link, the prefix holds as long as what it leads to.
+/// A prefix with these servers of the shared one. If `target` is a link, the prefix is valid as
+/// long as the link's target.
 fn prefix_of(all: &Path, keys: &[&str]) -> PathBuf {
     let all = &all.canonicalize().expect("the prefix of the servers");
     let mut keys = keys.to_vec();
@@ -121,8 +125,8 @@ fn prefix_of(all: &Path, keys: &[&str]) -> PathBuf {
     prefix
 }
 
-/// The program called `name` that an installed server brought, so that the raw client can start the very server that the
-/// product starts.
+/// The program `name` of an installed server, so that the raw client can start the same server as
+/// the product.
 pub fn server_program(prefix: &Path, name: &str) -> Option<PathBuf> {
     let servers = fs::read_dir(prefix.join("servers")).into_iter().flatten().flatten();
     let folders = servers.flat_map(|server| {

@@ -1,4 +1,4 @@
-//! uv, for tests of what it installs.
+//! uv, for tests of its installations.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,10 +6,11 @@ use std::process::Command;
 
 use super::skipped;
 
-/// uv, from PyPI into a folder that all tests share; `None`, said as skipped, where PyPI cannot be reached.
+/// uv, from PyPI in a folder that all tests share; `None`, reported as skipped, if PyPI is not
+/// reachable.
 ///
 /// # Panics
-/// When there is no Python.
+/// If there is no Python.
 pub fn uv() -> Option<PathBuf> {
     let shared = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("uv-0.9.11");
     let lock = fs::File::create(shared.with_extension("lock")).expect("a lock");

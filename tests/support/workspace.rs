@@ -1,4 +1,4 @@
-//! A runtime that is open on a project, whose tools are called by name, as every door does.
+//! A runtime on a project, whose tools are called by name, as every door does.
 
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
@@ -15,41 +15,42 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Project, real_servers};
 
-/// A runtime on a project, and someone who calls its tools. What a runtime answers by itself, it answers, too. A clone is the same runtime.
+/// A runtime on a project, and a caller of its tools. Dereferences to the runtime. A clone has the
+/// same runtime.
 #[derive(Clone)]
 pub struct TestWorkspace {
     pub runtime: Runtime,
     pub project: Project,
-    /// Who calls.
+    /// The caller.
     pub caller: Caller,
     approver: &'static dyn Approver,
     patience: Option<Duration>,
 }
 
 impl TestWorkspace {
-    /// The same runtime as another client sees it.
+    /// The same runtime for another client.
     pub fn for_client(&self, client: Client) -> Self {
         Self { runtime: self.runtime.for_client(client), ..self.clone() }
     }
 
-    /// Says yes to all that the project asks for.
+    /// Trusts everything that the project wants to run.
     pub async fn grant_trust(&self) {
         let shown = self.runtime.trust(TrustRequest::Show).await.expect("what it wants to run");
         let grant = TrustRequest::Grant { fingerprint: shown.fingerprint };
         assert!(self.runtime.trust(grant).await.expect("a grant").trusted);
     }
 
-    /// Calls a tool, whatever comes of it.
+    /// Calls a tool, with any result.
     pub async fn call(&self, name: &str, arguments: Value) -> ToolResult {
         self.call_as(&self.caller, self.approver, name, arguments).await
     }
 
-    /// The same where nobody can be asked.
+    /// Calls a tool without an approver.
     pub async fn call_unasked(&self, name: &str, arguments: Value) -> ToolResult {
         self.call_as(&self.caller, &NobodyToAsk, name, arguments).await
     }
 
-    /// The same for another caller, and with someone else to ask.
+    /// Calls a tool with another caller and approver.
     pub async fn call_as(
         &self,
         caller: &Caller,
@@ -60,13 +61,13 @@ impl TestWorkspace {
         self.request(CallRequest::new(name, arguments, caller).approved_by(approver)).await
     }
 
-    /// The same in an undo group.
+    /// Calls a tool in an undo group.
     pub async fn call_in(&self, group: &str, name: &str, arguments: Value) -> ToolResult {
         let request = CallRequest::new(name, arguments, &self.caller).approved_by(self.approver);
         self.request(request.in_group(Some(group))).await
     }
 
-    /// The same, ended when `cancelled` is, and not before.
+    /// Calls a tool that ends when `cancelled` does, and not before.
     pub async fn call_until(&self, cancelled: CancellationToken, name: &str, arguments: Value) -> ToolResult {
         let request = CallRequest::new(name, arguments, &self.caller).approved_by(self.approver);
         self.runtime.call(request.with_cancellation(cancelled)).await
@@ -80,7 +81,7 @@ impl TestWorkspace {
         }
     }
 
-    /// The answer of a tool, be it a success or a failure.
+    /// The answer of a tool, a success or a failure.
     pub async fn answer(&self, name: &str, arguments: Value) -> Value {
         self.call(name, arguments).await.value
     }
@@ -114,7 +115,7 @@ impl DerefMut for TestWorkspace {
     }
 }
 
-/// The code and the sentence of what must be a failure.
+/// The code and the message of an expected failure.
 pub fn failure_of(result: &ToolResult) -> (String, String) {
     assert!(!result.ok(), "{}", result.value);
     let word = |name: &str| result.value[name].as_str().unwrap_or_default().to_owned();
@@ -129,7 +130,7 @@ pub fn start_of(item: &Value) -> (u64, u64) {
     (number(line), number(character))
 }
 
-/// How a [`TestWorkspace`] is opened.
+/// The options for opening a [`TestWorkspace`].
 pub struct TestWorkspaceBuilder {
     project: Project,
     options: RuntimeOptions,
@@ -141,19 +142,21 @@ pub struct TestWorkspaceBuilder {
 }
 
 impl Project {
-    /// Opens the project with what [`opening`](Self::opening) says.
+    /// Opens the project with the options of [`opening`](Self::opening).
     pub fn open(&self) -> TestWorkspace {
         self.opening().open()
     }
 
-    /// The start of every way to open the project. Where nothing else is said, its root is the workspace, no server is installed, whatever
-    /// has a deadline has 90 seconds, and an agent calls who has leave for everything and waits three minutes.
+    /// The start of every way to open the project. By default its root is the workspace, no server
+    /// is installed, every deadline is 90 seconds, and the caller is an agent with all permissions
+    /// and a wait of three minutes.
     pub fn opening(&self) -> TestWorkspaceBuilder {
         let options = RuntimeOptions {
             workspace: Some(self.root()),
             cwd: self.root(),
             supervisor: Some(env!("CARGO_BIN_EXE_lsp-tools").into()),
-            // Machines that run many tests at once are slow; what is not right is not right at any speed.
+            // Slow machines that run many tests at once need long deadlines; a wrong result is
+            // wrong at any speed.
             timeout: Some(Duration::from_secs(90)),
             ..RuntimeOptions::default()
         };
@@ -170,61 +173,62 @@ impl Project {
 }
 
 impl TestWorkspaceBuilder {
-    /// Has these real servers, by their keys in the catalogue; without a key, what the project's own data folder has.
+    /// Installs these real servers, by their keys in the catalogue; without a key, uses the
+    /// project's own data folder.
     pub fn servers(mut self, keys: &[&str]) -> Self {
         self.data = (!keys.is_empty()).then(|| real_servers(keys));
         self
     }
 
-    /// Has the servers that are installed in this data folder.
+    /// Uses the servers that are installed in this data folder.
     pub fn servers_in(mut self, data: PathBuf) -> Self {
         self.data = Some(data);
         self
     }
 
-    /// Has another deadline for everything; `None` leaves those of the settings.
+    /// Sets one deadline for everything; `None` leaves those of the settings.
     pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.options.timeout = timeout.into();
         self
     }
 
-    /// Has another folder as workspace and current folder.
+    /// Sets another folder as workspace and current folder.
     pub fn workspace(mut self, folder: PathBuf) -> Self {
         (self.options.workspace, self.options.cwd) = (Some(folder.clone()), folder);
         self
     }
 
-    /// Leaves it to the runtime to find the workspace around the current folder.
+    /// Lets the runtime find the workspace around the current folder.
     pub fn finding_workspace(mut self) -> Self {
         self.options.workspace = None;
         self
     }
 
-    /// Leaves it to the runtime to find the program that supervises.
+    /// Lets the runtime find the supervisor program.
     pub fn finding_supervisor(mut self) -> Self {
         self.options.supervisor = None;
         self
     }
 
-    /// Has the tools of the MCP servers that the settings mount, as doors do.
+    /// Adds the tools of the MCP servers that the settings mount, as doors do.
     pub fn with_mounts(mut self) -> Self {
         self.mounts = true;
         self
     }
 
-    /// Is called by a person at a shell, who waits for as long as it takes.
+    /// Calls as a person at a shell, without a time limit.
     pub fn at_shell(mut self) -> Self {
         self.caller = Caller::at_shell();
         self.nobody_to_ask().answering_within(None)
     }
 
-    /// Has nobody who could be asked.
+    /// Removes the approver.
     pub fn nobody_to_ask(mut self) -> Self {
         self.approver = &NobodyToAsk;
         self
     }
 
-    /// Fails the test where a call takes longer; `None` waits for as long as it takes.
+    /// Fails the test if a call takes longer; `None` waits without a limit.
     pub fn answering_within(mut self, patience: impl Into<Option<Duration>>) -> Self {
         self.patience = patience.into();
         self

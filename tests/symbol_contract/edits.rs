@@ -1,4 +1,4 @@
-//! What `edit_symbol` refuses, and what it tells of the edit.
+//! Refusals of `edit_symbol`, and its report on the edit.
 
 use super::languages::{Language, PYTHON};
 use super::{edit_symbol, open};

@@ -1,27 +1,27 @@
-//! One small project in each language of the contract.
+//! A small project in each language of the contract.
 
-/// A small project in one language: `helper` is called by `total`, and nobody calls `spare`.
+/// A small project in one language: `total` calls `helper`, and `spare` is unused.
 #[derive(Clone, Copy)]
 pub struct Language {
     pub server: Option<&'static str>,
     pub files: &'static [(&'static str, &'static str)],
     pub file: &'static str,
-    /// How `total` is named, a new body of it, and its new return value in the text.
+    /// The name of `total`, a new body for it, and its new return value in the text.
     pub symbol: &'static str,
     pub body: &'static str,
     pub after_body: &'static str,
     /// A function beside `total`.
     pub neighbour: &'static str,
-    /// `total` and the neighbour as they then stand, one after the other.
+    /// `total` and the neighbour after the edit, one after the other.
     pub together: &'static str,
-    /// A text that only `spare` has.
+    /// A text that occurs in `spare` only.
     pub spare: &'static str,
-    /// The call of `helper`, before and after `helper` is called `assist`.
+    /// The call of `helper`, before and after `helper` is renamed to `assist`.
     pub call: &'static str,
     pub renamed_call: &'static str,
-    /// A body in which the server finds an error.
+    /// A body with an error that the server finds.
     pub broken: &'static str,
-    /// The points of the contract that the server cannot keep.
+    /// The points of the contract that the server cannot fulfil.
     pub lacks: &'static [&'static str],
 }
 

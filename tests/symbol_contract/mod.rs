@@ -1,4 +1,5 @@
-//! What every language server has to give through the tools that go by the names of symbols: seventeen points, in eight languages.
+//! The contract for every language server through tools that take symbol names: seventeen points,
+//! in eight languages.
 
 mod edits;
 pub mod languages;
@@ -10,7 +11,7 @@ use languages::{C, CPP, JAVASCRIPT, Language, PYTHON, SHELL, TYPESCRIPT};
 use points::keeps_contract;
 use serde_json::{Value, json};
 
-/// The shop in `language` with its server, at a shell.
+/// The shop in `language` with its server, as from a shell.
 pub fn open(language: &Language) -> TestWorkspace {
     let project = Project::new(language.files.iter().copied());
     if let Some(server) = language.server {
@@ -61,7 +62,8 @@ async fn shell_symbols_keep_the_contract_with_bash_language_server() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn symbols_keep_the_contract_by_the_syntax_tree_without_server() {
-    // The syntax tree sees that the broken body of the shell is no syntax; those of the others only name what is not there.
+    // The syntax tree detects the syntax error in the shell's broken body; the other bodies only
+    // use an unknown name.
     let no_types: &[&str] = &["referenced", "renamed", "breaks"];
     for (language, lacks) in [(PYTHON, no_types), (TYPESCRIPT, no_types), (SHELL, &no_types[..2])] {
         keeps_contract(&Language { server: None, lacks, ..language }).await;

@@ -1,4 +1,4 @@
-//! `move_symbol`: with imports where the server moves them, and as text with the uses told where none does.
+//! `move_symbol`: with imports if the server moves them, else as text with the uses reported.
 
 use super::languages::{Language, PYTHON, TYPESCRIPT};
 use super::open;
@@ -91,7 +91,7 @@ async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     assert!(moved["diagnostics"]["added"].to_string().contains("unknown import symbol"), "{moved}");
 
     let refused = [
-        ("Cart.sum", "sums.py", "lies in another definition"),
+        ("Cart.sum", "sums.py", "is nested in another definition"),
         ("Cart", "cart.py", "is in cart.py already"),
         ("Cart", "cart.ts", "another language"),
     ];
@@ -101,6 +101,6 @@ async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
     }
     shop.project.write("other.py", "class Cart:\n    pass\n");
     let taken = move_symbol(&shop, "cart.py", "Cart", "other.py", false).await;
-    assert!(taken["error"].to_string().contains("other.py:1:7 has a `Cart` already"), "{taken}");
+    assert!(taken["error"].to_string().contains("other.py:1:7 already has a `Cart`"), "{taken}");
     shop.shutdown().await;
 }

@@ -1,4 +1,4 @@
-//! The seventeen points of the contract, each by itself, on one project.
+//! The seventeen points of the contract, each tested separately, on one project.
 
 use super::languages::Language;
 use super::{edit_symbol, open};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 type Kept = Result<(), String>;
 
-/// The points in their order: the edits build upon each other, and the last one takes them back.
+/// The points in order: the edits build on each other, and the last point undoes them.
 const POINTS: [&str; 17] = [
     "located",
     "outlined",
@@ -28,7 +28,7 @@ const POINTS: [&str; 17] = [
     "undone",
 ];
 
-/// Every point holds but those that the language is known to lack, and these do not.
+/// Every point holds except those that the language is known to lack, which must fail.
 pub async fn keeps_contract(language: &Language) {
     let shop = open(language);
     let stage = Stage { original: shop.project.read(language.file), shop, language };
@@ -83,7 +83,7 @@ impl Stage<'_> {
         symbol.rsplit('.').next().unwrap_or(symbol)
     }
 
-    /// The 0-based line that has `text` first.
+    /// The 0-based line of the first occurrence of `text`.
     fn line_of(&self, text: &str) -> usize {
         let lines = self.text();
         lines
@@ -220,7 +220,7 @@ impl Stage<'_> {
         must(tried["diagnostics"]["added"].as_array().is_some_and(|added| !added.is_empty()), &tried)
     }
 
-    /// Each edit that was made is taken back, the last one first.
+    /// Each edit is undone, the last one first.
     async fn undone(&self) -> Kept {
         let made = 4 + usize::from(!self.language.lacks.contains(&"renamed"));
         for _ in 0..made {

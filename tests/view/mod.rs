@@ -1,4 +1,5 @@
-//! The page of `lsp-tools view`: who gets it, what it shows, and when it is gone. How it looks in a browser is `just page`'s to check.
+//! The page of `lsp-tools view`: access, content, and its end. `just page` checks its appearance in
+//! a browser.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +21,7 @@ struct Page {
     token: String,
 }
 
-/// What came back.
+/// The response.
 struct Answer {
     status: u16,
     head: String,
@@ -41,7 +42,8 @@ impl Page {
         Self { port, token }
     }
 
-    /// Asks for `path` as it is, with these headers beside Host; a Host given here takes the usual one's place.
+    /// Requests `path` verbatim, with these headers beside Host; a given Host replaces the usual
+    /// one.
     fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
         let mut text = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
         let host = format!("127.0.0.1:{}", self.port);
@@ -70,7 +72,7 @@ impl Page {
         serde_json::from_str(&answer.body).unwrap_or_else(|error| panic!("{error}: {}", answer.body))
     }
 
-    /// Waits until the state is as `wanted`, and gives it.
+    /// Waits until the state satisfies `wanted`, and returns it.
     #[track_caller]
     fn wait_for_state(&self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let mut last = Value::Null;
@@ -148,7 +150,7 @@ fn page_with_its_token_is_read_only_and_for_its_own_address_alone() {
     }
 }
 
-/// The files below `folder` that have `text` in them.
+/// The files below `folder` that contain `text`.
 fn files_with(folder: &Path, text: &str, found: &mut Vec<String>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let kind = entry.file_type().expect("a kind");
@@ -229,7 +231,7 @@ fn live(page: &Page) -> BufReader<TcpStream> {
     reader
 }
 
-/// The calls of the next event about calls that `wanted` likes.
+/// The calls of the next event about calls that `wanted` accepts.
 #[track_caller]
 fn calls(live: &mut BufReader<TcpStream>, wanted: impl Fn(&[Value]) -> bool) -> Vec<Value> {
     let end = Instant::now() + WITHIN;
@@ -298,7 +300,7 @@ fn what_rules_hide_is_not_on_the_page() {
     let house = House::of(project);
     let page = Page::open(&house);
     let _awake = page.state();
-    // Whoever types a command has agreed to it, so servers know the file; the page is for nobody in particular.
+    // A typed command approves the call, so servers know the file; the page has no such approval.
     let told = house.run(&["check"]);
     assert!(told.out.contains("secret.scr") && told.out.contains("open.scr"), "{told:?}");
     for name in ["secret.scr", "open.scr"] {

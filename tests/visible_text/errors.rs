@@ -1,4 +1,4 @@
-//! The codes and sentences of failures: a table for each group.
+//! The codes and sentences of failures: a table per group.
 
 use std::os::unix::fs::symlink;
 
@@ -8,7 +8,7 @@ use super::shop::{package, settings};
 use super::{answer, model, record, say};
 use crate::support::Project;
 
-/// Records what failed calls say in one project, one after the other.
+/// Records the messages of failed calls in one project, in order.
 fn record_failures(group: &str, project: &Project, calls: &[(&str, Value)]) {
     let mut client = model(project);
     let all: Vec<String> =
@@ -225,7 +225,7 @@ fn refusals_of_rules_read_as_recorded() {
     );
 }
 
-/// Records what refused command lines say in one project, one after the other.
+/// Records the messages of refused command lines in one project, in order.
 fn record_refusals(group: &str, project: &Project, commands: &[&[&str]]) {
     let all: Vec<String> = commands.iter().map(|words| say(project, words)).collect();
     record(&format!("errors_command_line_{group}"), project, &all.join("\n"));

@@ -1,4 +1,4 @@
-//! What people and models read where a language server fails, is slow, or may not run.
+//! The text for people and models if a server fails, is slow, or may not run.
 
 use std::{fs, thread};
 
@@ -8,13 +8,14 @@ use super::shop::{settings, shop_with};
 use super::{answer, compare, model, record, say, steady};
 use crate::support::Project;
 
-/// Of the shop, a name that is used.
+/// A used name in the shop.
 fn used() -> Value {
     json!({"path": "till.scr", "line": 2, "character": 2})
 }
 
-/// Records what is said of a hover, which the text can answer too, and of a signature, which it cannot; each time in a project of its own,
-/// for a server that has failed is not asked again at once, and of a user's servers only some start together.
+/// Records the text about a hover, which text search can answer too, and about a signature, which
+/// it cannot. Each has its own project, since a failed server is not asked again at once and only
+/// some of a user's servers start together.
 fn record_fault(name: &str, make: impl Fn() -> Project + Sync) {
     let tell = |tool: &str| {
         let project = make();
@@ -99,7 +100,7 @@ fn server_that_is_not_there_reads_as_recorded() {
     });
 }
 
-/// Records what a server that runs does not answer in time.
+/// Records the text about requests that a running server does not answer in time.
 fn record_silence(name: &str, more: &Value) {
     let mut scenario = scenario(more);
     for method in ["textDocument/hover", "textDocument/signatureHelp"] {
@@ -107,11 +108,11 @@ fn record_silence(name: &str, more: &Value) {
     }
     scenario["diagnostics"] = json!({"mode": "none"});
     let project = shop_with(&scenario);
-    // What is asked while it reads the project is asked when half of the time is over.
+    // Questions while it reads the project are sent after half of the time.
     let short = [("hover", 300), ("signature", 300), ("references", 1_000), ("diagnostics", 300)];
     settings(&project, &short, "");
     let mut client = model(&project);
-    // It was asked before, so that its start takes nothing of the time.
+    // It was started before, so that its start takes nothing of the time.
     let calls = [
         ("lsp_symbols", json!({"path": "shop.scr"})),
         ("lsp_hover", used()),

@@ -5,13 +5,13 @@ use lsp_tools::internals::cli::Cli;
 
 use super::compare;
 
-/// The help of one command. Settings of whoever runs the tests are no words of ours.
+/// The help of one command, independent of the variables of the test's user.
 fn help_of(command: &Command) -> String {
     let mut shown = command.clone().mut_args(|argument| argument.hide_env_values(true)).term_width(100);
     shown.render_long_help().to_string()
 }
 
-/// The help of a command and of those within it, below their words.
+/// The help of a command and of its subcommands, below their names.
 fn collect_pages(path: &str, command: &Command, pages: &mut Vec<String>) {
     pages.push(format!("# {path}\n\n{}", help_of(command)));
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {

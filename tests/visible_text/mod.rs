@@ -1,8 +1,8 @@
-//! The words that people and models read, as recorded in `snapshots/`: the help of every command, answers, and errors. `just snapshots`
-//! takes new words over.
+//! The text for people and models, as recorded in `snapshots/`: the help of every command, answers,
+//! and errors. `just snapshots` accepts new text.
 //!
-//! Where a server is needed the scripted one answers; nothing here depends on what is installed on the machine, on its settings or its
-//! language.
+//! The scripted server answers where a server is needed; nothing here depends on the machine's
+//! installed servers, settings or language.
 
 mod errors;
 mod faults;
@@ -20,14 +20,15 @@ use serde_json::{Value, json};
 use crate::support::Project;
 use crate::support::mcp::Mcp;
 
-/// Compares `said` with what is recorded under `name`.
+/// Compares `said` with the record of `name`.
 fn compare(name: &str, said: &str) {
     let mut settings = Settings::clone_current();
     settings.set_snapshot_path("../snapshots");
     settings.bind(|| insta::assert_snapshot!(name, said));
 }
 
-/// What differs between two runs: times, processes, and where the scripted server was built. How long was waited is not even always said.
+/// The details that differ between two runs: times, processes, and the build folder of the scripted
+/// server. Even the mention of a wait may differ.
 const VARYING: [(&str, &str); 4] = [
     (r"\b\d+(\.\d+)? (ms|s)\b", "N $2"),
     (r"\b(pid|memory_bytes|latency_ms|latency_p99_ms): [0-9.]+", "$1: N"),
@@ -35,12 +36,13 @@ const VARYING: [(&str, &str); 4] = [
     (r"\S+/scripted-server\b", "@/scripted-server"),
 ];
 
-/// The same of what was said in `project`, apart from what differs between two runs.
+/// Compares the text of `project`, without details that differ between two runs.
 fn record(name: &str, project: &Project, said: &str) {
     compare(name, &steady(project, said));
 }
 
-/// What was said in `project` without what differs between two runs. (The filters of insta would bring a second version of a crate.)
+/// The text of `project` without details that differ between two runs. (The filters of insta would
+/// add a second version of a crate.)
 fn steady(project: &Project, said: &str) -> String {
     let folder = project.beside("");
     let said = said.replace(folder.to_string_lossy().trim_end_matches('/'), "@");
@@ -49,7 +51,7 @@ fn steady(project: &Project, said: &str) -> String {
     })
 }
 
-/// The program in `project`, with nothing in its environment of whoever runs the tests: no programs, no settings, no language.
+/// The program in `project`, with an empty environment: no programs, no settings, no language.
 fn program(project: &Project) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_lsp-tools"));
     command.env_clear().envs(project.environment(None)).current_dir(project.root()).stdin(Stdio::null());
@@ -57,7 +59,7 @@ fn program(project: &Project) -> Command {
     command
 }
 
-/// What a command line says, below it: stdout, stderr, and the exit status.
+/// The output of a command line, below it: stdout, stderr, and the exit status.
 fn say(project: &Project, words: &[&str]) -> String {
     let output = program(project).args(words).output().expect("lsp-tools");
     let text = |bytes: Vec<u8>| {
@@ -73,14 +75,14 @@ fn say(project: &Project, words: &[&str]) -> String {
     said + &format!("[exit status {}]\n", output.status.code().expect("a status"))
 }
 
-/// A model at work in `project`, with all tools.
+/// A model that works in `project`, with all tools.
 fn model(project: &Project) -> Mcp {
     let mut client = Mcp::of(program(project), &["--profile", "all"]);
     client.greet(json!({}));
     client
 }
 
-/// What the answer to a call says, below it.
+/// The text of a call's answer, below the call.
 fn answer(client: &mut Mcp, tool: &str, arguments: &Value) -> String {
     let answer = client.ask("tools/call", json!({"name": tool, "arguments": arguments}));
     let result = &answer["result"];

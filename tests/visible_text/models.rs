@@ -1,4 +1,4 @@
-//! What models read of the answers of tools: the text that MCP and both Copilot doors show.
+//! The text of tools' answers for models, as MCP and both Copilot doors show it.
 
 use serde_json::{Value, json};
 
@@ -6,10 +6,10 @@ use super::shop::{package, shop};
 use super::{answer, model, record};
 use crate::support::Project;
 
-/// Calls of tools, and the name under which what they answer is recorded.
+/// Calls of tools, and the name of their record.
 type Called<'a> = (&'a str, Vec<(&'a str, Value)>);
 
-/// Records what calls answer in one project, one after the other.
+/// Records the answers to calls in one project, in order.
 fn record_all(project: &Project, table: &[Called<'_>]) {
     let mut client = model(project);
     for (name, calls) in table {
@@ -19,12 +19,12 @@ fn record_all(project: &Project, table: &[Called<'_>]) {
     }
 }
 
-/// Of the shop, the name `total` where it is defined.
+/// The definition of `total` in the shop.
 fn total() -> Value {
     json!({"path": "shop.scr", "line": 3, "symbol": "total"})
 }
 
-/// `at` with more beside it.
+/// `at` with more arguments.
 fn with(mut at: Value, more: &Value) -> Value {
     for (key, value) in more.as_object().expect("an object") {
         at[key] = value.clone();

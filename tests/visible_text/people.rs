@@ -1,13 +1,13 @@
-//! What people read at the shell: of each command stdout, stderr and the exit status.
+//! The text for people at the shell: stdout, stderr and the exit status of each command.
 
 use super::shop::{package, shop};
 use super::{record, say};
 use crate::support::Project;
 
-/// Command lines, and the name under which what they say is recorded.
+/// Command lines, and the name of their record.
 type Said<'a> = (&'a str, &'a [&'a [&'a str]]);
 
-/// Records what commands say in one project, one after the other.
+/// Records the output of commands in one project, in order.
 fn record_all(project: &Project, table: &[Said<'_>]) {
     for (name, commands) in table {
         let all: Vec<String> = commands.iter().map(|words| say(project, words)).collect();
@@ -179,7 +179,7 @@ fn files_read_as_recorded() {
 
 /// A method with another body.
 const WELCOMES: &str = "def welcomes(self, guest: Guest) -> bool:\n    return True\n";
-/// A change of one line, and of one that is further below than it says.
+/// A change of one line, and of one further below than stated.
 const PATCH: &str = "--- a/pyproject.toml\n+++ b/pyproject.toml\n@@ -1,2 +1,2 @@\n [project]\n-name = \"greet\"\n+name = \"hail\"\n\
                      --- a/greet/app.py\n+++ b/greet/app.py\n@@ -10,3 +10,3 @@\n \n def main() -> None:\n-    \"\"\"Greet the usual company.\"\"\"\n\
                      +    \"\"\"Greet those who are there.\"\"\"\n";

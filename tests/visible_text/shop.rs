@@ -1,4 +1,5 @@
-//! The projects that answers are recorded on: a shop in the language of the scripted server, and a Python package without a server.
+//! The projects of recorded answers: a shop in the language of the scripted server, and a Python
+//! package without a server.
 
 use std::fs;
 
@@ -8,9 +9,9 @@ use crate::support::Project;
 
 /// The prices and their sum.
 const SHOP: &str = "def price(item):\n    return item\n\ndef total(items):\n    return price(items)\n";
-/// Who asks for the sum, rightly and wrongly.
+/// The callers of the sum, right and wrong.
 const TILL: &str = "import shop\n\ntotal(basket)\ntotal(basket) WRONG\n";
-/// What may take a while.
+/// The functions that may take a while.
 const WAITS: [&str; 11] = [
     "hover",
     "definition",
@@ -24,12 +25,13 @@ const WAITS: [&str; 11] = [
     "edit",
     "start",
 ];
-/// Machines that run many tests at once are slow; what is not right is not right at any speed.
+/// Slow machines that run many tests at once need long deadlines; a wrong result is wrong at any
+/// speed.
 const PATIENCE_MS: u64 = 90_000;
-/// The server says of which version its findings are, so that nobody waits for more of them.
+/// The server states the version of its findings, so that no test waits for more.
 const VERSIONED: &str = "diagnostics = {source = \"versioned-push\"}";
 
-/// The shop; its server answers with what [`answers`] says, and the rest from the text.
+/// The shop; its server answers as [`answers`] says, and text search the rest.
 pub fn shop() -> Project {
     shop_with(&json!({"hover_version": false, "answers": answers()}))
 }
@@ -46,14 +48,15 @@ pub fn package() -> Project {
     settled(Project::of_fixture("python"))
 }
 
-/// `project` as a workspace of its own wherever it lies, where nothing has to be quick.
+/// `project` as its own workspace in any place, without time limits.
 fn settled(project: Project) -> Project {
     project.write(".git/HEAD", "ref: refs/heads/main\n");
     settings(&project, &[], "");
     project
 }
 
-/// Writes the user's settings: `more`, and deadlines in milliseconds, of which none is ever reached but those in `short`.
+/// Writes the user's settings: `more`, and deadlines in milliseconds, of which only those in
+/// `short` are ever reached.
 pub fn settings(project: &Project, short: &[(&str, u64)], more: &str) {
     let lines = WAITS.iter().map(|wait| {
         let given = short.iter().find(|(name, _)| name == wait);
@@ -63,12 +66,12 @@ pub fn settings(project: &Project, short: &[(&str, u64)], more: &str) {
     fs::write(project.beside("config").join("lsp-tools.toml"), text).expect("settings");
 }
 
-/// A range within one line, as LSP has it.
+/// A range within one line, in LSP's shape.
 fn range(line: u32, from: u32, to: u32) -> Value {
     json!({"start": {"line": line, "character": from}, "end": {"line": line, "character": to}})
 }
 
-/// A place in a file of the shop.
+/// A position in a file of the shop.
 fn location(file: &str, at: Value) -> Value {
     json!({"uri": format!("${{root}}/{file}"), "range": at})
 }
@@ -88,7 +91,7 @@ fn change(files: &[(&str, Vec<(Value, &str)>)]) -> Value {
     json!({"documentChanges": files.iter().map(one).collect::<Value>()})
 }
 
-/// What the server of the shop says, by the methods.
+/// The responses of the shop's server, by method.
 fn answers() -> Value {
     let total = || item("total", 12, "shop.scr", range(3, 4, 9));
     let renamed = change(&[

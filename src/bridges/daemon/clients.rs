@@ -105,7 +105,7 @@ impl Clients {
 
     /// The status of all clients, the longest connected first.
     pub(crate) fn status(&self) -> Vec<ClientStatus> {
-        let told = |entry: &DaemonClientRecord| ClientStatus {
+        let to_status = |entry: &DaemonClientRecord| ClientStatus {
             door: entry.door,
             session: entry.session.clone(),
             client: entry.client.clone(),
@@ -113,7 +113,7 @@ impl Clients {
             since_s: entry.since.elapsed().as_secs(),
             calls: entry.calls.load(Ordering::Relaxed),
         };
-        self.0.lock().connected.values().map(told).collect()
+        self.0.lock().connected.values().map(to_status).collect()
     }
 }
 

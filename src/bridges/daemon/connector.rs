@@ -52,18 +52,18 @@ pub(crate) enum ConnectError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     /// The program's own file is gone, so the daemon's identity cannot be computed.
-    #[error("the program's own file cannot be looked at: {0}")]
+    #[error("the program's own file cannot be read: {0}")]
     Binary(#[source] io::Error),
     /// The connection failed.
-    #[error("the daemon cannot be connected to: {0}")]
+    #[error("cannot connect to the daemon: {0}")]
     Io(#[from] io::Error),
     /// The socket belongs to another user.
-    #[error("the socket is served by user {0}, who is not you")]
+    #[error("the socket is served by another user ({0})")]
     Foreign(u32),
     /// The socket is served by a process inside of one of our commands, or by an unidentified
     /// process.
     #[error(
-        "the daemon's socket is served by {}, which a command of lsp-tools has started or which cannot be looked at, so it is not believed; end it, or use --no-daemon",
+        "the daemon's socket is served by {}, which a command of lsp-tools started or which cannot be inspected, so it is not trusted; end it, or use --no-daemon",
         pid.map_or_else(|| "a process".to_owned(), |pid| format!("the process {pid}"))
     )]
     Imposter {
@@ -77,19 +77,19 @@ pub(crate) enum ConnectError {
         pid: Option<i32>,
     },
     /// The daemon's answer cannot be parsed.
-    #[error("the daemon's answer cannot be understood: {0}")]
+    #[error("the daemon's answer cannot be decoded: {0}")]
     Garbled(String),
     /// The daemon refused the client.
     #[error("the daemon refused: {}", .0.error)]
     Refused(Refusal),
     /// This process was started by a tool or server of ours, and such processes get no daemon.
-    #[error("what a tool or server of lsp-tools has started uses no daemon")]
+    #[error("programs started by a tool or server of lsp-tools cannot use the daemon")]
     Inside,
     /// The daemon did not start.
     #[error("the daemon did not start: {0}")]
     NotStarted(String),
     /// The settings are invalid, so a daemon has nothing to share.
-    #[error("the settings cannot be used")]
+    #[error("the settings are invalid")]
     Settings,
 }
 
@@ -242,7 +242,7 @@ impl Connector {
             }
             self.start().await?;
         }
-        Err(ConnectError::NotStarted("it ended again and again before it was asked anything".to_owned()))
+        Err(ConnectError::NotStarted("it ended repeatedly before it received a request".to_owned()))
     }
 
     /// Connects to the running daemon. Returns `None` if none runs.
@@ -290,7 +290,7 @@ impl Connector {
             Ok(DaemonStartReport::Ready | DaemonStartReport::Running) => Ok(()),
             Ok(DaemonStartReport::Settings) => Err(ConnectError::Settings),
             Ok(DaemonStartReport::Failed { error }) => Err(ConnectError::NotStarted(error)),
-            Err(_) => Err(ConnectError::NotStarted("it ended without a word".to_owned())),
+            Err(_) => Err(ConnectError::NotStarted("it ended without output".to_owned())),
         }
     }
 
@@ -307,7 +307,8 @@ impl Connector {
             Ok(Ok(held)) => Ok(held?),
             Ok(Err(error)) => Err(ConnectError::NotStarted(error.to_string())),
             Err(_) => {
-                let error = format!("others have been starting it for {} s", DAEMON_START_TIMEOUT.as_secs());
+                let error =
+                    format!("other processes have been starting it for {} s", DAEMON_START_TIMEOUT.as_secs());
                 Err(ConnectError::NotStarted(error))
             }
         }
@@ -354,7 +355,7 @@ pub(crate) async fn connect(
         // unidentified process gets no data.
         if descent == Descent::Free {
             // Even if this write fails, an answer may already be there.
-            let _gone = writer.write_all(&line).await;
+            let _ignored = writer.write_all(&line).await;
         }
         preamble::read_line(&mut reader, LONGEST).await
     });
@@ -375,8 +376,8 @@ pub(crate) async fn connect(
 }
 
 /// Requests the startup hints of the workspace from the daemon with the key `key`.
-async fn hints(folder: &DaemonFolder, key: &str, speech: SpokenLanguage) -> Vec<String> {
-    let preamble = Preamble { speech: Some(speech), ..Preamble::new(DoorName::Hints) };
+async fn hints(folder: &DaemonFolder, key: &str, locale: SpokenLanguage) -> Vec<String> {
+    let preamble = Preamble { speech: Some(locale), ..Preamble::new(DoorName::Hints) };
     let Ok(Some(DaemonConnection { mut reader, .. })) = connect(folder, key, &preamble).await else {
         return Vec::new();
     };

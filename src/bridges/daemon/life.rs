@@ -34,9 +34,9 @@ pub(crate) enum DaemonExitReason {
 impl fmt::Display for DaemonExitReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Asked => "it was told to stop",
+            Self::Asked => "it was stopped",
             Self::Signalled => "it got a signal",
-            Self::Idle => "no client has been connected for the time that `idle-stop-s` under [daemon] sets",
+            Self::Idle => "no client was connected for `idle-stop-s` under [daemon]",
             Self::Replaced => "its program was replaced",
             Self::RootGone => "the workspace is gone",
             Self::SocketGone => "its socket was removed",
@@ -74,7 +74,7 @@ impl DaemonLifeWatch<'_> {
             let settings = self.live.refresh().map(drop).map_err(|error| error.to_string());
             if settings.as_ref().err() != broken.as_ref() {
                 if let Err(error) = &settings {
-                    tracing::warn!("the settings cannot be used, so the former ones stay in force: {error}");
+                    tracing::warn!("the new settings are invalid, so the old ones stay in effect: {error}");
                 }
                 broken = settings.err();
             }

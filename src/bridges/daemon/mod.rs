@@ -36,7 +36,6 @@ pub(crate) mod status;
 
 /// The error of a tool call whose daemon exits meanwhile.
 const CALL_LOST: &str =
-    "the daemon ended while this ran, and whether it was carried out is not known; look before you try again";
+    "the daemon ended during the call, which may or may not have taken effect; check before you try again";
 /// The error of a request after the daemon has exited and no other one can be started.
-const NO_NEXT_DAEMON: &str =
-    "the daemon of lsp-tools ended, and no other one can be started; `lsp-tools daemon start` says why";
+const NO_NEXT_DAEMON: &str = "the daemon of lsp-tools ended, and no other one can be started; `lsp-tools daemon start` shows the reason";

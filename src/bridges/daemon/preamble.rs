@@ -200,11 +200,11 @@ impl Preamble {
             #[serde(rename = "lsp-tools")]
             protocol: u32,
         }
-        let unusable = |why: &dyn std::fmt::Display| {
+        let unusable = |reason: &dyn std::fmt::Display| {
             let usual = r#"{"lsp-tools":1,"door":"mcp"}"#;
             Refusal::new(
                 RefusalCode::BadPreamble,
-                format!("the first line cannot be used: {why}; it is one JSON object such as {usual}"),
+                format!("the first line is invalid: {reason}; it must be one JSON object such as {usual}"),
             )
         };
         let preamble = match serde_json::from_str::<Self>(line) {
@@ -222,13 +222,13 @@ impl Preamble {
             return Err(unusable(&"the door `command` needs `command`, with the lengths of what follows"));
         }
         if let Some(session) = preamble.session.as_deref().filter(|session| !is_session(session)) {
-            let why = format!(
+            let reason = format!(
                 "`session` has {} characters; accepted: {} to {} letters, digits, `-`, `_` and `.`",
                 session.chars().count(),
                 SESSION_CHARS.start(),
                 SESSION_CHARS.end()
             );
-            return Err(unusable(&why));
+            return Err(unusable(&reason));
         }
         Ok(preamble)
     }
@@ -257,7 +257,7 @@ fn require_protocol(given: u32) -> Result<(), Refusal> {
     Err(Refusal::new(
         RefusalCode::Version,
         format!(
-            "this daemon speaks version {DAEMON_PROTOCOL_VERSION} of the protocol, and version {given} was asked for"
+            "this daemon speaks version {DAEMON_PROTOCOL_VERSION} of the protocol, and the client version {given}"
         ),
     ))
 }
@@ -337,7 +337,7 @@ mod tests {
             ("", RefusalCode::BadPreamble, "EOF"),
             ("GET / HTTP/1.1", RefusalCode::BadPreamble, "such as {\"lsp-tools\":1,\"door\":\"mcp\"}"),
             (r#"{"door":"mcp"}"#, RefusalCode::BadPreamble, "missing field `lsp-tools`"),
-            (r#"{"lsp-tools":2,"door":"mcp","new":1}"#, RefusalCode::Version, "version 2 was asked for"),
+            (r#"{"lsp-tools":2,"door":"mcp","new":1}"#, RefusalCode::Version, "the client version 2"),
             (r#"{"lsp-tools":1,"door":"window"}"#, RefusalCode::BadPreamble, "unknown variant `window`"),
             (r#"{"lsp-tools":1,"door":"command"}"#, RefusalCode::BadPreamble, "needs `command`"),
             (

@@ -180,7 +180,7 @@ impl DaemonReservation {
     pub(crate) fn acquire(folder: DaemonFolder, identity: DaemonIdentity) -> Result<Self, DaemonError> {
         let lock = folder.try_lock(&format!("{}{LIFE_LOCK}", identity.key()))?.ok_or(DaemonError::Running)?;
         if let Err(error) = folder.sweep(identity.key()) {
-            tracing::warn!("what dead daemons left cannot be removed: {error}");
+            tracing::warn!("files of dead daemons cannot be removed: {error}");
         }
         Ok(Self { folder, identity, lock })
     }
@@ -302,7 +302,7 @@ impl DaemonState {
         let client = SocketPeer::from_socket(&stream, pid);
         let (reader, mut writer) = stream.into_split();
         let Ok(_place) = self.client_permits.clone().try_acquire_owned() else {
-            let error = "as many clients are connected as there may be; come back later";
+            let error = "too many clients are connected; try again later";
             return send_refusal(&mut writer, &Refusal::new(RefusalCode::Busy, error)).await;
         };
         // On a blocking thread, to keep the workers free for others' calls: the client can delay
@@ -311,11 +311,10 @@ impl DaemonState {
         let error = match descent {
             Ok(Descent::Free) => None,
             Ok(Descent::Supervised) => {
-                Some("what a tool or server of lsp-tools has started cannot use its daemon")
+                Some("programs started by a tool or server of lsp-tools cannot use its daemon")
             }
             Ok(Descent::Unknown) | Err(_) => Some(
-                "the processes above the one that connected cannot be made out, so it may be what a tool of lsp-tools has \
-                 started, which cannot use its daemon",
+                "the ancestors of the connecting process cannot be determined, so a tool of lsp-tools may have started it; such programs cannot use the daemon",
             ),
         };
         if let Some(error) = error {
@@ -336,11 +335,11 @@ impl DaemonState {
             line = tokio::time::timeout(preamble::PREAMBLE_TIMEOUT, preamble::read_line(reader, LONGEST)) => line,
             () = self.ending.cancelled() => return Ok(None),
         };
-        let unusable = |why: String| Refusal::new(RefusalCode::BadPreamble, why);
+        let unusable = |reason: String| Refusal::new(RefusalCode::BadPreamble, reason);
         let preamble = match line {
             Ok(Ok(line)) => Preamble::read(&line)?,
             Ok(Err(LineError::Closed | LineError::Broken(_))) => return Ok(None),
-            Ok(Err(error)) => return Err(unusable(format!("the first line cannot be used: {error}"))),
+            Ok(Err(error)) => return Err(unusable(format!("the first line is invalid: {error}"))),
             Err(_) => {
                 return Err(unusable(format!(
                     "no first line came within {} s",
@@ -363,7 +362,7 @@ impl DaemonState {
             DoorName::Tools => self.doors.tools.is_none(),
             DoorName::Command | DoorName::Status | DoorName::Hints | DoorName::Stop => false,
         };
-        if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such door")) } else { Ok(()) }
+        if missing { Err(Refusal::new(RefusalCode::NoDoor, "this daemon has no such entry")) } else { Ok(()) }
     }
 
     async fn serve_client(
@@ -399,15 +398,15 @@ impl DaemonState {
             DoorName::Status => {
                 let status = self.status().await;
                 // The client may have disconnected.
-                let _unheard = write_line(&mut writer, &status).await;
+                let _ignored = write_line(&mut writer, &status).await;
                 None
             }
             DoorName::Hints => {
-                let speech = preamble.speech.unwrap_or(SpokenLanguage::English);
+                let locale = preamble.speech.unwrap_or(SpokenLanguage::English);
                 let runtime = self.live.current();
-                let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(speech)).await;
+                let hints = tokio::task::spawn_blocking(move || runtime.startup_hints_in(locale)).await;
                 // The client may have disconnected.
-                let _unheard = write_line(&mut writer, &hints.unwrap_or_default()).await;
+                let _ignored = write_line(&mut writer, &hints.unwrap_or_default()).await;
                 None
             }
             DoorName::Stop => {
@@ -473,7 +472,7 @@ impl DaemonState {
 async fn send_refusal(stream: &mut OwnedWriteHalf, refusal: &Refusal) {
     tracing::debug!("a client was refused: {}", refusal.error);
     // The refusal is dropped if the client does not read it before the timeout.
-    let _unheard = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, write_line(stream, refusal)).await;
+    let _ignored = tokio::time::timeout(DOOR_CLOSE_TIMEOUT, write_line(stream, refusal)).await;
 }
 
 async fn write_line(stream: &mut OwnedWriteHalf, value: &impl serde::Serialize) -> io::Result<()> {

@@ -51,10 +51,10 @@ pub(super) async fn answer_document_request(
     match feature.join {
         AnswerMerge::First | AnswerMerge::Completions => {
             for (server, _) in servers {
-                let (said, session) =
+                let (outcome, session) =
                     ask_server(inquiry, server, &subject, feature.method, &params, deadline).await;
-                asked_any |= !matches!(said, ServerAskOutcome::Absent);
-                match (said, session) {
+                asked_any |= !matches!(outcome, ServerAskOutcome::Absent);
+                match (outcome, session) {
                     (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value));
                         break;
@@ -65,12 +65,12 @@ pub(super) async fn answer_document_request(
             }
         }
         AnswerMerge::All | AnswerMerge::Hovers => {
-            let asked = servers
+            let requests = servers
                 .iter()
                 .map(|(server, _)| ask_server(inquiry, server, &subject, feature.method, &params, deadline));
-            for (said, session) in join_all(asked).await {
-                asked_any |= !matches!(said, ServerAskOutcome::Absent);
-                match (said, session) {
+            for (outcome, session) in join_all(requests).await {
+                asked_any |= !matches!(outcome, ServerAskOutcome::Absent);
+                match (outcome, session) {
                     (ServerAskOutcome::Answer(value), Some(session)) if !is_empty(&value) => {
                         answers.push((session, value))
                     }
@@ -107,7 +107,7 @@ async fn ask_server(
     params: &Value,
     deadline: Instant,
 ) -> (ServerAskOutcome, Option<Arc<Session>>) {
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
             Ok(session) => session,
@@ -116,7 +116,7 @@ async fn ask_server(
         match ask_session(inquiry, &session, &subject.path, method, params, deadline).await {
             Ok(Some(value)) => return (ServerAskOutcome::Answer(value), Some(session)),
             Ok(None) => return (ServerAskOutcome::NotOffered, Some(session)),
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => return (ServerAskOutcome::Failed(to_rpc_error(&error)), Some(session)),
         }
     }
@@ -130,7 +130,7 @@ async fn ask_session(
     params: &Value,
     deadline: Instant,
 ) -> Result<Option<Value>, AskError> {
-    let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+    let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
     if !session.supports_method(method, path, deadline).await? || !concerns_trigger(session, method, params) {
         return Ok(None);
     }
@@ -158,13 +158,13 @@ pub(super) async fn follow_up(
         return Ok(if method.ends_with("/resolve") { params } else { Value::Null });
     };
     let (subject, session, deadline) = resolve_ticket(inquiry, &ticket, method).await?;
-    let _viewing =
+    let _view_guard =
         session.enter_view(&inquiry.context.view, deadline).await.map_err(|error| to_rpc_error(&error))?;
     if method.ends_with("/resolve") && !session.resolves(method) {
         return Ok(params);
     }
-    let asked = session.relay(&inquiry.conventions, &subject.path, method, &params, deadline).await;
-    let mut value = asked.map_err(|error| to_rpc_error(&error))?;
+    let response = session.relay(&inquiry.conventions, &subject.path, method, &params, deadline).await;
+    let mut value = response.map_err(|error| to_rpc_error(&error))?;
     merge_answers::attach_to_follow_up(method, &mut value, &ticket, &session);
     merge_answers::adapt_to_client(context, method, &mut value);
     Ok(value)
@@ -180,7 +180,7 @@ pub(super) async fn resolve_ticket(
     let path = inquiry.context.workspace.path(ticket.path.as_ref());
     let subject = path.ok().and_then(|path| inquiry.context.language_file_unchecked(path).ok());
     let subject =
-        subject.ok_or_else(|| Error::invalid_params(format!("{} is not there any more", ticket.path)))?;
+        subject.ok_or_else(|| Error::invalid_params(format!("{} no longer exists", ticket.path)))?;
     let session = inquiry.context.session(&ticket.server, &subject, deadline).await;
     let session = session.map_err(|status| internal_error(status.detail.unwrap_or_default()))?;
     Ok((subject, session, deadline))
@@ -197,11 +197,14 @@ pub(super) async fn workspace_symbols(
     let deadline = deadline(&inquiry.context, METHOD);
     let context = &inquiry.context;
     context.manager.refresh().await;
-    let asked = context.present_servers().into_iter().filter(|server| server.spec.features.navigation).map(
-        |server| async move {
+    let requests = context
+        .present_servers()
+        .into_iter()
+        .filter(|server| server.spec.features.navigation)
+        .map(|server| async move {
             let subject = server.example();
             let session = context.session(server.key, &subject, deadline).await.ok()?;
-            let _viewing = session.enter_view(&context.view, deadline).await.ok()?;
+            let _view_guard = session.enter_view(&context.view, deadline).await.ok()?;
             // Many servers index the workspace only once one of its files is open.
             session.supports_method(METHOD, &subject.path, deadline).await.ok().filter(|serves| *serves)?;
             let found = session.relay_workspace(&inquiry.conventions, METHOD, params, deadline).await;
@@ -211,9 +214,8 @@ pub(super) async fn workspace_symbols(
                 found.as_array_mut()?.iter_mut().for_each(|item| ticket.attach(item));
             }
             Some(found)
-        },
-    );
-    let answered = join_all(asked).await;
+        });
+    let answered = join_all(requests).await;
     if answered.iter().all(Option::is_none)
         && let Some(hint) = text_fallback::workspace_symbols(editor, inquiry, params).await
     {
@@ -232,14 +234,14 @@ pub(super) async fn pass_through(
 ) -> Result<Value, Error> {
     let deadline = deadline(&inquiry.context, method);
     for (session, path) in concerned_sessions(context, inquiry, params, deadline).await {
-        let asked = async {
-            let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+        let request = async {
+            let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
             match &path {
                 Some(path) => session.relay(&inquiry.conventions, path, method, params, deadline).await,
                 None => session.relay_workspace(&inquiry.conventions, method, params, deadline).await,
             }
         };
-        match asked.await {
+        match request.await {
             Err(AskError::Request(error)) if error.is_unsupported() => {}
             answer => return answer.map_err(|error| to_rpc_error(&error)),
         }
@@ -257,7 +259,7 @@ pub(super) async fn forward_notification(
     let deadline = deadline(&inquiry.context, method);
     for (session, _) in concerned_sessions(context, inquiry, params, deadline).await {
         match session.enter_view(&inquiry.context.view, deadline).await {
-            Ok(_viewing) => session.relay_notification(&inquiry.conventions, method, params),
+            Ok(_view_guard) => session.relay_notification(&inquiry.conventions, method, params),
             Err(error) => tracing::debug!(method, "not passed on: {error}"),
         }
     }

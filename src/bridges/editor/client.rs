@@ -65,7 +65,7 @@ impl Editor {
     /// Sends a notification. Waits while the editor does not read.
     pub(super) async fn notify(&self, method: &'static str, params: Value) {
         // A notification to a disconnected editor is dropped.
-        let _gone = self.outgoing.send(Request::build(method).params(params).finish()).await;
+        let _ignored = self.outgoing.send(Request::build(method).params(params).finish()).await;
     }
 
     /// Sends a request, and waits for the response until `deadline`.
@@ -140,7 +140,7 @@ impl Sink<Response> for EditorResponseSink {
         };
         if let Some(sender) = known {
             // The receiver may have been dropped.
-            let _gone = sender.send(answered);
+            let _ignored = sender.send(answered);
         }
         Ok(())
     }

@@ -41,8 +41,9 @@ pub(super) async fn execute(
         Some(CALL) => call(context, arguments).await,
         Some(RUN) => {
             let unwrapped = Ticket::unwrap_command(arguments);
-            let (ticket, command, arguments) =
-                unwrapped.ok_or_else(|| Error::invalid_params(format!("{RUN} takes what we put into it")))?;
+            let (ticket, command, arguments) = unwrapped.ok_or_else(|| {
+                Error::invalid_params(format!("{RUN} takes only the arguments that lsp-tools generated"))
+            })?;
             let (_, session, _) = resolve_ticket(inquiry, &ticket, METHOD).await?;
             run(context, inquiry, &session, &command, &arguments).await
         }
@@ -67,7 +68,7 @@ async fn run(
 ) -> Result<Value, Error> {
     let deadline = deadline(&inquiry.context, METHOD);
     let executed = async {
-        let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+        let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
         session.relay_command(&inquiry.conventions, command, arguments, deadline).await
     };
     let ServerCommandResult { value, edits } = executed.await.map_err(|error| to_rpc_error(&error))?;
@@ -112,8 +113,8 @@ impl Approver for EditorApprover {
         Box::pin(async move {
             let touched = [&request.commands, &request.paths, &request.urls];
             let touched: Vec<_> = touched.into_iter().flatten().map(|one| approval_text(one)).collect();
-            let (title, why) = (approval_text(&request.title), approval_text(&request.why));
-            let message = format!("{title}: {} ({why})", touched.join(", "));
+            let (title, reason) = (approval_text(&request.title), approval_text(&request.why));
+            let message = format!("{title}: {} ({reason})", touched.join(", "));
             let actions = [ONCE, SESSION, REFUSE].map(|title| json!({ "title": title }));
             let params = json!({ "type": MESSAGE_TYPE_WARNING, "message": message, "actions": actions });
             let deadline = Instant::now() + EDITOR_APPROVAL_TIMEOUT;

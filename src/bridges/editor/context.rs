@@ -201,12 +201,12 @@ impl EditorContext {
             return;
         }
         let params = json!({ "registrations": registrations });
-        let asked = self.editor.request(
+        let request = self.editor.request(
             "client/registerCapability",
             params,
             Instant::now() + CAPABILITY_REGISTRATION_TIMEOUT,
         );
-        if let Err(error) = asked.await {
+        if let Err(error) = request.await {
             tracing::warn!("{error}");
         }
     }

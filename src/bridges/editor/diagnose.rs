@@ -41,13 +41,13 @@ struct EditorPublishState {
 pub(super) async fn run(context: Arc<EditorContext>) {
     let mut published = EditorPublishState::default();
     let mut tries = MAX_DIAGNOSTICS_ATTEMPTS;
-    let mut heard = Vec::new();
+    let mut marks = Vec::new();
     loop {
         tokio::select! {
             biased;
             () = context.disconnected.cancelled() => return,
             () = context.changed.notified() => tries = MAX_DIAGNOSTICS_ATTEMPTS,
-            () = wait_for_more(&heard) => tries = MAX_DIAGNOSTICS_ATTEMPTS,
+            () = wait_for_more(&marks) => tries = MAX_DIAGNOSTICS_ATTEMPTS,
             () = std::future::ready(()), if tries < MAX_DIAGNOSTICS_ATTEMPTS && tries > 0 => {}
         }
         // A change aborts the current round. The next one begins after the typing pause.
@@ -59,7 +59,7 @@ pub(super) async fn run(context: Arc<EditorContext>) {
                 continue;
             }
             round = run_round(&context, &mut published) => {
-                heard = round.marks;
+                marks = round.marks;
                 round.settled
             }
         };
@@ -83,11 +83,11 @@ struct ServerDiagnosticsMark {
 }
 
 /// Waits until a server reports new findings or requests a refresh.
-async fn wait_for_more(heard: &[ServerDiagnosticsMark]) {
-    if heard.is_empty() {
+async fn wait_for_more(marks: &[ServerDiagnosticsMark]) {
+    if marks.is_empty() {
         return std::future::pending().await;
     }
-    select_all(heard.iter().map(|one| Box::pin(one.session.wait_for_new_findings(&one.path, one.mark))))
+    select_all(marks.iter().map(|one| Box::pin(one.session.wait_for_new_findings(&one.path, one.mark))))
         .await;
 }
 
@@ -152,7 +152,7 @@ async fn check_document(
 
 async fn collect_findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFileDiagnostics {
     let servers = inquiry.context.servers_for(&subject, |_| true);
-    let asked = servers.iter().map(|(server, spec)| {
+    let requests = servers.iter().map(|(server, spec)| {
         let subject = &subject;
         async move { ask_server(inquiry, server, subject, spec.features.diagnostics).await }
     });
@@ -165,8 +165,8 @@ async fn collect_findings(inquiry: &Inquiry, subject: LanguageFile) -> EditorFil
         missing: Vec::new(),
         marks: heard,
     };
-    for said in join_all(asked).await {
-        match said {
+    for outcome in join_all(requests).await {
+        match outcome {
             ServerDiagnosticsOutcome::Found { items, known, heard } => {
                 file.silent &= matches!(known, DiagnosticsCompleteness::NoData(_));
                 file.settled &= known == DiagnosticsCompleteness::Complete;
@@ -206,7 +206,7 @@ async fn ask_server(
     gives: bool,
 ) -> ServerDiagnosticsOutcome {
     let deadline = deadline(&inquiry.context, METHOD);
-    let mut met_crash = false;
+    let mut has_crashed = false;
     loop {
         let session = match inquiry.context.session(server, subject, deadline).await {
             Ok(session) => session,
@@ -216,16 +216,16 @@ async fn ask_server(
             return ServerDiagnosticsOutcome::Nothing;
         }
         let mark = session.server_news_mark(&subject.path);
-        let asked = async {
-            let _viewing = session.enter_view(&inquiry.context.view, deadline).await?;
+        let request = async {
+            let _view_guard = session.enter_view(&inquiry.context.view, deadline).await?;
             session.relay_diagnostics(&inquiry.conventions, &subject.path, deadline).await
         };
-        match asked.await {
+        match request.await {
             Ok(found) => {
                 let heard = ServerDiagnosticsMark { session, path: subject.path.clone(), mark };
                 return ServerDiagnosticsOutcome::Found { items: found.items, known: found.known, heard };
             }
-            Err(error) if error.is_closed() && !met_crash => met_crash = true,
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
             Err(error) => {
                 tracing::debug!(server, "no diagnostics: {error}");
                 return ServerDiagnosticsOutcome::Nothing;
@@ -258,7 +258,7 @@ async fn tell_missing(context: &EditorContext, status: &ServerStatus) {
     if let Some(install) = status.install_commands() {
         message.push_str(&format!(", run: {install}"));
     }
-    message.push_str(" (until then hover, definition, references and symbols come from the text alone)");
+    message.push_str(" (until then hover, definition, references and symbols come from text search)");
     context
         .editor
         .notify("window/showMessage", json!({ "type": MESSAGE_TYPE_WARNING, "message": message }))

@@ -52,7 +52,7 @@ impl OutsideEditorDocuments {
 
 /// An invalid change; the text stays unchanged.
 #[derive(Debug, thiserror::Error)]
-#[error("a change of {uri} was not made, since {why}; close the document and open it again")]
+#[error("a change of {uri} was not applied, because {why}; close the document and open it again")]
 pub(super) struct BadChange {
     uri: String,
     why: &'static str,
@@ -171,7 +171,7 @@ impl EditorDocuments {
 /// one of them.
 fn apply_changes(text: &Buffer, changes: &Value, encoding: Encoding) -> Result<Buffer, &'static str> {
     let mut text = text.clone();
-    for change in changes.as_array().ok_or("`contentChanges` is no list")? {
+    for change in changes.as_array().ok_or("`contentChanges` is not a list")? {
         let new = change["text"].as_str().ok_or("a change has no `text`")?;
         let range = match change.get("range") {
             None | Some(Value::Null) => {

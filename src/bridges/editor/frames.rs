@@ -25,9 +25,10 @@ pub(super) async fn filter_frames(read: impl AsyncRead + Unpin, mut write: impl 
     while let Some(frame) = next(&mut read).await {
         let body = match frame {
             Ok(body) => body,
-            Err(why) => {
-                tracing::warn!("a message of the editor was left out: {why}");
-                let stand_in = json!({ "jsonrpc": "2.0", "id": null, "method": UNREADABLE, "params": why });
+            Err(reason) => {
+                tracing::warn!("a message of the editor was ignored: {reason}");
+                let stand_in =
+                    json!({ "jsonrpc": "2.0", "id": null, "method": UNREADABLE, "params": reason });
                 stand_in.to_string().into_bytes()
             }
         };
@@ -64,10 +65,10 @@ async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, 
             _ => {}
         }
     }
-    let Some(Ok(length)) = length else { return Some(Err("its `Content-Length` is no number".into())) };
+    let Some(Ok(length)) = length else { return Some(Err("its `Content-Length` is not a number".into())) };
     if length > MAX_EDITOR_MESSAGE_BYTES {
         let skipped = tokio::io::copy(&mut read.take(length), &mut sink()).await.ok()?;
-        return Some(Err(format!("it has {skipped} bytes, the most is {MAX_EDITOR_MESSAGE_BYTES}")));
+        return Some(Err(format!("it has {skipped} bytes, more than {MAX_EDITOR_MESSAGE_BYTES}")));
     }
     let mut body = Vec::new();
     // Grows with the received bytes, not with the announced length.
@@ -81,7 +82,7 @@ async fn next(read: &mut (impl AsyncBufRead + Unpin)) -> Option<Result<Vec<u8>, 
         return Some(Ok(body));
     }
     let what = serde_json::from_slice::<serde::de::IgnoredAny>(&body).err();
-    Some(Err(what.map_or("it is no message of JSON-RPC 2.0".to_owned(), |error| error.to_string())))
+    Some(Err(what.map_or("it is not a JSON-RPC 2.0 message".to_owned(), |error| error.to_string())))
 }
 
 #[cfg(test)]

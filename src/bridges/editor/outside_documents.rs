@@ -45,13 +45,13 @@ pub(super) async fn answer_for_outside_document(
     for server in servers_for(inquiry, feature, &stranger) {
         let running = context.manager.sessions_for(&context.view);
         for session in running.into_iter().filter(|session| session.server() == server) {
-            let asked = async {
-                let _viewing = session.enter_view(&context.view, deadline).await?;
+            let request = async {
+                let _view_guard = session.enter_view(&context.view, deadline).await?;
                 session
                     .relay_outside_document(&inquiry.conventions, &stranger, feature.method, params, deadline)
                     .await
             };
-            match asked.await {
+            match request.await {
                 Ok(Some(mut value)) if !is_empty(&value) => {
                     merge_answers::adapt_to_client(editor, feature.method, &mut value);
                     return Ok(value);

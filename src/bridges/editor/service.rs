@@ -73,8 +73,8 @@ impl EditorService {
                 Ok(None) => {}
                 Err(error) => {
                     let editor = context.editor.clone();
-                    let told = json!({ "type": MESSAGE_TYPE_ERROR, "message": error.to_string() });
-                    context.spawn(async move { editor.notify("window/showMessage", told).await });
+                    let message = json!({ "type": MESSAGE_TYPE_ERROR, "message": error.to_string() });
+                    context.spawn(async move { editor.notify("window/showMessage", message).await });
                 }
             },
             "textDocument/didClose" => {

@@ -42,7 +42,8 @@ pub(super) async fn answer_from_text(
         "textDocument/documentSymbol" => outline(&mut pages, subject).await,
         _ => return None,
     };
-    let found = found.inspect_err(|error| tracing::debug!(method, "nothing from the text: {}", error.error));
+    let found =
+        found.inspect_err(|error| tracing::debug!(method, "no answer from the text: {}", error.error));
     let (value, status) = found.ok().flatten()?;
     log_hinted_answer(context, method, status.as_ref()).await;
     Some(value)
@@ -86,12 +87,12 @@ async fn hover(pages: &mut EditorTexts<'_>, subject: &LanguageFile, params: &Val
     if contents.is_empty() {
         return Ok(None);
     }
-    let why = missing_server_message(&answer.server_status);
+    let reason = missing_server_message(&answer.server_status);
     let place = candidates.first().map_or_else(String::new, |best| {
         let words = best.why.as_deref().unwrap_or_default();
         format!("\n\n*{}:{}: {words}*", best.path, best.range.start.line + 1)
     });
-    let contents = format!("{contents}{place}\n\n---\n\n*{MARK}: {why}*");
+    let contents = format!("{contents}{place}\n\n---\n\n*{MARK}: {reason}*");
     let mut value = json!({ "contents": { "kind": "markdown", "value": contents } });
     if let Some(range) = range.and_then(|range| pages.range(&subject.path, range)) {
         value["range"] = range;
@@ -153,7 +154,7 @@ impl EditorTexts<'_> {
 
     /// Converts symbols to LSP 3.17 *DocumentSymbol*s.
     fn symbols(&mut self, path: &WorkspacePath, symbols: &[Symbol]) -> Value {
-        let told = symbols.iter().filter_map(|symbol| {
+        let items = symbols.iter().filter_map(|symbol| {
             Some(json!({
                 "name": symbol.name,
                 "kind": symbol.kind.0,
@@ -163,7 +164,7 @@ impl EditorTexts<'_> {
                 "children": self.symbols(path, &symbol.children),
             }))
         });
-        told.collect()
+        items.collect()
     }
 }
 
@@ -176,8 +177,8 @@ fn missing_server_message(status: &ServerStatus) -> String {
 }
 
 async fn log_hinted_answer(context: &EditorContext, method: &str, status: Option<&ServerStatus>) {
-    let why = status.map_or_else(|| "no server runs here".to_owned(), missing_server_message);
-    let message = format!("{method} was answered from the text alone: {why}");
+    let reason = status.map_or_else(|| "no server runs here".to_owned(), missing_server_message);
+    let message = format!("{method} was answered from text search only: {reason}");
     context
         .editor
         .notify("window/logMessage", json!({ "type": MESSAGE_TYPE_INFO, "message": message }))

@@ -40,10 +40,10 @@ pub(super) async fn run(context: Arc<EditorContext>) {
                     let editor = context.editor.clone();
                     context.spawn(async move {
                         let deadline = Instant::now() + SERVER_QUESTION_TIMEOUT;
-                        let asked = editor.request("window/showMessageRequest", with_server_name(&server, params), deadline);
-                        if let Ok(chosen) = asked.await {
+                        let request = editor.request("window/showMessageRequest", with_server_name(&server, params), deadline);
+                        if let Ok(chosen) = request.await {
                             // The server may have exited meanwhile.
-                            let _unheard = answer.send(chosen);
+                            let _ignored = answer.send(chosen);
                         }
                     });
                 }

@@ -67,18 +67,18 @@ const MAX_EVENT_NAME_BYTES: usize = 40;
 impl HostHookEvent {
     /// Parses an event from `text`. Returns `None` if it contains nothing that can be answered.
     pub(crate) fn read(host: HookHost, occasion: HookOccasion, text: &str) -> Option<Self> {
-        let told: Value = serde_json::from_str(text).ok()?;
-        let input = || object_or_text(first(&told, &["tool_input", "toolArgs"])?);
+        let payload: Value = serde_json::from_str(text).ok()?;
+        let input = || object_or_text(first(&payload, &["tool_input", "toolArgs"])?);
         let subject = match occasion {
             HookOccasion::Start => HostHookSubject::Started,
             HookOccasion::Edit => {
-                let response = first(&told, &["tool_response", "toolResult"]).unwrap_or(&Value::Null);
+                let response = first(&payload, &["tool_response", "toolResult"]).unwrap_or(&Value::Null);
                 let mut edits = edits(&input()?, response);
                 edits.truncate(MAX_HOOK_EDITS);
                 (!edits.is_empty()).then_some(HostHookSubject::Edited(edits))?
             }
             HookOccasion::Search => {
-                let tool = first_text(&told, &["tool_name", "toolName"]).unwrap_or_default();
+                let tool = first_text(&payload, &["tool_name", "toolName"]).unwrap_or_default();
                 // The pattern of `glob` matches paths.
                 if tool.eq_ignore_ascii_case("glob") {
                     return None;
@@ -99,8 +99,9 @@ impl HostHookEvent {
             (_, HookOccasion::Edit) => "PostToolUse",
             (_, HookOccasion::Search) => "PreToolUse",
         };
-        let name = first_text(&told, &["hook_event_name"]).filter(|name| name.len() <= MAX_EVENT_NAME_BYTES);
-        let cwd = first_text(&told, &["cwd"]).map(PathBuf::from);
+        let name =
+            first_text(&payload, &["hook_event_name"]).filter(|name| name.len() <= MAX_EVENT_NAME_BYTES);
+        let cwd = first_text(&payload, &["cwd"]).map(PathBuf::from);
         Some(Self { cwd, subject, host, name: name.unwrap_or(usual).to_owned() })
     }
 
@@ -111,14 +112,14 @@ impl HostHookEvent {
 
     /// Puts `words` into the host's answer format.
     pub(crate) fn answer(&self, words: &str) -> String {
-        let told = match self.host {
+        let payload = match self.host {
             HookHost::OpenCode => return words.to_owned(),
             HookHost::CopilotCli => json!({"additionalContext": words}),
             HookHost::ClaudeCode | HookHost::Codex | HookHost::Gemini | HookHost::QwenCode => {
                 json!({"hookSpecificOutput": {"hookEventName": self.name, "additionalContext": words}})
             }
         };
-        told.to_string()
+        payload.to_string()
     }
 }
 

@@ -47,7 +47,7 @@ fn put_json(
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "JSON", reason };
     let text = text.unwrap_or_default();
     let root = parse_json(file, text)?;
-    let no_object = |key: &str| unreadable(format!("{key} is no object"));
+    let no_object = |key: &str| unreadable(format!("{key} is not an object"));
     let (name, around) = entry.path.split_last().ok_or_else(|| no_object("the entry"))?;
     let mut object: CstObject = root.object_value_or_create().ok_or_else(|| no_object("the whole of it"))?;
     for key in around {
@@ -189,7 +189,7 @@ fn put_toml(
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "TOML", reason };
     let text = text.unwrap_or_default();
     let mut document = parse_toml(file, text)?;
-    let no_table = |key: &str| unreadable(format!("`{key}` is no table"));
+    let no_table = |key: &str| unreadable(format!("`{key}` is not a table"));
     let (name, around) = entry.path.split_last().ok_or_else(|| no_table("the entry"))?;
     let mut table: &mut Table = document.as_table_mut();
     for key in around {
@@ -209,7 +209,7 @@ fn put_toml(
             return Err(entry.conflict(file, known.as_ref()));
         }
     }
-    let value = toml_value(&entry.value).ok_or_else(|| unreadable("null has no form in TOML".to_owned()))?;
+    let value = toml_value(&entry.value).ok_or_else(|| unreadable("TOML cannot express null".to_owned()))?;
     let (decor, position) = match table.get(name).and_then(Item::as_table) {
         Some(old) => (Some(old.decor().clone()), old.position()),
         None => (None, None),

@@ -180,11 +180,11 @@ pub(super) fn check_inside(path: &Path, root: &Path) -> Result<(), InitError> {
 
 /// Reads the text of a file. Returns `None` if it does not exist.
 pub(super) fn text_of(path: &Path) -> Result<Option<String>, InitError> {
-    let failed = |why: &str| Err(io_error(path, "read", &io::Error::other(why)));
+    let failed = |reason: &str| Err(io_error(path, "read", &io::Error::other(reason)));
     match Workspace::read_outside(path, MAX_HOST_SETTINGS_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(ReadError::NotFound { .. }) => Ok(None),
-        Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is no file"),
+        Err(ReadError::Special { .. } | ReadError::Directory { .. }) => failed("it is not a file"),
         Err(ReadError::TooLarge { .. }) => failed("it is too large"),
         Err(error) => failed(&error.reason()),
     }

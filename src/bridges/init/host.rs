@@ -290,8 +290,8 @@ fn tools(
         }
         (McpHost::Zed | McpHost::Goose | McpHost::Cline | McpHost::Windsurf, Project) => {
             let title = request.host.title();
-            let why = format!("{title} takes MCP servers from its user's settings; use --scope user");
-            return Err(InitError::Unsupported(why));
+            let reason = format!("{title} takes MCP servers from its user's settings; use --scope user");
+            return Err(InitError::Unsupported(reason));
         }
         (McpHost::Cline, User) => {
             let path = home.join(".cline/data/settings/cline_mcp_settings.json");
@@ -327,7 +327,8 @@ fn editor_door(
     places: &HostDirectories,
     catalogue: &Catalogue,
 ) -> Result<HostConfigTarget, InitError> {
-    let unsupported = |why: &str| Err(InitError::Unsupported(format!("{} {why}", request.host.title())));
+    let unsupported =
+        |reason: &str| Err(InitError::Unsupported(format!("{} {reason}", request.host.title())));
     if request.profile.is_some() {
         return unsupported("is to get the editor door, which has no profile of tools");
     }
@@ -346,19 +347,19 @@ fn editor_door(
         }
         McpHost::ClaudeCode => {
             return unsupported(
-                "takes language servers from plugins alone, which are installed by itself; its tools come over MCP",
+                "takes language servers only from plugins that it installs itself; its tools come over MCP",
             );
         }
         McpHost::VsCode | McpHost::Cursor | McpHost::Zed | McpHost::Kiro | McpHost::Windsurf => {
-            return unsupported("takes language servers from extensions alone; its tools come over MCP");
+            return unsupported("takes language servers only from extensions; its tools come over MCP");
         }
         McpHost::Crush => {
             return unsupported(
-                "starts one language server per entry, for files that it names; its tools come over MCP",
+                "starts one language server per entry, for the files in the entry; its tools come over MCP",
             );
         }
         McpHost::Codex | McpHost::Gemini | McpHost::QwenCode | McpHost::Goose | McpHost::Cline => {
-            return unsupported("speaks to no language servers; its tools come over MCP");
+            return unsupported("does not use language servers; its tools come over MCP");
         }
     };
     let entry = HostConfigEntry { path: vec![table.to_owned(), NAME.to_owned()], value };

@@ -152,7 +152,7 @@ fn setup(
         | McpHost::Kiro
         | McpHost::Windsurf => {
             return Err(InitError::Unsupported(format!(
-                "{} has no hooks that were tried with lsp-tools; --instructions works with it",
+                "{} has no hooks that were tested with lsp-tools; --instructions works with it",
                 host.title()
             )));
         }

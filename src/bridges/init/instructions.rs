@@ -41,8 +41,8 @@ pub(crate) fn instruct(
     remove: bool,
 ) -> Result<Vec<InitFileChange>, InitError> {
     let own = instruction_file(host, scope, places).ok_or_else(|| {
-        let why = "has no file of instructions for all projects; use --scope project";
-        InitError::Unsupported(format!("{} {why}", host.title()))
+        let reason = "has no file of instructions for all projects; use --scope project";
+        InitError::Unsupported(format!("{} {reason}", host.title()))
     })?;
     let agents = agent_files(host, scope, places);
     let mut changes = Vec::new();

@@ -85,12 +85,12 @@ fn list_at(file: &str, mut object: CstObject, path: &[String]) -> Result<CstArra
     object.array_value_or_create(name).ok_or_else(|| InitError::Unreadable {
         file: file.to_owned(),
         format: "JSON",
-        reason: format!("`{name}` is no list"),
+        reason: format!("`{name}` is not a list"),
     })
 }
 
 fn no_object(file: &str, key: &str) -> InitError {
-    InitError::Unreadable { file: file.to_owned(), format: "JSON", reason: format!("{key} is no object") }
+    InitError::Unreadable { file: file.to_owned(), format: "JSON", reason: format!("{key} is not an object") }
 }
 
 #[cfg(test)]

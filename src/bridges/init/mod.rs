@@ -55,7 +55,7 @@ pub(crate) enum InitError {
         reason: String,
     },
     /// An entry of our name exists with another value.
-    #[error("`{file}` has another `{entry}` already; ours would add:\n{difference}")]
+    #[error("`{file}` already has a different `{entry}`; the new entry would change:\n{difference}")]
     Other {
         /// The file.
         file: String,
@@ -75,10 +75,10 @@ pub(crate) enum InitError {
         reason: String,
     },
     /// The path leads out of the project.
-    #[error("`{0}` leads out of the project, whose own file it should be")]
+    #[error("`{0}` leads out of the project")]
     Outside(String),
     /// The file was changed meanwhile.
-    #[error("`{0}` was changed while this was worked out")]
+    #[error("`{0}` changed during the command")]
     Changed(String),
 }
 
@@ -87,14 +87,16 @@ impl From<InitError> for ToolError {
         let (code, hint) = match &error {
             InitError::Unsupported(_) => (ErrorCode::Unsupported, None),
             InitError::Unreadable { .. } => {
-                (ErrorCode::InvalidArgs, Some("mend the file, or put in by hand what --print shows"))
+                (ErrorCode::InvalidArgs, Some("correct the file, or add the output of --print manually"))
             }
-            InitError::Other { .. } => (ErrorCode::Conflict, Some("--force puts ours in its place")),
+            InitError::Other { .. } => (ErrorCode::Conflict, Some("--force replaces it")),
             InitError::Io { .. } => (ErrorCode::Internal, None),
-            InitError::Outside(_) => (ErrorCode::OutsideWorkspace, Some("put in by hand what --print shows")),
+            InitError::Outside(_) => {
+                (ErrorCode::OutsideWorkspace, Some("add the output of --print manually"))
+            }
             InitError::Changed(_) => (ErrorCode::Conflict, Some("try again")),
         };
-        let told = Self::new(code, error.to_string());
-        hint.map_or(told.clone(), |hint| told.with_hint(hint))
+        let failure = Self::new(code, error.to_string());
+        hint.map_or(failure.clone(), |hint| failure.with_hint(hint))
     }
 }

@@ -53,8 +53,8 @@ pub(crate) fn survey(places: &HostDirectories, path: &ProgramPath) -> Vec<HostSu
 
 fn survey_host(host: McpHost, places: &HostDirectories, path: &ProgramPath) -> HostSurvey {
     let scopes = [HostScope::Project, HostScope::User];
-    let in_scopes = |look: fn(McpHost, HostScope, &HostDirectories) -> Option<PathBuf>| {
-        scopes.into_iter().filter_map(|scope| look(host, scope, places)).collect()
+    let in_scopes = |path_of: fn(McpHost, HostScope, &HostDirectories) -> Option<PathBuf>| {
+        scopes.into_iter().filter_map(|scope| path_of(host, scope, places)).collect()
     };
     HostSurvey {
         host,

@@ -68,7 +68,7 @@ struct OpenPage {
 
 #[derive(Debug, Error)]
 enum PageError {
-    #[error("no port of 127.0.0.1 can be listened on: {0}")]
+    #[error("cannot listen on any port of 127.0.0.1: {0}")]
     Port(#[from] io::Error),
     #[error(transparent)]
     Token(#[from] TokenError),

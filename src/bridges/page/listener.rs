@@ -106,7 +106,7 @@ pub(super) async fn serve(
     drop(listener);
     let all = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(PAGE_CLOSE_GRACE_PERIOD, all).await.is_err() {
-        tracing::debug!("connections to the page were closed that did not end by themselves");
+        tracing::debug!("closed connections to the page that did not end by themselves");
     }
 }
 
@@ -132,7 +132,7 @@ async fn serve_connection(
         served = served => if let Err(error) = served {
             tracing::debug!("a connection to the page ended early: {error}");
         },
-        () = place.wait_for_eviction() => tracing::debug!("a connection to the page was closed that had not shown the token"),
+        () = place.wait_for_eviction() => tracing::debug!("closed a connection to the page that did not send the token"),
     }
 }
 
@@ -159,7 +159,7 @@ impl PageConnection {
             peer @ (HttpPeer::Unseen | HttpPeer::OtherUser | HttpPeer::Supervised | HttpPeer::Remote) => {
                 tracing::warn!(
                     ?peer,
-                    "a request for the page was refused: it came from no process that is seen to be its user's own"
+                    "a request for the page was refused: its process is not visible as one of the user"
                 );
                 return closing(empty(StatusCode::FORBIDDEN));
             }

@@ -67,7 +67,7 @@ impl PageMemory {
         &mut self,
         runtime: &Runtime,
         setup: &PageSetup,
-        veil: &OverviewVeil,
+        redactor: &OverviewVeil,
     ) -> Value {
         let due = self.idle_at.is_none_or(|at| at.elapsed() >= IDLE_LOOK_INTERVAL);
         if due {
@@ -119,7 +119,7 @@ impl PageMemory {
             },
         });
         for key in ["servers", "notes"] {
-            veil.redact_all(&mut part[key]);
+            redactor.redact_all(&mut part[key]);
         }
         part
     }
@@ -152,14 +152,14 @@ impl PageMemory {
 }
 
 /// Returns the calls, and their statistics since the daemon was started.
-pub(super) fn calls(runtime: &Runtime, veil: &OverviewVeil) -> Value {
+pub(super) fn calls(runtime: &Runtime, redactor: &OverviewVeil) -> Value {
     let feed = runtime.call_feed().calls();
     let mut part = json!({
         "calls": feed,
         "statistics": runtime.tally().statistics(),
         "running": runtime.tally().running(),
     });
-    veil.redact_all(&mut part["calls"]);
+    redactor.redact_all(&mut part["calls"]);
     for call in part["calls"].as_array_mut().into_iter().flatten() {
         // A server's message about a hidden file may quote it.
         if let Some(findings) = call.pointer_mut("/delta/first").and_then(Value::as_array_mut) {
@@ -170,20 +170,20 @@ pub(super) fn calls(runtime: &Runtime, veil: &OverviewVeil) -> Value {
 }
 
 /// Returns the newest edits.
-pub(super) fn edits(runtime: &Runtime, veil: &OverviewVeil) -> Value {
-    match runtime.edits_overview(veil) {
+pub(super) fn edits(runtime: &Runtime, redactor: &OverviewVeil) -> Value {
+    match runtime.edits_overview(redactor) {
         Ok(edits) => json!({"edits": edits}),
         Err(error) => json!({"edits": [], "error": error.error}),
     }
 }
 
 /// Returns the connected clients and their unsaved texts.
-pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, veil: &OverviewVeil) -> Value {
+pub(super) fn clients(runtime: &Runtime, setup: &PageSetup, redactor: &OverviewVeil) -> Value {
     let mut daemon = (setup.daemon)();
     for client in daemon["clients"].as_array_mut().into_iter().flatten() {
         client["started_by"] = json!(client["pid"].as_i64().and_then(parent_name));
     }
-    json!({"clients": daemon["clients"], "unsaved": runtime.unsaved_overview(veil)})
+    json!({"clients": daemon["clients"], "unsaved": runtime.unsaved_overview(redactor)})
 }
 
 /// Returns the name of the parent of the process `pid`: the host or the shell.
@@ -194,7 +194,7 @@ fn parent_name(pid: i64) -> Option<String> {
 }
 
 /// Returns the end of the daemon's log.
-pub(super) fn log(setup: &PageSetup, veil: &OverviewVeil) -> Value {
-    let lines: Vec<String> = (setup.log)().iter().map(|line| veil.redact(line)).collect();
+pub(super) fn log(setup: &PageSetup, redactor: &OverviewVeil) -> Value {
+    let lines: Vec<String> = (setup.log)().iter().map(|line| redactor.redact(line)).collect();
     json!({"lines": lines})
 }

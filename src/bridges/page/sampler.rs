@@ -110,8 +110,9 @@ impl PageSampler {
     pub(super) async fn edit(self: &Arc<Self>, id: String) -> Option<String> {
         self.wake();
         let runtime = self.setup.live.current();
-        let look = tokio::task::spawn_blocking(move || runtime.edit_overview(&id, &runtime.overview_veil()));
-        let edit = tokio::time::timeout(EDIT_TIMEOUT, look).await.ok()?.ok()?.ok()?;
+        let overview =
+            tokio::task::spawn_blocking(move || runtime.edit_overview(&id, &runtime.overview_veil()));
+        let edit = tokio::time::timeout(EDIT_TIMEOUT, overview).await.ok()?.ok()?.ok()?;
         let has_files = edit["files"].as_array().is_some_and(|files| !files.is_empty());
         has_files.then(|| edit.to_string())
     }
@@ -148,13 +149,13 @@ impl PageSampler {
         let mut due = Instant::now();
         while !self.end.is_cancelled() && !self.is_abandoned() {
             let runtime = self.setup.live.current();
-            let veil = runtime.overview_veil();
+            let redactor = runtime.overview_veil();
             if Instant::now() >= due {
-                memory = self.sample(&runtime, &veil, memory, &mut parts).await;
+                memory = self.sample(&runtime, &redactor, memory, &mut parts).await;
                 due = Instant::now() + SAMPLE_INTERVAL;
             }
             changes.borrow_and_update();
-            publish(&mut parts, "calls", &parts::calls(&runtime, &veil));
+            publish(&mut parts, "calls", &parts::calls(&runtime, &redactor));
             drop(runtime);
             self.published.send_replace(Arc::new(parts.clone()));
             tokio::select! {
@@ -168,33 +169,33 @@ impl PageSampler {
     async fn sample(
         &self,
         runtime: &Runtime,
-        veil: &OverviewVeil,
+        redactor: &OverviewVeil,
         mut memory: PageMemory,
         parts: &mut PageParts,
     ) -> PageMemory {
-        publish(parts, "servers", &memory.servers(runtime, &self.setup, veil).await);
+        publish(parts, "servers", &memory.servers(runtime, &self.setup, redactor).await);
         // These read files, so they run on a blocking thread.
-        let (runtime, veil, setup) = (runtime.clone(), veil.clone(), self.setup.clone());
-        let look = tokio::task::spawn_blocking(move || {
-            let mut files = runtime.files_overview(&veil);
+        let (runtime, redactor, setup) = (runtime.clone(), redactor.clone(), self.setup.clone());
+        let snapshot = tokio::task::spawn_blocking(move || {
+            let mut files = runtime.files_overview(&redactor);
             let root = runtime.workspace().clone();
             memory.forget_files(|path| {
                 let shown = root.path(std::path::Path::new(path));
                 files.clean.contains(path)
-                    || !shown.is_ok_and(|path| root.exists(&path) && !veil.hides(&path))
+                    || !shown.is_ok_and(|path| root.exists(&path) && !redactor.hides(&path))
             });
             files.files.iter_mut().for_each(|file| {
-                file.first.iter_mut().for_each(|finding| veil.redact_all(finding));
+                file.first.iter_mut().for_each(|finding| redactor.redact_all(finding));
             });
             let made = [
                 ("files", memory.files(files)),
-                ("edits", parts::edits(&runtime, &veil)),
-                ("clients", parts::clients(&runtime, &setup, &veil)),
-                ("log", parts::log(&setup, &veil)),
+                ("edits", parts::edits(&runtime, &redactor)),
+                ("clients", parts::clients(&runtime, &setup, &redactor)),
+                ("log", parts::log(&setup, &redactor)),
             ];
             (memory, made)
         });
-        match look.await {
+        match snapshot.await {
             Ok((memory, made)) => {
                 for (name, value) in &made {
                     publish(parts, name, value);

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueHint};
 
-/// A place to ask about.
+/// The address argument.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct AddressArgs {
     /// FILE:LINE:COL, FILE:LINE:NAME, FILE:NAME or NAME, counted from 1

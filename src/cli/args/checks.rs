@@ -15,31 +15,35 @@ pub(crate) struct CheckCommandArgs {
     /// Files and folders [default: the whole workspace]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// Leave out what is less severe
+    /// Omit less severe findings
     #[arg(long, value_enum, value_name = "SEVERITY")]
     pub(crate) severity: Option<SeverityName>,
-    /// Show at most so many [default: all]
+    /// Maximum number of findings [default: all]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
-    /// Only what the difference between this commit and the work tree brings, anywhere; also A..B, or A... from where the branch left A
+    /// Only findings that the difference between this commit and the work tree adds, anywhere; also
+    /// A..B, or A... for the point where the branch left A
     #[arg(long, value_name = "REF", conflicts_with = "paths")]
     pub(crate) against: Option<String>,
-    /// Compare with what is staged, not with the work tree [default of --against: HEAD]
+    /// Compare with the index, not with the work tree [default of --against: HEAD]
     #[arg(long, visible_alias = "staged", conflicts_with_all = ["paths", "merge_branches"])]
     pub(crate) index: bool,
-    /// What a merge of these branches would break that each alone does not; --against is their base
+    /// Only findings that a merge of these branches adds and no branch has alone; --against is
+    /// their base
     #[arg(long, value_name = "BRANCH", num_args = 2.., conflicts_with_all = ["paths", "shard"])]
     pub(crate) merge_branches: Vec<String>,
-    /// Servers may run code of other branches, as they may of a trusted project (build scripts, macros); needs `lsp-tools trust`
+    /// Let servers run code of other branches, as in a trusted project (build scripts, macros);
+    /// needs `lsp-tools trust`
     #[arg(long)]
     pub(crate) trust_trees: bool,
-    /// The index that git names to the hooks of a commit, in the process that was typed.
+    /// The index that git names to commit hooks, in the process where the command was typed.
     #[arg(skip)]
     pub(crate) index_file: Option<PathBuf>,
-    /// Check only the part I of N, counted from 1; the parts are the same on every machine, and about equal in size
+    /// Check only part I of N, counted from 1; parts are of about equal size and the same on every
+    /// machine
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Check nothing; print the SARIF logs of parts as one log, or in another format
+    /// Check nothing; combine the SARIF logs of shards into one log, or another format
     #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "against", "index", "merge_branches"])]
     pub(crate) merge: Vec<PathBuf>,
 }
@@ -47,21 +51,23 @@ pub(crate) struct CheckCommandArgs {
 /// `tests`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct TestsCommandArgs {
-    /// With --against: only what changed in these files and folders; without it: a symbol, as FILE:LINE:COL, FILE:NAME or NAME
+    /// With --against: only changes in these files and folders; without it: a symbol, as
+    /// FILE:LINE:COL, FILE:NAME or NAME
     #[arg(value_name = "PATH|ADDRESS", value_hint = ValueHint::AnyPath, required_unless_present = "against")]
     pub(crate) subjects: Vec<OsString>,
-    /// Compare the work tree with this commit; `REF...` from where the branch left REF
+    /// Compare the work tree with this commit, or with the point where the branch left REF
+    /// (`REF...`)
     #[arg(long, value_name = "REF")]
     pub(crate) against: Option<String>,
     /// Run the tests
     #[arg(long)]
     pub(crate) run: bool,
-    /// Show at most so many [default: 200, and fewer of long names]
+    /// Maximum number of tests [default: 200, fewer for long names]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub(crate) limit: Option<usize>,
 }
 
-/// A severity, as it is typed.
+/// The name of a severity on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SeverityName {
     /// Errors only

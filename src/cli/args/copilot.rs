@@ -12,7 +12,7 @@ use crate::bridges::copilot::server::{CopilotMode, ResultFormat};
 /// `copilot`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CopilotCommandArgs {
-    /// What is to be done with it [default: status].
+    /// The action [default: status].
     #[command(subcommand)]
     pub(crate) command: Option<CopilotCommand>,
 }
@@ -27,25 +27,25 @@ impl CopilotCommandArgs {
 /// `copilot …`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum CopilotCommand {
-    /// Whether the language server runs, whether you are signed in, and how to
+    /// Show whether the language server runs, whether you are signed in, and how to sign in
     #[command(
         after_help = "Exit status: 0 signed in, 1 not signed in, 3 the server is missing, 4 it failed."
     )]
     Status(CopilotStatus),
-    /// The tools that the language server lists: ours, its own, and what hides what
+    /// List the tools of the language server: ours, its own, and which names hide others
     #[command(after_help = "Example: lsp-tools copilot tools --profile all")]
     Tools(CopilotStatus),
-    /// Let an agent of Copilot do something, with our tools
-    #[command(after_help = "Examples:\n  lsp-tools copilot agent \"Mend the type errors in src\"\n  \
+    /// Give a task to a Copilot agent with our tools
+    #[command(after_help = "Examples:\n  lsp-tools copilot agent \"Fix the type errors in src\"\n  \
                             lsp-tools copilot agent - < task.md\n\n\
                             Exit status: 0 done, 4 the server failed or you are not signed in, 130 interrupted.")]
     Agent(CopilotAgent),
-    /// Talk with it, a line at a time
+    /// Talk with an agent, one line at a time
     Chat(CopilotTurns),
-    /// Take back what the calls of one turn changed
+    /// Undo the changes of one turn
     #[command(after_help = "Example: lsp-tools copilot undo turn-6921a3f0-1c2e-1")]
     Undo(CopilotUndo),
-    /// Sign in with GitHub, in your browser; the language server keeps what it gets
+    /// Sign in to GitHub in your browser; the language server keeps the credentials
     SignIn,
     /// Drive the Copilot command line with our tools
     Host(CopilotHost),
@@ -54,11 +54,11 @@ pub(crate) enum CopilotCommand {
 /// `copilot status`, `copilot tools`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct CopilotStatus {
-    /// A choice of tools [default: that of the settings, else core]
+    /// The tool profile [default: the one in the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
-    /// Names of the server's own tools to offer as well: usual, none, all, or the names [default: usual, those that take no
-    /// better tool away from the server]
+    /// The server's own tools to offer as well: usual, none, all, or names [default: usual, which
+    /// omits tools that would replace better ones of the server]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) names: Vec<String>,
 }
@@ -66,40 +66,40 @@ pub(crate) struct CopilotStatus {
 /// `copilot agent`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CopilotAgent {
-    /// What is to be done; `-` reads it from stdin
+    /// The task; `-` reads it from stdin
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: String,
-    /// How.
+    /// Options of turns.
     #[command(flatten)]
     pub(crate) turns: CopilotTurns,
 }
 
-/// How turns are run.
+/// Options of turns.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CopilotTurns {
-    /// A choice of tools [default: that of the settings, else core]
+    /// The tool profile [default: the one in the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
-    /// Names of the server's own tools to offer as well: usual, none, all, or the names [default: usual, those that take no
-    /// better tool away from the server]
+    /// The server's own tools to offer as well: usual, none, all, or names [default: usual, which
+    /// omits tools that would replace better ones of the server]
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) names: Vec<String>,
     /// The model, by id or name [default: the server's]
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// The provider of a model of your own, as you named it to the server
+    /// The provider of your own model, by the name you gave it in the server
     #[arg(long, value_name = "NAME", requires = "model")]
     pub(crate) provider: Option<String>,
-    /// Open a file in the language server first; may be given several times
+    /// A file to open in the language server first; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) open: Vec<PathBuf>,
-    /// How it answers
+    /// The chat mode
     #[arg(long, value_enum, default_value = "agent")]
     pub(crate) mode: ModeName,
-    /// How results travel; the language server itself takes the tuple
+    /// The format of tool results; the language server itself uses tuple
     #[arg(long, value_enum, default_value = "tuple", value_name = "FORMAT")]
     pub(crate) result_format: ResultFormatName,
-    /// End a turn after so many seconds
+    /// The time limit of a turn, in seconds
     #[arg(long, value_name = "SECONDS", default_value = "3600", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) turn_limit: u64,
 }
@@ -111,12 +111,12 @@ impl CopilotTurns {
     }
 }
 
-/// How it answers, as it is typed.
+/// The name of a chat mode on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ModeName {
-    /// With all tools, round after round
+    /// All tools, round after round
     Agent,
-    /// With the few tools that the server gives to questions
+    /// The few tools that the server offers for questions
     Ask,
 }
 
@@ -129,14 +129,14 @@ impl From<ModeName> for CopilotMode {
     }
 }
 
-/// A format of results, as it is typed.
+/// The name of a result format on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ResultFormatName {
     /// `[{"content": […], "status": …}, null]`
     Tuple,
     /// `[{"type": "text", "value": …}]`
     List,
-    /// As `list` for what reads, `{"result": "success"}` for what changes something
+    /// `list` for tools that read, `{"result": "success"}` for tools that change something
     BuiltIn,
 }
 
@@ -153,7 +153,7 @@ impl From<ResultFormatName> for ResultFormat {
 /// `copilot undo`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CopilotUndo {
-    /// The turn, as `agent` and `chat` named it
+    /// The turn id, as printed by `agent` and `chat`
     #[arg(value_name = "TURN")]
     pub(crate) turn: String,
 }
@@ -162,41 +162,42 @@ pub(crate) struct CopilotUndo {
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:\n  lsp-tools copilot host 'Why does the build fail?'\n  \
                         lsp-tools copilot host --profile read-only < question.txt\n\n\
-                        The model is that of the account which the command line is signed in with (copilot login), or of the \
-                        provider that COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL name; with COPILOT_OFFLINE=true nothing else is \
-                        spoken to. --format json prints every event of the session, one a line.")]
+                        The model comes from the account that the command line is signed in with (copilot login), or from the \
+                        provider in COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL; with COPILOT_OFFLINE=true no other host is \
+                        contacted. --format json prints every event of the session, one per line.")]
 pub(crate) struct CopilotHost {
-    /// What is asked of the model; by default what is piped in
+    /// The prompt [default: stdin]
     #[arg(value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
     /// The model
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Which of our tools are offered [default: what the settings say]
+    /// The tool profile [default: the one in the settings]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
-    /// Only these tools, of ours and of the command line's own
+    /// Only these tools, both ours and the command line's own
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) available: Vec<String>,
-    /// None of these tools; goes after --available
+    /// Exclude these tools; overrides --available
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) excluded: Vec<String>,
-    /// The agent of the settings as which the session begins
+    /// The agent from the settings that starts the session
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Go on with this session, with the tools, agents and MCP servers of now
+    /// Resume this session, with the current tools, agents and MCP servers
     #[arg(long, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
-    /// MCP servers for the session: a file with `mcpServers`, in the command line's own form
+    /// A file of MCP servers (`mcpServers`) for the session, in the command line's own format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) mcp_config: Option<PathBuf>,
-    /// The command line's program [default: `copilot` on PATH, else in the private prefix]
+    /// The path of the command line's program [default: `copilot` on PATH, else in the private
+    /// prefix]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::ExecutablePath)]
     pub(crate) cli: Option<PathBuf>,
-    /// Have the model answer whole instead of word by word
+    /// Get whole answers instead of streamed ones
     #[arg(long)]
     pub(crate) no_stream: bool,
-    /// How long the whole may take: seconds (600) or milliseconds (500ms)
+    /// The time limit of the whole run: seconds (600) or milliseconds (500ms)
     #[arg(long, value_name = "SECONDS", default_value = "1800", value_parser = parse_duration)]
     pub(crate) limit: Duration,
 }

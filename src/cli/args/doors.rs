@@ -13,10 +13,10 @@ use crate::bridges::init::{HostScope, McpHost};
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct McpCommandArgs {
-    /// Look at mounted servers instead of serving
+    /// Inspect mounted servers instead of serving
     #[command(subcommand)]
     pub(crate) mounted: Option<MountedServersCommand>,
-    /// How it is served.
+    /// Options of the MCP server.
     #[command(flatten)]
     pub(crate) serve: McpServe,
 }
@@ -24,39 +24,44 @@ pub(crate) struct McpCommandArgs {
 /// `mcp` as a server
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct McpServe {
-    /// Listen for HTTP at ADDR:PORT instead of stdin and stdout; plain HTTP, so leave TLS to a proxy
+    /// Listen for plain HTTP at ADDR:PORT instead of stdin and stdout; leave TLS to a proxy
     #[arg(long, value_name = "ADDR:PORT")]
     pub(crate) http: Option<String>,
-    /// Take the token that HTTP clients must send from FILE, which only you can read [default: a new one at each start]
+    /// The file with the token that HTTP clients must send, readable only by you [default: a new
+    /// token at each start]
     #[arg(long, value_name = "FILE", env = "LSP_TOOLS_MCP_TOKEN_FILE", requires = "http")]
     pub(crate) token_file: Option<PathBuf>,
-    /// Listen on an address that other machines can reach
+    /// Allow an address that other machines can reach
     #[arg(long, requires = "http")]
     pub(crate) allow_remote: bool,
-    /// Serve requests that were sent to NAME, as by a proxy; may be given several times
+    /// Accept requests for the host NAME, for example from a proxy; may be repeated
     #[arg(long, value_name = "NAME", requires = "http")]
     pub(crate) allow_host: Vec<String>,
-    /// Let in clients of this machine whose process cannot be seen, as behind `ssh -L`; commands of `bash` can hide among them
+    /// Accept clients of this machine whose process is not visible, as behind `ssh -L`; `bash`
+    /// commands can hide among them
     #[arg(long, requires = "http")]
     pub(crate) allow_unseen: bool,
-    /// A choice of tools [default: that of the settings, else core]
+    /// The tool profile [default: the one in the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
-    /// Answer with text alone, for hosts that show their models the structured form as well, or nothing else
+    /// Answer with text only, for hosts that pass structured content to their models as well, or
+    /// instead
     #[arg(long)]
     pub(crate) text_answers: bool,
-    /// List the schemas of answers too, for clients that check answers or make types of them; the list is twice as long
+    /// List output schemas too, for clients that validate answers or generate types; doubles the
+    /// list
     #[arg(long, conflicts_with = "text_answers")]
     pub(crate) output_schemas: bool,
 }
 
-/// `mcp list|show|call|doctor`: MCP servers mounted in ours
+/// `mcp list|show|call|doctor`: MCP servers mounted in lsp-tools
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum MountedServersCommand {
-    /// The servers that the settings mount, and their state
-    #[command(after_help = "Exit status: 0 there are some, 1 there is none.")]
+    /// List the servers mounted by the settings, with their state
+    #[command(after_help = "Exit status: 0 servers found, 1 none.")]
     List,
-    /// One server: its tools, and what is held back because it differs from what was agreed to
+    /// Show a server's tools, and the tools held back because their definitions changed after
+    /// approval
     #[command(after_help = "Example: lsp-tools mcp show files")]
     Show {
         /// The server
@@ -65,13 +70,13 @@ pub(crate) enum MountedServersCommand {
     /// Call a tool of a mounted server
     #[command(after_help = "Example: lsp-tools mcp call files/read_text_file '{\"path\": \"README.md\"}'")]
     Call(MountedCall),
-    /// Agree to the definitions of a server that are held back
+    /// Approve the changed definitions that are held back
     #[command(after_help = "Example: lsp-tools mcp approve files")]
     Approve {
         /// The server
         name: String,
     },
-    /// Try what could keep mounted tools from being called
+    /// Check everything that mounted tools depend on
     #[command(after_help = "Example: lsp-tools mcp doctor files\n\nExit status: 0 only when all is well.")]
     Doctor {
         /// The server [default: all]
@@ -100,7 +105,8 @@ pub(crate) struct ViewCommandArgs {
     /// Close the page
     #[arg(long)]
     pub(crate) stop: bool,
-    /// Let in browsers whose process cannot be seen, as behind `ssh -L`; commands of `bash` can hide among them
+    /// Accept browsers whose process is not visible, as behind `ssh -L`; `bash` commands can hide
+    /// among them
     #[arg(long, conflicts_with = "stop")]
     pub(crate) allow_unseen: bool,
 }
@@ -108,15 +114,15 @@ pub(crate) struct ViewCommandArgs {
 /// `daemon`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum DaemonCommand {
-    /// Start it; commands do so by themselves
+    /// Start the daemon; commands do so automatically
     Start,
-    /// End it, with all its servers and commands, when the calls that run are done
+    /// Stop the daemon with its servers and commands, after running calls have finished
     Stop(AllDaemons),
-    /// What runs: clients, servers, memory, latencies
+    /// Show the daemon's clients, servers, memory and latencies
     Status(AllDaemons),
-    /// What it has logged
+    /// Show the daemon's log
     Logs(DaemonLogsArgs),
-    /// Be the daemon, in the foreground
+    /// Run as the daemon, in the foreground
     #[command(hide = true)]
     Run,
 }
@@ -124,7 +130,7 @@ pub(crate) enum DaemonCommand {
 /// `daemon status`, `daemon stop`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub(crate) struct AllDaemons {
-    /// Every daemon of yours, whatever its workspace
+    /// All your daemons, for any workspace
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -132,10 +138,10 @@ pub(crate) struct AllDaemons {
 /// `daemon logs`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct DaemonLogsArgs {
-    /// Go on with what is logged from now on
+    /// Follow the log
     #[arg(long, short)]
     pub(crate) follow: bool,
-    /// So many of the last lines
+    /// Number of last lines to show
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     pub(crate) lines: usize,
 }
@@ -143,10 +149,10 @@ pub(crate) struct DaemonLogsArgs {
 /// `hook`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub(crate) struct HookCommandArgs {
-    /// The host that asks
+    /// The host
     #[arg(value_enum)]
     pub(crate) host: HookHostName,
-    /// What its model did
+    /// The event
     #[arg(value_enum)]
     pub(crate) event: HookEventName,
 }
@@ -162,7 +168,7 @@ impl HookCommandArgs {
     }
 }
 
-/// A host with hooks, as it is typed.
+/// The name of a host with hooks on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HookHostName {
     /// Claude Code
@@ -193,14 +199,14 @@ impl From<HookHostName> for HookHost {
     }
 }
 
-/// An event of a host, as it is typed.
+/// The name of a host's event on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HookEventName {
-    /// It edited files: the errors that this brought
+    /// The model edited files: report new errors
     Edit,
-    /// It searches: where the symbol is defined
+    /// The model searches: report where the symbol is defined
     Search,
-    /// Its session begins: servers are started
+    /// A session begins: start the servers
     Start,
 }
 
@@ -217,36 +223,39 @@ impl From<HookEventName> for HookOccasion {
 /// `init`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct InitCommandArgs {
-    /// The agent or editor; without one, those on this machine are listed
+    /// The agent or editor; if omitted, the hosts on this machine are listed
     #[arg(value_enum)]
     pub(crate) host: Option<HostName>,
-    /// For everyone who works on this project, or for you alone [default: as that host's users have it; hooks and instructions: project]
+    /// Configure for everyone who works on this project, or for you alone [default: the host's
+    /// usual scope; hooks and instructions: project]
     #[arg(long, value_enum, value_name = "SCOPE")]
     pub(crate) scope: Option<ScopeName>,
-    /// A choice of tools [default: lsp, beside the host's own tools for files]
+    /// The tool profile [default: lsp, beside the host's own file tools]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
-    /// Hooks as well: what an edit broke, and where a symbol is that is searched for; LSP_TOOLS_HOOKS=off switches them off
+    /// Add hooks: new errors after an edit, definitions at a search for a symbol;
+    /// LSP_TOOLS_HOOKS=off disables them
     #[arg(long, requires = "host")]
     pub(crate) hooks: bool,
-    /// A few lines about the tools as well, in the host's file of instructions
+    /// Add a few lines about the tools to the host's instruction file
     #[arg(long, requires = "host")]
     pub(crate) instructions: bool,
-    /// Take out what was written: all of it, or what --hooks and --instructions name
+    /// Remove the written entries: all, or only --hooks and --instructions
     #[arg(long, requires = "host", conflicts_with = "force")]
     pub(crate) remove: bool,
-    /// As a language server in front of all others, for hosts that speak to such: copilot-cli, opencode
+    /// Register as a language server in front of all others, for hosts that use language servers:
+    /// copilot-cli, opencode
     #[arg(long)]
     pub(crate) editor_door: bool,
-    /// Replace another entry of our name
+    /// Replace a different entry with our name
     #[arg(long)]
     pub(crate) force: bool,
-    /// Print what the file would say; write nothing
+    /// Print the new file; write nothing
     #[arg(long)]
     pub(crate) print: bool,
 }
 
-/// A host, as it is typed.
+/// The name of a host on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum HostName {
     /// Claude Code: .mcp.json
@@ -303,7 +312,7 @@ impl From<HostName> for McpHost {
     }
 }
 
-/// A scope, as it is typed.
+/// The name of a scope on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ScopeName {
     /// Everyone who works on this project

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand, ValueHint};
 
 use super::at::AddressArgs;
 
-/// The commands that change files. All of them can be undone.
+/// The commands that change files. Every change can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum EditingCommand {
     /// Replace exact text in a file; or replace, delete or extend a symbol
@@ -16,78 +16,79 @@ pub(crate) enum EditingCommand {
                             lsp-tools edit src/app.py:Greeter.greet --body - < greet.py    the whole method, from stdin\n  \
                             lsp-tools edit src/app.py:helper --delete                      only if nothing uses it\n  \
                             lsp-tools edit src/app.py --old greet --new welcome --all --dry-run --diagnostics\n\n\
-                            Exit status: 1 the text is not there, or not there once; with --diagnostics also: new problems."
+                            Exit status: 1 the text is missing or not unique; with --diagnostics also: new problems."
     )]
     Edit(EditCommandArgs),
     /// Write a whole file
     #[command(after_help = "Examples:\n  lsp-tools write notes.md --content '# Notes'\n  \
                             generate | lsp-tools write src/generated.rs")]
     Write(WriteCommandArgs),
-    /// Apply a patch to one or many files, all of it or nothing
+    /// Apply a patch to one or many files, all or nothing
     #[command(
         after_help = "Examples:\n  lsp-tools patch fix.diff\n  git diff HEAD~1 -R | lsp-tools patch\n\n\
                             Exit status: 1 the patch does not fit; with --diagnostics also: new problems."
     )]
     Patch(PatchCommandArgs),
-    /// Move or rename a file or folder; language servers change the imports of it
+    /// Move or rename a file or folder; language servers update imports
     #[command(after_help = "Example: lsp-tools move src/util.ts src/text/util.ts")]
     Move(MoveCommandArgs),
-    /// Delete a file or folder; `undo` brings it back
+    /// Delete a file or folder; `undo` restores it
     #[command(after_help = "Example: lsp-tools delete -r build")]
     Delete(DeleteCommandArgs),
-    /// Take back an edit: the newest, one by its id, or a group
+    /// Undo an edit: the newest, one by its id, or a group
     #[command(after_help = "Examples:\n  lsp-tools undo --list   what can be taken back\n  \
                             lsp-tools undo          take the newest edit back")]
     Undo(UndoCommandArgs),
     /// Rename a symbol in every file that uses it
     #[command(after_help = "Example: lsp-tools rename src/app.py:12:greet welcome --dry-run")]
     Rename(RenameCommandArgs),
-    /// What servers offer to do at a place (quick fixes, refactorings), or do one of it
+    /// List the code actions of servers at a position (quick fixes, refactorings), or apply one
     #[command(after_help = "Examples:\n  lsp-tools actions src/app.ts:12\n  \
                             lsp-tools actions src/app.ts --kind source.organizeImports\n  \
                             lsp-tools actions src/app.ts:12 --apply 'Add missing import'\n\n\
-                            Exit status: 0 some offered, 1 none.")]
+                            Exit status: 0 actions found, 1 none.")]
     Actions(ActionsCommandArgs),
-    /// Format files as their language servers do
+    /// Format files with their language servers
     #[command(after_help = "Examples:\n  lsp-tools format src/app.py src/util.py\n  \
-                            lsp-tools format --check src/app.py   change nothing, tell by the exit status")]
+                            lsp-tools format --check src/app.py   only set the exit status")]
     Format(FormatFiles),
-    /// Have servers do one kind of action in whole files: organize imports, fix all that can be fixed
+    /// Apply one kind of code action to whole files: organize imports, fix all
     #[command(after_help = "Examples:\n  lsp-tools fix source.organizeImports src\n  \
                             lsp-tools fix source.fixAll src/app.py --dry-run\n\n\
-                            All files are changed by one edit; `lsp-tools undo` takes it back.")]
+                            All changes are one edit; `lsp-tools undo` reverts it.")]
     Fix(FixCommandArgs),
 }
 
 /// `fix`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct FixCommandArgs {
-    /// The kind of action, as LSP calls it: source.organizeImports, source.fixAll, source.fixAll.ruff, …; quickfix with --rule
+    /// The kind of action in LSP's terms: source.organizeImports, source.fixAll,
+    /// source.fixAll.ruff, …; quickfix with --rule
     pub(crate) kind: String,
-    /// Make the quick fixes of all findings with this code: F401, 6133, …
+    /// Apply the quick fixes of all findings with this code: F401, 6133, …
     #[arg(long, value_name = "CODE")]
     pub(crate) rule: Option<String>,
-    /// How the quick fix's title begins; else it is the one that the server prefers
+    /// The start of the quick fix's title [default: the fix that the server prefers]
     #[arg(long, value_name = "START")]
     pub(crate) title: Option<String>,
     /// Files and folders
     #[arg(required = true, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<PathBuf>,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
 
-/// How an edit is made.
+/// Options of an edit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub(crate) struct EditOptionArgs {
-    /// Change nothing; only show what would be
+    /// Change nothing; only preview
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Tell which problems the edit brings, starting servers for it; exit with 1 if there are new ones
+    /// Report new problems, starting servers if needed; exit with 1 if there are any
     #[arg(long, overrides_with = "no_diagnostics")]
     pub(crate) diagnostics: bool,
-    /// Do not ask servers what the edit breaks, even if they run already
+    /// Do not compare diagnostics, even if servers are running
     #[arg(long, overrides_with = "diagnostics")]
     pub(crate) no_diagnostics: bool,
 }
@@ -102,43 +103,44 @@ impl EditOptionArgs {
 /// `edit`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct EditCommandArgs {
-    /// The file; with --body, --before, --after or --delete the symbol: FILE:NAME, FILE:LINE:NAME or NAME
+    /// The file; with --body, --before, --after or --delete the symbol: FILE:NAME, FILE:LINE:NAME
+    /// or NAME
     #[arg(value_name = "FILE|SYMBOL", value_hint = ValueHint::FilePath)]
     pub(crate) address: OsString,
-    /// Exact text, with enough around it to be there once; may be given several times, each with its --new
+    /// Exact text with enough context to be unique; may be repeated, each with its --new
     #[arg(long, value_name = "TEXT", required_unless_present = "of_symbol", allow_hyphen_values = true)]
     pub(crate) old: Vec<String>,
-    /// What takes its place
+    /// The new text
     #[arg(long, value_name = "TEXT", required_unless_present = "of_symbol", allow_hyphen_values = true)]
     pub(crate) new: Vec<String>,
     /// Replace every occurrence
     #[arg(long)]
     pub(crate) all: bool,
-    /// What becomes of the symbol, where one is meant.
+    /// The changes to a symbol.
     #[command(flatten)]
     pub(crate) of_symbol: Option<SymbolEditArgs>,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
 
-/// What `edit` does to a symbol
+/// The changes of `edit` to a symbol
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[group(id = "of_symbol", required = false, multiple = false, conflicts_with_all = ["old", "new", "all"])]
 pub(crate) struct SymbolEditArgs {
-    /// The whole new definition of the symbol, signature included; `-` takes it from stdin
+    /// The whole new definition of the symbol, signature included; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) body: Option<String>,
-    /// Code to insert before the symbol; `-` takes it from stdin
+    /// Code to insert before the symbol; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) before: Option<String>,
-    /// Code to insert after the symbol; `-` takes it from stdin
+    /// Code to insert after the symbol; `-` reads it from stdin
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) after: Option<String>,
-    /// Delete the symbol, if nothing uses it
+    /// Delete the symbol if it is unused
     #[arg(long)]
     pub(crate) delete: bool,
-    /// Move the symbol to this file, with its imports where the server can
+    /// Move the symbol to this file, with its imports if the server can
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) to: Option<PathBuf>,
 }
@@ -153,13 +155,13 @@ impl SymbolEditArgs {
 /// `write`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct WriteCommandArgs {
-    /// The file; missing folders are made
+    /// The file; missing folders are created
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
-    /// Its whole new text [default: what comes from stdin]
+    /// The whole new text [default: stdin]
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) content: Option<String>,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
@@ -167,10 +169,11 @@ pub(crate) struct WriteCommandArgs {
 /// `patch`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct PatchCommandArgs {
-    /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -, stdin]
+    /// A unified diff, or `*** Begin Patch`; its paths are relative to the workspace [default: -,
+    /// stdin]
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: Option<PathBuf>,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
@@ -181,16 +184,16 @@ pub(crate) struct MoveCommandArgs {
     /// A file or folder
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) from: PathBuf,
-    /// Its new path; a folder that is there takes it in
+    /// The new path, or an existing folder to move it into
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) to: PathBuf,
-    /// Replace a file that is there
+    /// Replace an existing file
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Leave imports as they are
+    /// Do not update imports
     #[arg(long)]
     pub(crate) no_imports: bool,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
@@ -201,10 +204,10 @@ pub(crate) struct DeleteCommandArgs {
     /// A file, link or folder
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) path: PathBuf,
-    /// A folder with all that is in it
+    /// Delete a folder with its contents
     #[arg(short, long)]
     pub(crate) recursive: bool,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
@@ -212,13 +215,13 @@ pub(crate) struct DeleteCommandArgs {
 /// `undo`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct UndoCommandArgs {
-    /// The id that the edit's answer told [default: the newest edit]
+    /// The id from the edit's answer [default: the newest edit]
     #[arg(conflicts_with_all = ["group", "list"])]
     pub(crate) id: Option<String>,
-    /// All edits of this group
+    /// Undo all edits of this group
     #[arg(long, conflicts_with = "list")]
     pub(crate) group: Option<String>,
-    /// Only list the edits, newest first
+    /// List the edits, newest first
     #[arg(long)]
     pub(crate) list: bool,
 }
@@ -226,12 +229,12 @@ pub(crate) struct UndoCommandArgs {
 /// `rename`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct RenameCommandArgs {
-    /// What.
+    /// The symbol.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
-    /// The new name alone, not qualified
+    /// The new name, unqualified
     pub(crate) new_name: String,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
@@ -242,13 +245,13 @@ pub(crate) struct ActionsCommandArgs {
     /// FILE, FILE:LINE, FILE:LINE-LINE, FILE:LINE:COL or FILE:LINE:NAME, counted from 1
     #[arg(value_name = "ADDRESS", value_hint = ValueHint::FilePath)]
     pub(crate) address: OsString,
-    /// Only these: quickfix, refactor, source.organizeImports, source.fixAll
+    /// Only actions of this kind: quickfix, refactor, source.organizeImports, source.fixAll
     #[arg(long)]
     pub(crate) kind: Option<String>,
-    /// Do the one with this title
+    /// Apply the action with this title
     #[arg(long, value_name = "TITLE")]
     pub(crate) apply: Option<String>,
-    /// How.
+    /// Options of the edit.
     #[command(flatten)]
     pub(crate) manner: EditOptionArgs,
 }
@@ -259,10 +262,10 @@ pub(crate) struct FormatFiles {
     /// Files, or lines of them
     #[arg(value_name = "FILE[:LINE-LINE]", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) files: Vec<OsString>,
-    /// Change nothing, and exit with 1 if there is something to change
+    /// Change nothing; exit with 1 if a file would change
     #[arg(long)]
     pub(crate) check: bool,
-    /// Change nothing; only show what would be
+    /// Change nothing; only preview
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

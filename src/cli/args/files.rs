@@ -10,19 +10,19 @@ use super::values::at_least_one;
 /// The commands that read files.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum FileReadingCommand {
-    /// The lines of a file, or its outline
+    /// Show the lines of a file, or its outline
     #[command(after_help = "Examples:\n  lsp-tools read src/app.py             the whole file\n  \
                             lsp-tools read -n src/app.py:10-20    some lines, numbered\n  \
-                            lsp-tools read --outline src/app.py   what it defines")]
+                            lsp-tools read --outline src/app.py   its definitions")]
     Read(ReadCommandArgs),
-    /// What is in a folder
+    /// List a folder
     #[command(after_help = "Example: lsp-tools list src")]
     List(ListCommandArgs),
-    /// Files whose paths match a pattern; git-ignored and hidden ones are left out
+    /// Find files by a pattern, except git-ignored and hidden ones
     #[command(after_help = "Example: lsp-tools glob 'src/**/*.{ts,tsx}'\n\n\
                             Exit status: 0 some found, 1 none.")]
     Glob(GlobCommandArgs),
-    /// Lines that match a pattern, as ripgrep finds them
+    /// Find lines that match a pattern, like ripgrep
     #[command(after_help = "Examples:\n  lsp-tools grep 'fn \\w+_error' src\n  \
                             lsp-tools grep -F -w greet -t py -C 2\n\n\
                             Exit status: 0 some found, 1 none.")]
@@ -32,10 +32,10 @@ pub(crate) enum FileReadingCommand {
 /// `read`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct ReadCommandArgs {
-    /// A file, and if wanted one line of it (:12), some (:12-20) or all from one on (:12-)
+    /// A file, or lines of it: one (:12), a range (:12-20), or all from a line (:12-)
     #[arg(value_name = "FILE[:LINE[-LINE]]", value_hint = ValueHint::FilePath)]
     pub(crate) file: OsString,
-    /// Its definitions with their lines instead
+    /// Show its definitions with their lines instead
     #[arg(long, conflicts_with = "numbers")]
     pub(crate) outline: bool,
     /// Number the lines
@@ -49,10 +49,10 @@ pub(crate) struct ListCommandArgs {
     /// The folder [default: the current one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) folder: Option<PathBuf>,
-    /// Also everything below, without hidden and git-ignored files
+    /// List everything below, except hidden and git-ignored files
     #[arg(short, long)]
     pub(crate) recursive: bool,
-    /// Show at most so many
+    /// Maximum number of entries
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }
@@ -60,18 +60,18 @@ pub(crate) struct ListCommandArgs {
 /// `glob`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct GlobCommandArgs {
-    /// Relative to the current folder: `*` stays within one name, `**/` stands for any folders
+    /// A pattern relative to the current folder: `*` matches within one name, `**/` any folders
     pub(crate) pattern: String,
-    /// Newest first
+    /// Sort by time, newest first
     #[arg(long)]
     pub(crate) newest: bool,
-    /// Also hidden files
+    /// Include hidden files
     #[arg(long)]
     pub(crate) hidden: bool,
-    /// Also git-ignored files
+    /// Include git-ignored files
     #[arg(long)]
     pub(crate) no_ignore: bool,
-    /// Show at most so many
+    /// Maximum number of files
     #[arg(long, value_name = "N", default_value_t = 5_000, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }
@@ -79,67 +79,67 @@ pub(crate) struct GlobCommandArgs {
 /// `grep`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct GrepCommandArgs {
-    /// A regular expression in Rust's syntax; after `--` it may begin with a hyphen
+    /// A regular expression in Rust's syntax; may begin with a hyphen after `--`
     #[arg(required_unless_present = "regexp")]
     pub(crate) pattern: Option<String>,
     /// A file or folder [default: the current folder]
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) path: Option<PathBuf>,
-    /// A pattern that may begin with a hyphen; a line matches where one of several does
+    /// A pattern that may begin with a hyphen; may be repeated, a line matches if one of them does
     #[arg(short = 'e', long = "regexp", id = "regexp", value_name = "PATTERN", allow_hyphen_values = true)]
     pub(crate) patterns: Vec<String>,
-    /// Line numbers and file names are always shown; accepted as other programs have it
+    /// Accepted for compatibility; line numbers and file names are always shown
     #[arg(short = 'n', long, short_alias = 'H', alias = "with-filename", overrides_with = "line_number")]
     pub(crate) line_number: bool,
-    /// Upper and lower case are the same
+    /// Ignore case
     #[arg(short, long, conflicts_with = "smart_case")]
     pub(crate) ignore_case: bool,
-    /// Upper and lower case are the same, unless the pattern has capitals
+    /// Ignore case unless the pattern has capitals
     #[arg(short = 'S', long)]
     pub(crate) smart_case: bool,
-    /// Only whole words
+    /// Match only whole words
     #[arg(short = 'w', long)]
     pub(crate) word_regexp: bool,
-    /// The pattern is plain text
+    /// Treat the pattern as literal text
     #[arg(short = 'F', long)]
     pub(crate) fixed_strings: bool,
-    /// The lines that do not match
+    /// Show the lines that do not match
     #[arg(long)]
     pub(crate) invert_match: bool,
-    /// Matches may span lines
+    /// Let matches span lines
     #[arg(short = 'U', long)]
     pub(crate) multiline: bool,
-    /// Only the names of files with a match
+    /// Show only the names of files with a match
     #[arg(short = 'l', long, conflicts_with = "count")]
     pub(crate) files_with_matches: bool,
-    /// Only how many lines match in each file
+    /// Show only the number of matching lines per file
     #[arg(short, long)]
     pub(crate) count: bool,
-    /// Lines shown after each match
+    /// Lines to show after each match
     #[arg(short = 'A', long, value_name = "N")]
     pub(crate) after_context: Option<u16>,
-    /// Lines shown before each match
+    /// Lines to show before each match
     #[arg(short = 'B', long, value_name = "N")]
     pub(crate) before_context: Option<u16>,
-    /// Lines shown before and after each match
+    /// Lines to show before and after each match
     #[arg(short = 'C', long, value_name = "N")]
     pub(crate) context: Option<u16>,
-    /// Only files of this kind, by ripgrep's names: rust, py
+    /// Only files of this type, by ripgrep's names: rust, py
     #[arg(short = 't', long = "type", id = "type", value_name = "TYPE")]
     pub(crate) types: Vec<String>,
-    /// No files of this kind
+    /// Exclude files of this type
     #[arg(short = 'T', long = "type-not", id = "type-not", value_name = "TYPE")]
     pub(crate) types_not: Vec<String>,
-    /// Only these files, as in .gitignore: '*.ts', 'src/**'; '!*.min.js' leaves out
+    /// Only these files, in .gitignore syntax: '*.ts', 'src/**'; '!*.min.js' excludes
     #[arg(short = 'g', long = "glob", id = "glob", value_name = "GLOB")]
     pub(crate) globs: Vec<String>,
-    /// Also hidden files
+    /// Include hidden files
     #[arg(long)]
     pub(crate) hidden: bool,
-    /// Also git-ignored files
+    /// Include git-ignored files
     #[arg(long)]
     pub(crate) no_ignore: bool,
-    /// Show at most so many matches, of all files together
+    /// Maximum number of matches in all files
     #[arg(short, long, value_name = "N", default_value_t = 5_000, value_parser = at_least_one)]
     pub(crate) max_count: usize,
 }

@@ -8,13 +8,13 @@ use clap::{Args, ValueHint};
 use super::at::AddressArgs;
 use super::values::{at_least_one, levels};
 
-/// A place to ask about, and how much to show.
+/// An address and a limit.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct LimitedAddressArgs {
-    /// Where.
+    /// The address.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
-    /// Show at most so many
+    /// Maximum number of results
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }
@@ -22,13 +22,13 @@ pub(crate) struct LimitedAddressArgs {
 /// `explore`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct ExploreCommandArgs {
-    /// Where.
+    /// The address.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
-    /// Tokens the answer may take, about three bytes each
+    /// The size of the answer in tokens of about three bytes
     #[arg(long, value_name = "N", default_value_t = 4_000)]
     pub(crate) budget: usize,
-    /// List what is in this file or folder alone; may be given several times
+    /// Only places in this file or folder; may be repeated
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(crate) only: Vec<PathBuf>,
 }
@@ -36,13 +36,13 @@ pub(crate) struct ExploreCommandArgs {
 /// `symbols`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct SymbolsCommandArgs {
-    /// A file for its outline, or a name to look for in the workspace
+    /// A file for its outline, or a name to find in the workspace
     #[arg(value_name = "FILE|NAME", value_hint = ValueHint::FilePath)]
     pub(crate) address: OsString,
-    /// Show at most so many
+    /// Maximum number of symbols
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = at_least_one)]
     pub(crate) limit: usize,
-    /// Show local variables too
+    /// Include local variables
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -50,16 +50,16 @@ pub(crate) struct SymbolsCommandArgs {
 /// `calls`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CallsCommandArgs {
-    /// Where.
+    /// The address.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
-    /// Who calls it (default)
+    /// Show callers (default)
     #[arg(long, conflicts_with = "outgoing")]
     pub(crate) incoming: bool,
-    /// What it calls
+    /// Show callees
     #[arg(long)]
     pub(crate) outgoing: bool,
-    /// How many levels
+    /// Number of levels
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = levels)]
     pub(crate) depth: usize,
 }
@@ -67,16 +67,16 @@ pub(crate) struct CallsCommandArgs {
 /// `types`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct TypesCommandArgs {
-    /// Where.
+    /// The address.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
-    /// What it is derived from (default)
+    /// Show supertypes (default)
     #[arg(long = "super", id = "super", conflicts_with = "sub")]
     pub(crate) supertypes: bool,
-    /// What is derived from it
+    /// Show subtypes
     #[arg(long = "sub", id = "sub")]
     pub(crate) subtypes: bool,
-    /// How many levels
+    /// Number of levels
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = levels)]
     pub(crate) depth: usize,
 }
@@ -84,10 +84,10 @@ pub(crate) struct TypesCommandArgs {
 /// `completion`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct CompletionCommandArgs {
-    /// Where.
+    /// The address.
     #[command(flatten)]
     pub(crate) at: AddressArgs,
-    /// Show at most so many
+    /// Maximum number of completions
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = at_least_one)]
     pub(crate) limit: usize,
 }

@@ -7,28 +7,28 @@ use crate::config::Profile;
 /// `tools`
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// The tools that agents are told of, and manifests that cannot be used
+    /// List the tools that agents see, and manifests that cannot be used
     #[command(after_help = "Example: lsp-tools tools list --profile all")]
     List(ToolProfileArgs),
-    /// What one tool does and takes
+    /// Show a tool's description and arguments
     #[command(after_help = "Examples:\n  lsp-tools tools show lsp_hover\n  \
                             lsp-tools tools show lsp_hover --format anthropic")]
     Show(ToolsShowArgs),
-    /// Call a tool as an agent would; typing it is agreeing to it
+    /// Call a tool as an agent would; typing the command approves the call
     #[command(after_help = "Examples:\n  lsp-tools tools call lsp_servers\n  \
                             lsp-tools tools call lsp_hover '{\"path\": \"src/app.py\", \"symbol\": \"greet\"}'\n  \
                             echo '{\"path\": \"src\"}' | lsp-tools tools call list -\n\n\
                             Exit status: 0 done, 2 wrong usage, 3 answered without the server, 4 failed, 5 denied.")]
     Call(ToolsCallArgs),
-    /// The tool list as JSON, in the format that --format names [default: mcp]
+    /// Print the tool list as JSON, in the format of --format [default: mcp]
     #[command(after_help = "Example: lsp-tools tools schema --format openai --profile edit > tools.json")]
     Schema(ToolProfileArgs),
 }
 
-/// Which tools.
+/// The choice of tools.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct ToolProfileArgs {
-    /// A choice of tools [default: that of the settings, else core]
+    /// The tool profile [default: the one in the settings, else core]
     #[arg(long, value_enum, value_name = "PROFILE")]
     pub(crate) profile: Option<ProfileName>,
 }
@@ -45,23 +45,23 @@ pub(crate) struct ToolsShowArgs {
 pub(crate) struct ToolsCallArgs {
     /// The tool
     pub(crate) name: String,
-    /// Its arguments, a JSON object; `-` reads them from stdin
+    /// The arguments, a JSON object; `-` reads them from stdin
     #[arg(value_name = "JSON")]
     pub(crate) arguments: Option<String>,
 }
 
-/// A profile, as it is typed.
+/// The name of a profile on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileName {
-    /// What agents need from day to day
+    /// The tools for daily work of agents
     Core,
     /// The language tools
     Lsp,
-    /// What only reads the workspace
+    /// Tools that only read the workspace
     ReadOnly,
-    /// What reads and changes the workspace
+    /// Tools that read and change the workspace
     Edit,
-    /// Everything
+    /// All tools
     All,
 }
 

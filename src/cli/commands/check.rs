@@ -17,12 +17,12 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// Checks files, folders or the workspace.
-pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     if !arguments.merge.is_empty() {
-        return merge_logs(&arguments.merge, door);
+        return merge_logs(&arguments.merge, cli);
     }
     if arguments.against.is_some() || arguments.index || !arguments.merge_branches.is_empty() {
-        return check_changes::run(arguments, door).await;
+        return check_changes::run(arguments, cli).await;
     }
     let args = DiagnosticsArgs {
         paths: Some(arguments.paths),
@@ -31,40 +31,40 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
         in_process: InProcess { shard: arguments.shard, ..InProcess::default() },
         ..DiagnosticsArgs::default()
     };
-    let answer = door.runtime.check_all(args).await?;
-    if door.format == CliOutputFormat::Json {
-        return answer_reply(door, answer, |_| String::new(), "");
+    let answer = cli.runtime.check_all(args).await?;
+    if cli.format == CliOutputFormat::Json {
+        return answer_reply(cli, answer, |_| String::new(), "");
     }
-    match report_text(&CheckReport::from(&answer), door)? {
+    match report_text(&CheckReport::from(&answer), cli)? {
         Some(out) => {
-            let nothing = diagnostics::totals(&answer.output, answer.verdict, &door.console.err);
-            Ok(reply_with_verdict(door, &answer, out, &nothing))
+            let nothing = diagnostics::totals(&answer.output, answer.verdict, &cli.console.err);
+            Ok(reply_with_verdict(cli, &answer, out, &nothing))
         }
-        None => Ok(text(answer, door)),
+        None => Ok(text(answer, cli)),
     }
 }
 
 fn unusable_file_error(file: &Path, error: &dyn std::error::Error) -> ToolError {
-    let error = format!("{} cannot be used: {error}", file.display());
+    let error = format!("{} cannot be merged: {error}", file.display());
     ToolError::new(ErrorCode::InvalidArgs, error)
 }
 
 /// Merges the logs of parts into one log, or into the requested format, with the exit status of a
 /// single check.
-fn merge_logs(files: &[PathBuf], door: CliContext<'_>) -> Result<Reply, ToolError> {
+fn merge_logs(files: &[PathBuf], cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let read = |file: &PathBuf| {
-        let text = named_file(&door.cwd.join(file)).map_err(|error| unusable_file_error(file, &error))?;
+        let text = named_file(&cli.cwd.join(file)).map_err(|error| unusable_file_error(file, &error))?;
         serde_json::from_str(&text).map_err(|error| unusable_file_error(file, &error))
     };
     let logs = files.iter().map(read).collect::<Result<Vec<Value>, _>>()?;
     let merged =
         merge::merge_logs(&logs).map_err(|(index, error)| unusable_file_error(&files[index], &error))?;
     let report = sarif_report::read(&merged);
-    let out = match door.format {
+    let out = match cli.format {
         CliOutputFormat::Text | CliOutputFormat::Json | CliOutputFormat::Sarif => None,
-        _ => report_text(&report, door)?,
+        _ => report_text(&report, cli)?,
     };
-    let out = out.map_or_else(|| as_json(&merged, door), Ok)?;
+    let out = out.map_or_else(|| as_json(&merged, cli), Ok)?;
     Ok(Reply { out, lines: Vec::new(), status: merged_status(&report) })
 }
 
@@ -79,11 +79,11 @@ fn merged_status(report: &CheckReport<'_>) -> CliExitStatus {
     }
 }
 
-fn text(mut answer: Answer<DiagnosticsOutput>, door: CliContext<'_>) -> Reply {
-    let before = door.paths.respell(&mut answer);
-    let line = |path: &str, line: u32| door.runtime.read_line(before.get(path)?, line);
-    let out = diagnostics::render(&answer.output, answer.verdict, &door.console.out, &line);
-    reply_with_verdict(door, &answer, out, "")
+fn text(mut answer: Answer<DiagnosticsOutput>, cli: CliContext<'_>) -> Reply {
+    let before = cli.paths.respell(&mut answer);
+    let line = |path: &str, line: u32| cli.runtime.read_line(before.get(path)?, line);
+    let out = diagnostics::render(&answer.output, answer.verdict, &cli.console.out, &line);
+    reply_with_verdict(cli, &answer, out, "")
 }
 
 #[cfg(test)]

@@ -11,8 +11,8 @@ use crate::tools::error::ToolError;
 use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
 
 /// Checks the difference named by `arguments`.
-pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let shows_interfaces = matches!(door.format, CliOutputFormat::Text | CliOutputFormat::Json);
+pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let shows_interfaces = matches!(cli.format, CliOutputFormat::Text | CliOutputFormat::Json);
     let args = ChangesArgs {
         against: arguments.against,
         index: arguments.index.then_some(true),
@@ -26,16 +26,16 @@ pub(super) async fn run(arguments: CheckCommandArgs, door: CliContext<'_>) -> Re
             index_file: arguments.index_file,
         },
     };
-    let answer = door.runtime.changes(args).await?;
-    if door.format == CliOutputFormat::Json {
-        return answer_reply(door, answer, |_| String::new(), "");
+    let answer = cli.runtime.changes(args).await?;
+    if cli.format == CliOutputFormat::Json {
+        return answer_reply(cli, answer, |_| String::new(), "");
     }
     let check = as_check(&answer);
-    if let Some(out) = report_text(&CheckReport::from(&check), door)? {
-        let nothing = diagnostics::totals(&check.output, check.verdict, &door.console.err);
-        return Ok(reply_with_verdict(door, &answer, out, &nothing));
+    if let Some(out) = report_text(&CheckReport::from(&check), cli)? {
+        let nothing = diagnostics::totals(&check.output, check.verdict, &cli.console.err);
+        return Ok(reply_with_verdict(cli, &answer, out, &nothing));
     }
-    Ok(text(answer, door))
+    Ok(text(answer, cli))
 }
 
 /// Converts the answer to that of a check of files. Files that could not be checked or merged have
@@ -51,7 +51,7 @@ fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
     output.incomplete.extend(conflicts.map(|conflict| FileVerdict {
         path: conflict.path.clone(),
         verdict: Verdict::NoData,
-        detail: Some(format!("git cannot merge it at {}", conflict.branch)),
+        detail: Some(format!("merge conflict at {}", conflict.branch)),
     }));
     Answer {
         ok: answer.ok,
@@ -64,11 +64,11 @@ fn as_check(answer: &Answer<ChangesOutput>) -> Answer<DiagnosticsOutput> {
     }
 }
 
-fn text(mut answer: Answer<ChangesOutput>, door: CliContext<'_>) -> Reply {
-    let before = door.paths.respell(&mut answer);
+fn text(mut answer: Answer<ChangesOutput>, cli: CliContext<'_>) -> Reply {
+    let before = cli.paths.respell(&mut answer);
     let is_on_disk = answer.output.compared.ends_with(WORK_TREE);
     let line =
-        |path: &str, line: u32| is_on_disk.then(|| door.runtime.read_line(before.get(path)?, line)).flatten();
-    let out = changes::render(&answer.output, answer.verdict, &door.console.out, &line);
-    reply_with_verdict(door, &answer, out, "")
+        |path: &str, line: u32| is_on_disk.then(|| cli.runtime.read_line(before.get(path)?, line)).flatten();
+    let out = changes::render(&answer.output, answer.verdict, &cli.console.out, &line);
+    reply_with_verdict(cli, &answer, out, "")
 }

@@ -10,12 +10,12 @@ use crate::tools::error::ToolError;
 /// answer itself.
 pub(super) fn report_text(
     report: &CheckReport<'_>,
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Option<String>, ToolError> {
-    match door.format {
-        CliOutputFormat::Sarif => as_json(&sarif::render(report), door).map(Some),
+    match cli.format {
+        CliOutputFormat::Sarif => as_json(&sarif::render(report), cli).map(Some),
         CliOutputFormat::Github => Ok(Some(github::render(report))),
-        CliOutputFormat::Gitlab => as_json(&gitlab::render(report), door).map(Some),
+        CliOutputFormat::Gitlab => as_json(&gitlab::render(report), cli).map(Some),
         CliOutputFormat::Junit => Ok(Some(junit::render(report))),
         // Formats of tool lists were refused before.
         _ => Ok(None),

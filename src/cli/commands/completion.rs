@@ -5,15 +5,15 @@ use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};
 use crate::cli::render::completion::render;
 use crate::tools::error::ToolError;
 
-const NOTHING: &str = "nothing could be typed there";
+const NOTHING: &str = "no completions there";
 
 /// Lists the completions at a position.
-pub(super) async fn run(arguments: &CompletionCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let target = place_in_file(&arguments.at.address, door.cwd)?;
-    let answer = door.runtime.completion(target, arguments.limit).await?;
+pub(super) async fn run(arguments: &CompletionCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let target = place_in_file(&arguments.at.address, cli.cwd)?;
+    let answer = cli.runtime.completion(target, arguments.limit).await?;
     let (listed, all) = (answer.output.items.len(), answer.output.count);
-    let mut reply = answer_reply(door, answer, |output| render(output, &door.console.out), NOTHING)?;
-    if listed < all && door.format != CliOutputFormat::Json && !door.console.out.terminal {
+    let mut reply = answer_reply(cli, answer, |output| render(output, &cli.console.out), NOTHING)?;
+    if listed < all && cli.format != CliOutputFormat::Json && !cli.console.out.terminal {
         reply.lines.push(format!("{listed} of {all} completions shown; --limit shows more"));
     }
     Ok(reply)

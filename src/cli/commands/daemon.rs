@@ -38,7 +38,7 @@ pub(crate) async fn run(arguments: DaemonCommand, start: DoorStartContext<'_>) -
         DaemonCommand::Status(all) => status(all, &start).await,
         DaemonCommand::Stop(all) => stop(all, &start).await,
         DaemonCommand::Logs(arguments) => logs_of(&arguments, &start).await,
-        DaemonCommand::Run => Err(ToolError::new(ErrorCode::Internal, "being the daemon is no command")),
+        DaemonCommand::Run => Err(ToolError::new(ErrorCode::Internal, "`daemon run` cannot run in a daemon")),
     }
 }
 
@@ -106,9 +106,7 @@ pub(super) fn unusable_settings(start: &DoorStartContext<'_>) -> ToolError {
     };
     match crate::runtime::Runtime::open(options) {
         Err(error) => error,
-        Ok(_) => {
-            ToolError::new(ErrorCode::Internal, "the settings could not be used a moment ago; try again")
-        }
+        Ok(_) => ToolError::new(ErrorCode::Internal, "the settings were invalid a moment ago; try again"),
     }
 }
 
@@ -125,15 +123,15 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
             Err(error) => return Err(error),
         }
     }
-    let look = &start.console.out;
+    let display = &start.console.out;
     let machine = if all.all { Some(machine_status(&folders()?)?) } else { None };
     let mut reply = match (found.as_slice(), all.all) {
         ([], _) => return no_daemon(all),
-        ([one], false) => to_reply(start, one, CliExitStatus::Answered, || render::status(one, look))?,
+        ([one], false) => to_reply(start, one, CliExitStatus::Answered, || render::status(one, display))?,
         (several, _) => {
             let text = || {
-                let machine = machine.iter().map(|machine| render::machine(machine, look));
-                let daemons = several.iter().map(|one| render::status(one, look));
+                let machine = machine.iter().map(|machine| render::machine(machine, display));
+                let daemons = several.iter().map(|one| render::status(one, display));
                 machine.chain(daemons).collect::<Vec<_>>().join("\n")
             };
             let output = json!({"ok": true, "machine": machine, "daemons": several});
@@ -145,13 +143,13 @@ async fn status(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, 
 }
 
 async fn query_status(folder: &DaemonFolder, key: &str) -> Result<Option<DaemonStatus>, ToolError> {
-    let asked = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
-    let Some(DaemonConnection { mut reader, .. }) = asked else { return Ok(None) };
-    let unclear = |why: &dyn std::fmt::Display| {
-        ToolError::new(ErrorCode::Internal, format!("the daemon does not tell what runs: {why}"))
+    let connection = connect(folder, key, &Preamble::new(DoorName::Status)).await.map_err(connect_error)?;
+    let Some(DaemonConnection { mut reader, .. }) = connection else { return Ok(None) };
+    let unclear = |reason: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Internal, format!("the daemon did not report its state: {reason}"))
     };
     let line = timeout(DAEMON_STATUS_TIMEOUT, read_line(&mut reader, MAX_DAEMON_ANSWER_BYTES)).await;
-    let line = line.map_err(|_| unclear(&"it takes too long"))?.map_err(|error| unclear(&error))?;
+    let line = line.map_err(|_| unclear(&"it does not respond in time"))?.map_err(|error| unclear(&error))?;
     serde_json::from_str(&line).map(Some).map_err(|error| unclear(&error))
 }
 
@@ -159,8 +157,9 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
     let (folder, keys) = chosen_daemons(all, start)?;
     let mut stopped = Vec::new();
     for key in keys {
-        let asked = connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(connect_error)?;
-        let Some(DaemonConnection { mut reader, welcome, .. }) = asked else { continue };
+        let connection =
+            connect(&folder, &key, &Preamble::new(DoorName::Stop)).await.map_err(connect_error)?;
+        let Some(DaemonConnection { mut reader, welcome, .. }) = connection else { continue };
         // The connection ends with the daemon.
         if timeout(DAEMON_STOP_TIMEOUT, reader.read(&mut [0])).await.is_err() {
             let error = format!(
@@ -169,7 +168,7 @@ async fn stop(all: AllDaemons, start: &DoorStartContext<'_>) -> Result<Reply, To
                 DAEMON_STOP_TIMEOUT.as_secs()
             );
             return Err(ToolError::new(ErrorCode::Timeout, error)
-                .with_hint(format!("kill {}: its servers end with it", welcome.pid)));
+                .with_hint(format!("run: kill {}; its servers end with it", welcome.pid)));
         }
         stopped.push(welcome.pid);
     }
@@ -186,9 +185,10 @@ async fn logs_of(arguments: &DaemonLogsArgs, start: &DoorStartContext<'_>) -> Re
 }
 
 fn no_daemon(all: AllDaemons) -> Result<Reply, ToolError> {
-    let error = if all.all { "no daemon runs" } else { "no daemon runs for this workspace and environment" };
+    let error =
+        if all.all { "no daemon runs" } else { "no daemon is running for this workspace and environment" };
     Err(ToolError::nothing_found(error)
-        .with_hint("commands start it when they need it; `lsp-tools daemon status --all` tells of others"))
+        .with_hint("commands start it on demand; `lsp-tools daemon status --all` lists others"))
 }
 
 pub(super) fn to_reply(

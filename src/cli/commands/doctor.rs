@@ -7,8 +7,8 @@ use crate::tools::error::ToolError;
 
 /// Diagnoses the setup. This is not a tool call: it examines the user's own machine, and must work
 /// even if a rule or a failing hook blocks calls.
-pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let output = door.runtime.doctor().await;
+pub(super) async fn run(cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let output = cli.runtime.doctor().await;
     let status = if output.well { CliExitStatus::Answered } else { CliExitStatus::Unpleasant };
-    output_reply(door, &output, status, |output| render(output, &door.console.out))
+    output_reply(cli, &output, status, |output| render(output, &cli.console.out))
 }

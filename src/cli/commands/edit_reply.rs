@@ -12,25 +12,25 @@ use crate::tools::error::ToolError;
 
 /// Calls an editing tool with these options.
 pub(super) async fn run_edit(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     name: &str,
     mut arguments: Value,
     options: EditOptionArgs,
 ) -> Result<Reply, ToolError> {
     arguments["dry_run"] = json!(options.dry_run);
     arguments["diagnostics"] = json!(options.diagnostics_flag());
-    let asked = EditRequestFlags { dry_run: options.dry_run, diagnostics: options.diagnostics };
-    call_and_render(door, name, arguments, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
+    let flags = EditRequestFlags { dry_run: options.dry_run, diagnostics: options.diagnostics };
+    call_and_render(cli, name, arguments, |edited: EditAnswerView| edit_reply(edited, flags, cli)).await
 }
 
 /// Renders an edit as a reply.
-pub(super) fn edit_reply(mut edited: EditAnswerView, asked: EditRequestFlags, door: CliContext<'_>) -> Reply {
+pub(super) fn edit_reply(mut edited: EditAnswerView, flags: EditRequestFlags, cli: CliContext<'_>) -> Reply {
     let mut before = HashMap::new();
     edited.each_path(&mut |path| {
-        let shown = door.paths.display_path(path);
+        let shown = cli.paths.display_path(path);
         before.insert(shown.clone(), std::mem::replace(path, shown));
     });
     let read_line =
-        |path: &str, line| door.runtime.read_line(before.get(path).map_or(path, String::as_str), line);
-    render::render(&edited, asked, &door.console.out, &read_line)
+        |path: &str, line| cli.runtime.read_line(before.get(path).map_or(path, String::as_str), line);
+    render::render(&edited, flags, &cli.console.out, &read_line)
 }

@@ -19,25 +19,25 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::undo::UndoOutput;
 
 /// Runs a command that changes files.
-pub(super) async fn run(command: EditingCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(command: EditingCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     match command {
-        EditingCommand::Edit(arguments) => edit(arguments, door).await,
-        EditingCommand::Write(arguments) => write(arguments, door).await,
-        EditingCommand::Patch(arguments) => patch(arguments, door).await,
-        EditingCommand::Move(arguments) => move_file(arguments, door).await,
-        EditingCommand::Delete(arguments) => delete(arguments, door).await,
-        EditingCommand::Undo(arguments) => undo(arguments, door).await,
-        EditingCommand::Rename(arguments) => rewrites::rename(&arguments, door).await,
-        EditingCommand::Actions(arguments) => rewrites::actions(arguments, door).await,
-        EditingCommand::Format(arguments) => rewrites::format(arguments, door).await,
-        EditingCommand::Fix(arguments) => rewrites::fix(arguments, door).await,
+        EditingCommand::Edit(arguments) => edit(arguments, cli).await,
+        EditingCommand::Write(arguments) => write(arguments, cli).await,
+        EditingCommand::Patch(arguments) => patch(arguments, cli).await,
+        EditingCommand::Move(arguments) => move_file(arguments, cli).await,
+        EditingCommand::Delete(arguments) => delete(arguments, cli).await,
+        EditingCommand::Undo(arguments) => undo(arguments, cli).await,
+        EditingCommand::Rename(arguments) => rewrites::rename(&arguments, cli).await,
+        EditingCommand::Actions(arguments) => rewrites::actions(arguments, cli).await,
+        EditingCommand::Format(arguments) => rewrites::format(arguments, cli).await,
+        EditingCommand::Fix(arguments) => rewrites::fix(arguments, cli).await,
     }
 }
 
-async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn edit(arguments: EditCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let EditCommandArgs { address, old, new, all, of_symbol, manner } = arguments;
     if let Some(edit) = of_symbol {
-        return edit_symbol(&address, edit, manner, door).await;
+        return edit_symbol(&address, edit, manner, cli).await;
     }
     let file = PathBuf::from(address);
     if old.len() != new.len() {
@@ -46,48 +46,48 @@ async fn edit(arguments: EditCommandArgs, door: CliContext<'_>) -> Result<Reply,
     }
     let pairs = old.iter().zip(&new);
     let edits: Vec<Value> = pairs.map(|(old, new)| json!({"old": old, "new": new, "all": all})).collect();
-    run_edit(door, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
+    run_edit(cli, "edit", json!({"path": path(&file)?, "edits": edits}), manner).await
 }
 
 async fn edit_symbol(
     address: &OsStr,
     edit: SymbolEditArgs,
     manner: EditOptionArgs,
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
-    let address = Address::from(parse_place(address, door.cwd)?);
+    let address = Address::from(parse_place(address, cli.cwd)?);
     let mut given = serde_json::to_value(address).map_err(|error| {
-        ToolError::new(ErrorCode::InvalidArgs, format!("the address cannot be put into JSON: {error}"))
+        ToolError::new(ErrorCode::InvalidArgs, format!("the address cannot be written as JSON: {error}"))
     })?;
     if let Some(to) = edit.to {
         given["to"] = json!(path(&to)?);
-        return run_edit(door, "move_symbol", given, manner).await;
+        return run_edit(cli, "move_symbol", given, manner).await;
     }
     for (name, text) in [("body", edit.body), ("before", edit.before), ("after", edit.after)] {
         given[name] = match text {
-            Some(text) if text == "-" => json!(door.input.text("the code").await?),
+            Some(text) if text == "-" => json!(cli.input.text("the code").await?),
             text => json!(text),
         };
     }
     given["delete"] = json!(edit.delete.then_some(true));
-    run_edit(door, "edit_symbol", given, manner).await
+    run_edit(cli, "edit_symbol", given, manner).await
 }
 
-async fn write(arguments: WriteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn write(arguments: WriteCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let content = match arguments.content {
         Some(content) => content,
-        None => door.input.text("the text").await?,
+        None => cli.input.text("the text").await?,
     };
     let given = json!({"path": path(&arguments.file)?, "content": content});
-    run_edit(door, "write", given, arguments.manner).await
+    run_edit(cli, "write", given, arguments.manner).await
 }
 
-async fn patch(arguments: PatchCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn patch(arguments: PatchCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let text = match arguments.file.as_deref().filter(|file| *file != Path::new("-")) {
-        None => door.input.text("the patch").await?,
-        Some(file) => from_file(door.cwd.join(file)).await?,
+        None => cli.input.text("the patch").await?,
+        Some(file) => from_file(cli.cwd.join(file)).await?,
     };
-    run_edit(door, "patch", json!({"patch": text}), arguments.manner).await
+    run_edit(cli, "patch", json!({"patch": text}), arguments.manner).await
 }
 
 /// Reads the patch from a file named on the command line, which may be anywhere.
@@ -104,9 +104,9 @@ async fn from_file(file: PathBuf) -> Result<String, ToolError> {
     })
 }
 
-async fn move_file(arguments: MoveCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn move_file(arguments: MoveCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let MoveCommandArgs { from, mut to, overwrite, no_imports, manner } = arguments;
-    if door.cwd.join(&to).is_dir()
+    if cli.cwd.join(&to).is_dir()
         && let Some(name) = from.file_name()
     {
         to.push(name);
@@ -114,24 +114,24 @@ async fn move_file(arguments: MoveCommandArgs, door: CliContext<'_>) -> Result<R
     let given = json!({
         "from": path(&from)?, "to": path(&to)?, "overwrite": overwrite, "update_imports": !no_imports,
     });
-    run_edit(door, "move", given, manner).await
+    run_edit(cli, "move", given, manner).await
 }
 
-async fn delete(arguments: DeleteCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn delete(arguments: DeleteCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = json!({"path": path(&arguments.path)?, "recursive": arguments.recursive});
-    run_edit(door, "delete", given, arguments.manner).await
+    run_edit(cli, "delete", given, arguments.manner).await
 }
 
-async fn undo(arguments: UndoCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn undo(arguments: UndoCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
-        let look = &door.console.out;
+        let display = &cli.console.out;
         let shown = |mut history: UndoOutput| {
-            render::each_past_path(&mut history, &mut |path| *path = door.paths.display_path(path));
-            render::history(&history, look)
+            render::each_past_path(&mut history, &mut |path| *path = cli.paths.display_path(path));
+            render::history(&history, display)
         };
-        return call_and_render(door, "undo", json!({"list": true}), shown).await;
+        return call_and_render(cli, "undo", json!({"list": true}), shown).await;
     }
     let given = json!({"id": arguments.id, "group": arguments.group});
-    let asked = EditRequestFlags { dry_run: false, diagnostics: false };
-    call_and_render(door, "undo", given, |edited: EditAnswerView| edit_reply(edited, asked, door)).await
+    let flags = EditRequestFlags { dry_run: false, diagnostics: false };
+    call_and_render(cli, "undo", given, |edited: EditAnswerView| edit_reply(edited, flags, cli)).await
 }

@@ -6,9 +6,9 @@ use crate::cli::render::explore::render;
 use crate::tools::error::ToolError;
 
 /// Shows a symbol with its context.
-pub(super) async fn run(arguments: &ExploreCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let target = parse_place(&arguments.at.address, door.cwd)?;
+pub(super) async fn run(arguments: &ExploreCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let target = parse_place(&arguments.at.address, cli.cwd)?;
     let only = Some(arguments.only.clone()).filter(|only| !only.is_empty());
-    let answer = door.runtime.explore(target, Some(arguments.budget), only).await?;
-    answer_reply(door, answer, |output| render(output, &door.console.out), "nothing to explore here")
+    let answer = cli.runtime.explore(target, Some(arguments.budget), only).await?;
+    answer_reply(cli, answer, |output| render(output, &cli.console.out), "nothing to explore here")
 }

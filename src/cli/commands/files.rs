@@ -23,31 +23,31 @@ use crate::tools::tool::Caller;
 const DEFAULT_READ_ALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs a command that reads files.
-pub(super) async fn run(command: FileReadingCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(command: FileReadingCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     match command {
-        FileReadingCommand::Read(arguments) => read(arguments, door).await,
-        FileReadingCommand::List(arguments) => list(arguments, door).await,
-        FileReadingCommand::Glob(arguments) => glob(arguments, door).await,
-        FileReadingCommand::Grep(arguments) => grep::run(arguments, door).await,
+        FileReadingCommand::Read(arguments) => read(arguments, cli).await,
+        FileReadingCommand::List(arguments) => list(arguments, cli).await,
+        FileReadingCommand::Glob(arguments) => glob(arguments, cli).await,
+        FileReadingCommand::Grep(arguments) => grep::run(arguments, cli).await,
     }
 }
 
-async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let span = tool_call::parse_span(&arguments.file, door.cwd)?;
+async fn read(arguments: ReadCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let span = tool_call::parse_span(&arguments.file, cli.cwd)?;
     let path = path(&span.path)?;
-    let look = &door.console.out;
+    let display = &cli.console.out;
     if arguments.outline {
         let given = json!({"path": path, "outline": true});
-        return call_and_render(door, "read", given, |page: ReadOutput| render::outline(&page, look)).await;
+        return call_and_render(cli, "read", given, |page: ReadOutput| render::outline(&page, display)).await;
     }
     let (first, last) = span.lines.map_or((1, None), |SpanLines { first, last }| (first, last));
-    if door.format == CliOutputFormat::Json {
+    if cli.format == CliOutputFormat::Json {
         // JSON shows a single answer; text output continues with further pages until the end.
         let limit = last.map_or(MAX_READ_LINES, |last| MAX_READ_LINES.min((last - first) as usize + 1));
         let given = json!({"path": path, "offset": first, "limit": limit, "line_numbers": arguments.numbers});
-        return tool_call::raw_reply(&call_tool(door, "read", given).await, door);
+        return tool_call::raw_reply(&call_tool(cli, "read", given).await, cli);
     }
-    let timeout = door.runtime.context().timeout.unwrap_or(DEFAULT_READ_ALL_TIMEOUT);
+    let timeout = cli.runtime.context().timeout.unwrap_or(DEFAULT_READ_ALL_TIMEOUT);
     let deadline = Instant::now() + timeout;
     let (mut next, mut whole) =
         (first, Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered });
@@ -58,14 +58,14 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
             return Err(ToolError::new(ErrorCode::Timeout, error).with_hint(hint));
         }
         let left = last.map_or(BULK_READ_LINES, |last| (last - next) as usize + 1);
-        let mut page = read_page(door, path, (next, left), arguments.numbers).await?;
+        let mut page = read_page(cli, path, (next, left), arguments.numbers).await?;
         let end = u32::try_from(page.end_line).unwrap_or(u32::MAX);
         let goes_on = page.has_more && end >= next && last.is_none_or(|last| end < last);
         if goes_on {
             // Removes the note about the page's end, since reading continues.
             page.notes.retain(|note| !note.starts_with("the page ended at line "));
         }
-        let shown = render::page(&page, arguments.numbers, look);
+        let shown = render::page(&page, arguments.numbers, display);
         whole.out.push_str(&shown.out);
         whole.lines.extend(shown.lines);
         // The requested lines do not exist in the file.
@@ -81,7 +81,7 @@ async fn read(arguments: ReadCommandArgs, door: CliContext<'_>) -> Result<Reply,
 
 /// Reads at most `count` lines from `first` (1-based) on.
 async fn read_page(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     path: &str,
     (first, count): (u32, usize),
     line_numbers: bool,
@@ -100,26 +100,26 @@ async fn read_page(
     if let Some(terminal) = &terminal {
         options.approver = terminal;
     }
-    let answer = door.runtime.call_as(ReadTool, args, options).await?;
+    let answer = cli.runtime.call_as(ReadTool, args, options).await?;
     let mut page = answer.output;
     page.notes.extend(answer.hook_notes);
     Ok(page)
 }
 
-async fn list(arguments: ListCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let folder = arguments.folder.as_deref().map(path).transpose()?.or(default_folder(door));
+async fn list(arguments: ListCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let folder = arguments.folder.as_deref().map(path).transpose()?.or(default_folder(cli));
     let given = json!({"path": folder, "recursive": arguments.recursive, "limit": arguments.limit});
-    let (paths, look) = (door.paths, &door.console.out);
+    let (paths, display) = (cli.paths, &cli.console.out);
     let shown =
-        |entries: ListOutput| render::render_listing(entries, arguments.recursive.then_some(paths), look);
-    call_and_render(door, "list", given, shown).await
+        |entries: ListOutput| render::render_listing(entries, arguments.recursive.then_some(paths), display);
+    call_and_render(cli, "list", given, shown).await
 }
 
-async fn glob(arguments: GlobCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn glob(arguments: GlobCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = json!({
-        "pattern": arguments.pattern, "path": default_folder(door), "sort": arguments.newest.then_some("newest"),
+        "pattern": arguments.pattern, "path": default_folder(cli), "sort": arguments.newest.then_some("newest"),
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore, "limit": arguments.limit,
     });
-    let (paths, look) = (door.paths, &door.console.out);
-    call_and_render(door, "glob", given, |found: GlobOutput| render::render_glob(&found, paths, look)).await
+    let (paths, display) = (cli.paths, &cli.console.out);
+    call_and_render(cli, "glob", given, |found: GlobOutput| render::render_glob(&found, paths, display)).await
 }

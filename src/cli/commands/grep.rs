@@ -19,9 +19,9 @@ use crate::workspace::{CaseMode, GrepPattern, LineMatcher, WorkDeadline};
 const MAX_HIGHLIGHT_TIME: Duration = Duration::from_secs(1);
 
 /// Lists the lines that match a pattern.
-pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: GrepCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let searched = SearchedText::of(&arguments)?;
-    let under = searched.under.as_deref().map(path).transpose()?.or(default_folder(door));
+    let under = searched.under.as_deref().map(path).transpose()?.or(default_folder(cli));
     let types_not = arguments.types_not.iter().map(|kind| format!("!{kind}"));
     let types: Vec<String> = arguments.types.iter().cloned().chain(types_not).collect();
     let mode = match (arguments.files_with_matches, arguments.count) {
@@ -42,17 +42,18 @@ pub(super) async fn run(arguments: GrepCommandArgs, door: CliContext<'_>) -> Res
         "multiline": arguments.multiline, "invert": arguments.invert_match, "output_mode": mode,
         "hidden": arguments.hidden, "no_ignore": arguments.no_ignore,
     });
-    let look = &door.console.out;
+    let display = &cli.console.out;
     // Only highlighted matches have to be found again.
-    let matcher = if look.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
+    let matcher =
+        if display.color && !arguments.invert_match { matcher(&arguments, &searched) } else { None };
     let with_context = [arguments.context, arguments.before_context, arguments.after_context];
     let gaps = with_context.into_iter().flatten().any(|lines| lines > 0);
     let shown = |matches: GrepOutput| {
         let until = WorkDeadline::new(Instant::now() + MAX_HIGHLIGHT_TIME);
         let highlighter = matcher.map(|matcher| render::Highlighter { matcher, until });
-        render::render(&matches, gaps, highlighter.as_ref(), door.paths, look)
+        render::render(&matches, gaps, highlighter.as_ref(), cli.paths, display)
     };
-    call_and_render(door, "grep", given, shown).await
+    call_and_render(cli, "grep", given, shown).await
 }
 
 /// The pattern and the searched path.

@@ -25,20 +25,16 @@ const MAX_SYMBOLS_OF_NAME: usize = 50;
 const MAX_COUNTED_REFERENCES: usize = 1_000;
 
 /// Answers the event on stdin: an edit always, a search only if a result is available in time.
-pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(hook: HookCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let silence = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
-    let told = door.input.text("what the host tells").await?;
-    let Some(event) = HostHookEvent::read(hook.host.into(), hook.event.into(), &told) else {
+    let payload = cli.input.text("what the host tells").await?;
+    let Some(event) = HostHookEvent::read(hook.host.into(), hook.event.into(), &payload) else {
         return Ok(silence);
     };
-    let limit = hook.time_limit(door.runtime.context().timeout);
-    let cwd = event.cwd.clone().unwrap_or_else(|| door.cwd.to_owned());
+    let limit = hook.time_limit(cli.runtime.context().timeout);
+    let cwd = event.cwd.clone().unwrap_or_else(|| cli.cwd.to_owned());
     let asking = |timeout: Duration| {
-        door.runtime.for_client(Client {
-            cwd: Some(cwd.clone()),
-            timeout: Some(timeout),
-            ..Client::default()
-        })
+        cli.runtime.for_client(Client { cwd: Some(cwd.clone()), timeout: Some(timeout), ..Client::default() })
     };
     let words = match &event.subject {
         // The rest of the time is for printing the answer.
@@ -55,7 +51,7 @@ pub(super) async fn run(hook: HookCommandArgs, door: CliContext<'_>) -> Result<R
             }
         },
         HostHookSubject::Started => {
-            let runtime = door.runtime.clone();
+            let runtime = cli.runtime.clone();
             // The host waits for this command, not for the servers.
             drop(tokio::task::spawn_blocking(move || runtime.start_servers()));
             None
@@ -77,8 +73,8 @@ async fn about_edits(edits: &[MadeEdit], runtime: &Runtime, limit: Duration) -> 
     match (made.take_judgement(), answer) {
         (Some(judgement), _) => edit_words(&judgement),
         (None, Ok(Ok(answer))) => error_words(&answer),
-        (None, Ok(Err(error))) => remark(&format!("not judged: {}", error.error)),
-        (None, Err(_)) => remark(&format!("not judged yet: no answer within {} s", limit.as_secs_f32())),
+        (None, Ok(Err(error))) => remark(&format!("not checked: {}", error.error)),
+        (None, Err(_)) => remark(&format!("not checked yet: no answer within {} s", limit.as_secs_f32())),
     }
 }
 

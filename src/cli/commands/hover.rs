@@ -6,7 +6,7 @@ use crate::cli::render::hover::render;
 use crate::tools::error::ToolError;
 
 /// Shows the hover information of a symbol.
-pub(super) async fn run(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let answer = door.runtime.hover(parse_place(&arguments.address, door.cwd)?).await?;
-    answer_reply(door, answer, |output| render(output, &door.console.out), "no hover information here")
+pub(super) async fn run(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let answer = cli.runtime.hover(parse_place(&arguments.address, cli.cwd)?).await?;
+    answer_reply(cli, answer, |output| render(output, &cli.console.out), "no hover information here")
 }

@@ -21,30 +21,30 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
 /// Runs `init`.
-pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let places = host_directories(door)?;
-    let Some(host) = init.host.map(McpHost::from) else { return list_hosts(&places, door) };
-    let request = setup_request(&init, host, door);
-    let changes = changes(&init, &request, &places, door)?;
-    let state = &door.runtime.context().folders.state;
+pub(super) async fn run(init: InitCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let places = host_directories(cli)?;
+    let Some(host) = init.host.map(McpHost::from) else { return list_hosts(&places, cli) };
+    let request = setup_request(&init, host, cli);
+    let changes = changes(&init, &request, &places, cli)?;
+    let state = &cli.runtime.context().folders.state;
     let records = InitRecords::new(state);
     if !init.print {
         records.keep(&changes, init.remove).map_err(|error| {
-            let what = format!("what files of hosts were cannot be kept in {}: {error}", state.display());
+            let what = format!("backups of host files cannot be written to {}: {error}", state.display());
             ToolError::new(ErrorCode::Internal, what)
         })?;
     }
     let mut check = None;
     if !init.print {
-        write_changes(&changes, door.runtime.workspace(), &door.runtime.context().edits)?;
+        write_changes(&changes, cli.runtime.workspace(), &cli.runtime.context().edits)?;
         records.forget(&changes);
         if !init.remove && !init.editor_door {
-            let context = door.runtime.context();
+            let context = cli.runtime.context();
             check = Some(handshake(context.manager.spawner(), &request, &context.workspace).await);
         }
     }
-    let mut reply = report(&changes, (init.print, check.as_ref()), door)?;
-    if !init.print && !init.remove && door.format == CliOutputFormat::Text {
+    let mut reply = report(&changes, (init.print, check.as_ref()), cli)?;
+    if !init.print && !init.remove && cli.format == CliOutputFormat::Text {
         reply.lines.extend(check.as_ref().map(check_line));
         reply.lines.push(format!("next: {}", next_step(host, init.scope.map(Into::into))));
         reply.lines.extend(init.hooks.then(|| hook_step(host)).flatten().map(str::to_owned));
@@ -53,13 +53,13 @@ pub(super) async fn run(init: InitCommandArgs, door: CliContext<'_>) -> Result<R
 }
 
 /// Returns the requested configuration.
-fn setup_request(init: &InitCommandArgs, host: McpHost, door: CliContext<'_>) -> HostSetupRequest {
+fn setup_request(init: &InitCommandArgs, host: McpHost, cli: CliContext<'_>) -> HostSetupRequest {
     let profile = init.profile.and_then(|profile| Some(profile.to_possible_value()?.get_name().to_owned()));
     let usual = (!init.editor_door).then(|| host.usual_profile().to_owned());
     HostSetupRequest {
         host,
         scope: init.scope.map(Into::into),
-        program: own_program(door.runtime.workspace()),
+        program: own_program(cli.runtime.workspace()),
         profile: profile.or(usual),
         editor_door: init.editor_door,
         force: init.force,
@@ -81,9 +81,9 @@ fn changes(
     init: &InitCommandArgs,
     request: &HostSetupRequest,
     places: &HostDirectories,
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Vec<InitFileChange>, ToolError> {
-    let (catalogue, host) = (door.runtime.catalogue(), request.host);
+    let (catalogue, host) = (cli.runtime.catalogue(), request.host);
     let scope = request.scope.unwrap_or(HostScope::Project);
     let only_named = init.hooks || init.instructions;
     let mut changes = Vec::new();
@@ -112,15 +112,15 @@ fn changes(
     }
     changes.retain(|change| !init.remove || change.before.is_some());
     if init.remove {
-        let records = InitRecords::new(&door.runtime.context().folders.state);
+        let records = InitRecords::new(&cli.runtime.context().folders.state);
         changes = changes.into_iter().map(|change| records.restored(change, all)).collect();
     }
     Ok(changes)
 }
 
 /// Lists the supported hosts: presence, our entries, and the next command.
-fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let hosts = survey(places, &ProgramPath::of_user(door.runtime.workspace()));
+fn list_hosts(places: &HostDirectories, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let hosts = survey(places, &ProgramPath::of_user(cli.runtime.workspace()));
     let rows: Vec<HostRow> = hosts.iter().map(HostRow::from).collect();
     let folders = ShortenedFolders { project: &places.project, home: &places.home };
     let status = match hosts.iter().any(HostSurvey::is_found) {
@@ -128,13 +128,13 @@ fn list_hosts(places: &HostDirectories, door: CliContext<'_>) -> Result<Reply, T
         false => CliExitStatus::Unpleasant,
     };
     let output = json!({"ok": true, "hosts": rows});
-    output_reply(door, &output, status, |_| hosts::render(&rows, &folders, &door.console.out))
+    output_reply(cli, &output, status, |_| hosts::render(&rows, &folders, &cli.console.out))
 }
 
 /// Returns the step that a host requires before it runs a project's hooks.
 fn hook_step(host: McpHost) -> Option<&'static str> {
     match host {
-        McpHost::Codex => Some("hooks run once you have agreed to them: `/hooks` in `codex`"),
+        McpHost::Codex => Some("hooks run after you approve them: `/hooks` in `codex`"),
         McpHost::Gemini | McpHost::QwenCode | McpHost::CopilotCli => {
             Some("hooks of a project run where its folder is trusted")
         }
@@ -181,7 +181,7 @@ fn next_step(host: McpHost, scope: Option<HostScope>) -> &'static str {
 fn report(
     changes: &[InitFileChange],
     (print, check): (bool, Option<&Result<Vec<String>, String>>),
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
     let file = |change: &InitFileChange| {
         json!({
@@ -209,11 +209,11 @@ fn report(
         (true, several) => several.iter().map(shown_file).collect(),
         (false, several) => several.iter().map(|change| escape::block(&change.added_lines())).collect(),
     };
-    let mut reply = output_reply(door, &output, status, text)?;
-    if door.format == CliOutputFormat::Text {
+    let mut reply = output_reply(cli, &output, status, text)?;
+    if cli.format == CliOutputFormat::Text {
         reply.lines.extend(changes.iter().map(|change| file_line(change, print)));
         if changes.is_empty() {
-            reply.lines.push("there is nothing of ours to take out".to_owned());
+            reply.lines.push("there is nothing to remove".to_owned());
         }
     }
     Ok(reply)
@@ -229,9 +229,9 @@ fn file_line(change: &InitFileChange, print: bool) -> String {
     let path = change.path.display().to_string();
     let path = escape::words(&path);
     match (print, change.is_done(), &change.after) {
-        (true, _, Some(_)) => format!("this is what {path} would say"),
+        (true, _, Some(_)) => format!("{path} would contain"),
         (true, _, None) => format!("{path} would be deleted"),
-        (false, true, _) => format!("{path} says so already"),
+        (false, true, _) => format!("{path} is up to date"),
         (false, false, Some(_)) => format!("written: {path}"),
         (false, false, None) => format!("deleted: {path}"),
     }
@@ -247,7 +247,7 @@ fn own_program(workspace: &Workspace) -> String {
     }
 }
 
-fn host_directories(door: CliContext<'_>) -> Result<HostDirectories, ToolError> {
+fn host_directories(cli: CliContext<'_>) -> Result<HostDirectories, ToolError> {
     let base = etcetera::base_strategy::Xdg::new();
     let base = base.map_err(|error| {
         ToolError::new(ErrorCode::InvalidArgs, format!("there is no home directory: {error}"))
@@ -255,7 +255,7 @@ fn host_directories(door: CliContext<'_>) -> Result<HostDirectories, ToolError> 
     let folder =
         |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
     Ok(HostDirectories {
-        project: door.runtime.workspace().root().to_owned(),
+        project: cli.runtime.workspace().root().to_owned(),
         home: base.home_dir().to_owned(),
         config: base.config_dir(),
         codex: folder("CODEX_HOME"),

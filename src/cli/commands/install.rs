@@ -9,15 +9,15 @@ use crate::tools::error::ToolError;
 use crate::tools::install_outcome::{InstallOutput, InstallState};
 
 /// Installs servers, or lists them.
-pub(super) async fn run(arguments: InstallCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: InstallCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.list {
-        let output = door.runtime.install_list().await;
-        return output_reply(door, &output, CliExitStatus::Answered, |output| {
-            install_list::render(output, &door.console.out)
+        let output = cli.runtime.install_list().await;
+        return output_reply(cli, &output, CliExitStatus::Answered, |output| {
+            install_list::render(output, &cli.console.out)
         });
     }
-    let output = door.runtime.install(arguments.names).await?;
-    output_reply(door, &output, status(&output), |output| render(output, &door.console.out))
+    let output = cli.runtime.install(arguments.names).await?;
+    output_reply(cli, &output, status(&output), |output| render(output, &cli.console.out))
 }
 
 fn status(output: &InstallOutput) -> CliExitStatus {

@@ -7,19 +7,19 @@ use crate::tools::answer::{Answer, LocationsOutput};
 use crate::tools::error::ToolError;
 
 /// Lists the definitions of a symbol.
-pub(super) async fn definition(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn definition(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
-        door,
-        door.runtime.definition(parse_place(&arguments.address, door.cwd)?).await?,
+        cli,
+        cli.runtime.definition(parse_place(&arguments.address, cli.cwd)?).await?,
         "definition",
     )
 }
 
 /// Lists the declarations of a symbol.
-pub(super) async fn declaration(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn declaration(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
-        door,
-        door.runtime.declaration(parse_place(&arguments.address, door.cwd)?).await?,
+        cli,
+        cli.runtime.declaration(parse_place(&arguments.address, cli.cwd)?).await?,
         "declaration",
     )
 }
@@ -27,23 +27,20 @@ pub(super) async fn declaration(arguments: &AddressArgs, door: CliContext<'_>) -
 /// Lists the definitions of a symbol's type.
 pub(super) async fn type_definition(
     arguments: &AddressArgs,
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
     locations_reply(
-        door,
-        door.runtime.type_definition(parse_place(&arguments.address, door.cwd)?).await?,
+        cli,
+        cli.runtime.type_definition(parse_place(&arguments.address, cli.cwd)?).await?,
         "type definition",
     )
 }
 
 /// Lists the implementations of a symbol.
-pub(super) async fn implementation(
-    arguments: &AddressArgs,
-    door: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(super) async fn implementation(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
-        door,
-        door.runtime.implementation(parse_place(&arguments.address, door.cwd)?).await?,
+        cli,
+        cli.runtime.implementation(parse_place(&arguments.address, cli.cwd)?).await?,
         "implementation",
     )
 }
@@ -51,13 +48,13 @@ pub(super) async fn implementation(
 /// Lists the references to a symbol.
 pub(super) async fn references(
     arguments: &LimitedAddressArgs,
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
-    let target = parse_place(&arguments.at.address, door.cwd)?;
-    let answer = door.runtime.references(target, arguments.limit).await?;
+    let target = parse_place(&arguments.at.address, cli.cwd)?;
+    let answer = cli.runtime.references(target, arguments.limit).await?;
     let (listed, all) = (answer.output.locations.len(), answer.output.count);
-    let more = answer.output.has_more && door.format == CliOutputFormat::Text;
-    let mut reply = locations_reply(door, answer, "reference")?;
+    let more = answer.output.has_more && cli.format == CliOutputFormat::Text;
+    let mut reply = locations_reply(cli, answer, "reference")?;
     if more {
         reply.lines.push(format!("{listed} of {all} references shown; --limit shows more"));
     }
@@ -65,9 +62,9 @@ pub(super) async fn references(
 }
 
 fn locations_reply(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     answer: Answer<LocationsOutput>,
     what: &str,
 ) -> Result<Reply, ToolError> {
-    answer_reply(door, answer, |output| render(output, what, &door.console.out), &format!("no {what} found"))
+    answer_reply(cli, answer, |output| render(output, what, &cli.console.out), &format!("no {what} found"))
 }

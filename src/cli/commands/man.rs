@@ -27,7 +27,7 @@ fn page() -> Result<String, ToolError> {
     let mut page = Vec::new();
     let made = clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(|error| error.to_string());
     made.and_then(|()| String::from_utf8(page).map_err(|error| error.to_string())).map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the manual page cannot be made: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the manual page cannot be generated: {error}"))
     })
 }
 
@@ -35,7 +35,7 @@ fn write(folder: &Path) -> Result<(), ToolError> {
     std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder)).map_err(
         |error| {
             let error = format!("the manual pages cannot be written to {}: {error}", folder.display());
-            ToolError::new(ErrorCode::InvalidArgs, error).with_hint("give a folder that can be written")
+            ToolError::new(ErrorCode::InvalidArgs, error).with_hint("give a writable folder")
         },
     )
 }

@@ -86,49 +86,49 @@ pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, Tool
 }
 
 /// Runs a command that queries the runtime.
-pub(super) async fn run(command: CliCommand, door: CliContext<'_>) -> Reply {
+pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
     let reply = match command {
-        CliCommand::Hover(arguments) => hover::run(&arguments, door).await,
-        CliCommand::Explore(arguments) => explore::run(&arguments, door).await,
-        CliCommand::Definition(arguments) => locations::definition(&arguments, door).await,
-        CliCommand::Declaration(arguments) => locations::declaration(&arguments, door).await,
-        CliCommand::TypeDefinition(arguments) => locations::type_definition(&arguments, door).await,
-        CliCommand::Implementation(arguments) => locations::implementation(&arguments, door).await,
-        CliCommand::References(arguments) => locations::references(&arguments, door).await,
-        CliCommand::Symbols(arguments) => symbols::run(&arguments, door).await,
-        CliCommand::Calls(arguments) => calls::run(&arguments, door).await,
-        CliCommand::Types(arguments) => types::run(&arguments, door).await,
-        CliCommand::Signature(arguments) => signature::run(&arguments, door).await,
-        CliCommand::Completion(arguments) => completion::run(&arguments, door).await,
-        CliCommand::Check(arguments) => check::run(arguments, door).await,
-        CliCommand::Tests(arguments) => tests_reaching::run(arguments, door).await,
-        CliCommand::Files(command) => files::run(command, door).await,
-        CliCommand::Edits(command) => edits::run(command, door).await,
+        CliCommand::Hover(arguments) => hover::run(&arguments, cli).await,
+        CliCommand::Explore(arguments) => explore::run(&arguments, cli).await,
+        CliCommand::Definition(arguments) => locations::definition(&arguments, cli).await,
+        CliCommand::Declaration(arguments) => locations::declaration(&arguments, cli).await,
+        CliCommand::TypeDefinition(arguments) => locations::type_definition(&arguments, cli).await,
+        CliCommand::Implementation(arguments) => locations::implementation(&arguments, cli).await,
+        CliCommand::References(arguments) => locations::references(&arguments, cli).await,
+        CliCommand::Symbols(arguments) => symbols::run(&arguments, cli).await,
+        CliCommand::Calls(arguments) => calls::run(&arguments, cli).await,
+        CliCommand::Types(arguments) => types::run(&arguments, cli).await,
+        CliCommand::Signature(arguments) => signature::run(&arguments, cli).await,
+        CliCommand::Completion(arguments) => completion::run(&arguments, cli).await,
+        CliCommand::Check(arguments) => check::run(arguments, cli).await,
+        CliCommand::Tests(arguments) => tests_reaching::run(arguments, cli).await,
+        CliCommand::Files(command) => files::run(command, cli).await,
+        CliCommand::Edits(command) => edits::run(command, cli).await,
         // The edits of a turn form one group.
         CliCommand::Copilot(CopilotCommandArgs { command: Some(CopilotCommand::Undo(undo)) }) => {
             let undo = UndoCommandArgs { id: None, group: Some(undo.turn), list: false };
-            edits::run(EditingCommand::Undo(undo), door).await
+            edits::run(EditingCommand::Undo(undo), cli).await
         }
-        CliCommand::Servers => servers::run(door).await,
-        CliCommand::Doctor => doctor::run(door).await,
-        CliCommand::Install(arguments) => install::run(arguments, door).await,
-        CliCommand::Trust(arguments) => trust::run(&arguments, door).await,
-        CliCommand::Policy(arguments) => policy::run(arguments, door),
-        CliCommand::Tools(arguments) => tools::run(arguments, door).await,
-        CliCommand::Mcp(McpCommandArgs { mounted: Some(mounted), .. }) => mounted::run(mounted, door).await,
-        CliCommand::Init(arguments) => init::run(arguments, door).await,
-        CliCommand::Hook(arguments) => host_hook::run(arguments, door).await,
+        CliCommand::Servers => servers::run(cli).await,
+        CliCommand::Doctor => doctor::run(cli).await,
+        CliCommand::Install(arguments) => install::run(arguments, cli).await,
+        CliCommand::Trust(arguments) => trust::run(&arguments, cli).await,
+        CliCommand::Policy(arguments) => policy::run(arguments, cli),
+        CliCommand::Tools(arguments) => tools::run(arguments, cli).await,
+        CliCommand::Mcp(McpCommandArgs { mounted: Some(mounted), .. }) => mounted::run(mounted, cli).await,
+        CliCommand::Init(arguments) => init::run(arguments, cli).await,
+        CliCommand::Hook(arguments) => host_hook::run(arguments, cli).await,
         CliCommand::Mcp(_)
         | CliCommand::Lsp(_)
         | CliCommand::Copilot(_)
         | CliCommand::Daemon(_)
         | CliCommand::View(_) => {
-            Err(ToolError::new(ErrorCode::Internal, "this command is none for a runtime"))
+            Err(ToolError::new(ErrorCode::Internal, "this command does not run in a runtime"))
         }
         CliCommand::Completions(arguments) => completions::run(&arguments),
         CliCommand::Man(arguments) => man::run(&arguments),
     };
-    reply.unwrap_or_else(|error| failure_reply(&error, door.format, door.console))
+    reply.unwrap_or_else(|error| failure_reply(&error, cli.format, cli.console))
 }
 
 /// Returns the subject of a question about code, to which the startup hints are limited.
@@ -185,28 +185,28 @@ pub(super) fn failure_reply(error: &ToolError, format: CliOutputFormat, console:
 /// Creates the reply of an answer. `text` renders it for users, and `nothing` is the note if that
 /// is empty.
 fn answer_reply<T: Serialize + GradedOutput + HasPaths>(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     mut answer: Answer<T>,
     text: impl FnOnce(&T) -> String,
     nothing: &str,
 ) -> Result<Reply, ToolError> {
-    if door.format == CliOutputFormat::Json {
+    if cli.format == CliOutputFormat::Json {
         let status = exit::of_answer(&answer);
-        return Ok(Reply { out: as_json(&answer, door)?, lines: Vec::new(), status });
+        return Ok(Reply { out: as_json(&answer, cli)?, lines: Vec::new(), status });
     }
-    door.paths.respell(&mut answer);
+    cli.paths.respell(&mut answer);
     let out = text(&answer.output);
-    Ok(reply_with_verdict(door, &answer, out, nothing))
+    Ok(reply_with_verdict(cli, &answer, out, nothing))
 }
 
 /// Creates the reply of an answer with the text `out`.
 fn reply_with_verdict<T: GradedOutput>(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     answer: &Answer<T>,
     out: String,
     nothing: &str,
 ) -> Reply {
-    let mut lines = verdict::lines(answer, &door.console.err);
+    let mut lines = verdict::lines(answer, &cli.console.err);
     // If no server answered, the verdict states it already.
     if out.is_empty() && answer.verdict != Verdict::NoData {
         lines.push(nothing.to_owned());
@@ -217,15 +217,15 @@ fn reply_with_verdict<T: GradedOutput>(
 /// Creates the reply of a call or type hierarchy. `nothing` is the note if no such symbol is at the
 /// position.
 fn hierarchy_reply(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     answer: Answer<HierarchyOutput>,
     nothing: &str,
 ) -> Result<Reply, ToolError> {
-    let look = &door.console.out;
+    let display = &cli.console.out;
     let lonely = !answer.output.items.is_empty() && answer.output.count == 0;
     let total = hierarchy::count_sentence(&answer.output);
-    let mut reply = answer_reply(door, answer, |output| hierarchy::render(output, look), nothing)?;
-    if lonely && !look.terminal && door.format == CliOutputFormat::Text {
+    let mut reply = answer_reply(cli, answer, |output| hierarchy::render(output, display), nothing)?;
+    if lonely && !display.terminal && cli.format == CliOutputFormat::Text {
         reply.lines.push(total);
     }
     Ok(reply)
@@ -233,17 +233,17 @@ fn hierarchy_reply(
 
 /// Creates the reply of an output without a server.
 fn output_reply<T: Serialize>(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     output: &T,
     status: CliExitStatus,
     text: impl FnOnce(&T) -> String,
 ) -> Result<Reply, ToolError> {
-    let out = if door.format == CliOutputFormat::Json { as_json(output, door)? } else { text(output) };
+    let out = if cli.format == CliOutputFormat::Json { as_json(output, cli)? } else { text(output) };
     Ok(Reply { out, lines: Vec::new(), status })
 }
 
-fn as_json<T: Serialize>(output: &T, door: CliContext<'_>) -> Result<String, ToolError> {
-    json::render(output, &door.console.out).map_err(|error| {
+fn as_json<T: Serialize>(output: &T, cli: CliContext<'_>) -> Result<String, ToolError> {
+    json::render(output, &cli.console.out).map_err(|error| {
         ToolError::new(ErrorCode::Internal, format!("the answer cannot be written as JSON: {error}"))
     })
 }
@@ -267,7 +267,7 @@ fn is_file_in(cwd: &Path) -> impl Fn(&Path) -> bool {
 fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     match parse_place(given, cwd)? {
         Target::Name(name) => {
-            let error = format!("{name} names no place in a file (nor a file that is there)");
+            let error = format!("{name} is not a position in a file (nor an existing file)");
             let hint = "give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";
             Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
         }

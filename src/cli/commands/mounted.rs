@@ -11,25 +11,25 @@ use crate::tools::source::{MountedServer, ToolSourceOutcome};
 use crate::tools::trace::{TraceContext, with_trace};
 
 /// Runs `mcp list` and its sibling commands.
-pub(super) async fn run(mounted: MountedServersCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(mounted: MountedServersCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     match mounted {
-        MountedServersCommand::List => list(door).await,
-        MountedServersCommand::Show { name } => show(&name, door).await,
-        MountedServersCommand::Call(arguments) => call(arguments, door).await,
-        MountedServersCommand::Approve { name } => approve(&name, door).await,
-        MountedServersCommand::Doctor { name } => doctor(name.as_deref(), door).await,
+        MountedServersCommand::List => list(cli).await,
+        MountedServersCommand::Show { name } => show(&name, cli).await,
+        MountedServersCommand::Call(arguments) => call(arguments, cli).await,
+        MountedServersCommand::Approve { name } => approve(&name, cli).await,
+        MountedServersCommand::Doctor { name } => doctor(name.as_deref(), cli).await,
     }
 }
 
-async fn list(door: CliContext<'_>) -> Result<Reply, ToolError> {
-    door.runtime.wait_for_sources().await;
+async fn list(cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    cli.runtime.wait_for_sources().await;
     let servers: Vec<MountedServer> =
-        door.runtime.sources().iter().flat_map(|source| source.mounted()).collect();
-    let left_out: Vec<String> = door.runtime.mounts_left_out().to_vec();
+        cli.runtime.sources().iter().flat_map(|source| source.mounted()).collect();
+    let left_out: Vec<String> = cli.runtime.mounts_left_out().to_vec();
     let output = json!({"ok": true, "servers": servers, "left_out": left_out});
     let status = if servers.is_empty() { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
-    let mut reply = output_reply(door, &output, status, |_| render::list(&servers, &door.console.out))?;
-    if door.format == crate::cli::args::CliOutputFormat::Text {
+    let mut reply = output_reply(cli, &output, status, |_| render::list(&servers, &cli.console.out))?;
+    if cli.format == crate::cli::args::CliOutputFormat::Text {
         if servers.is_empty() {
             reply
                 .lines
@@ -42,14 +42,14 @@ async fn list(door: CliContext<'_>) -> Result<Reply, ToolError> {
     Ok(reply)
 }
 
-async fn show(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn show(name: &str, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut last = None;
-    for source in door.runtime.sources() {
+    for source in cli.runtime.sources() {
         match source.refresh(name).await {
             Ok(server) => {
                 let output = json!({"ok": true, "server": server});
-                return output_reply(door, &output, CliExitStatus::Answered, |_| {
-                    render::one(&server, &door.console.out)
+                return output_reply(cli, &output, CliExitStatus::Answered, |_| {
+                    render::one(&server, &cli.console.out)
                 });
             }
             // Knowledge from earlier connections is an answer as well.
@@ -60,13 +60,13 @@ async fn show(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
     }
     let server = last.unwrap_or_else(|| Err(nothing_mounted()))?;
     let output = json!({"ok": true, "server": server});
-    output_reply(door, &output, CliExitStatus::Failed, |_| render::one(&server, &door.console.out))
+    output_reply(cli, &output, CliExitStatus::Failed, |_| render::one(&server, &cli.console.out))
 }
 
-async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn call(arguments: MountedCall, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let text = match arguments.arguments.as_deref() {
         None => "{}".to_owned(),
-        Some("-") => door.input.text("the arguments").await?,
+        Some("-") => cli.input.text("the arguments").await?,
         Some(text) => text.to_owned(),
     };
     let given: Value = serde_json::from_str(&text).map_err(|error| {
@@ -74,7 +74,7 @@ async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, Too
             .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
     })?;
     if !arguments.name.contains('/') {
-        let error = format!("`{}` is no tool of a mounted server", arguments.name.escape_debug());
+        let error = format!("`{}` is not a tool of a mounted server", arguments.name.escape_debug());
         return Err(ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint("give SERVER/TOOL; others: lsp-tools tools call"));
     }
@@ -82,12 +82,12 @@ async fn call(arguments: MountedCall, door: CliContext<'_>) -> Result<Reply, Too
     let trace = variable("TRACEPARENT")
         .and_then(|parent| TraceContext::new(&parent, variable("TRACESTATE").as_deref()))
         .map(|trace| trace.with_baggage(variable("BAGGAGE").as_deref()));
-    tool_call::raw_reply(&with_trace(trace, tool_call::call_tool(door, &arguments.name, given)).await, door)
+    tool_call::raw_reply(&with_trace(trace, tool_call::call_tool(cli, &arguments.name, given)).await, cli)
 }
 
-async fn approve(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn approve(name: &str, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut last = Err(nothing_mounted());
-    for source in door.runtime.sources() {
+    for source in cli.runtime.sources() {
         last = source.approve(name).await;
         if last.is_ok() {
             break;
@@ -95,18 +95,18 @@ async fn approve(name: &str, door: CliContext<'_>) -> Result<Reply, ToolError> {
     }
     let held = last?;
     let output = json!({"ok": true, "approved": held});
-    let mut reply = output_reply(door, &output, CliExitStatus::Answered, |_| {
-        render::render_approved(&held, &door.console.out)
+    let mut reply = output_reply(cli, &output, CliExitStatus::Answered, |_| {
+        render::render_approved(&held, &cli.console.out)
     })?;
-    if held.is_empty() && door.format == crate::cli::args::CliOutputFormat::Text {
+    if held.is_empty() && cli.format == crate::cli::args::CliOutputFormat::Text {
         reply.lines.push("nothing was held back".to_owned());
     }
     Ok(reply)
 }
 
-async fn doctor(name: Option<&str>, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn doctor(name: Option<&str>, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let mut findings = Vec::new();
-    for source in door.runtime.sources() {
+    for source in cli.runtime.sources() {
         findings.extend(source.examine(name).await?);
     }
     if findings.is_empty() {
@@ -115,7 +115,7 @@ async fn doctor(name: Option<&str>, door: CliContext<'_>) -> Result<Reply, ToolE
     let fault = findings.iter().any(|finding| finding.outcome == ToolSourceOutcome::Fault);
     let output = json!({"ok": !fault, "findings": findings});
     let status = if fault { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
-    output_reply(door, &output, status, |_| render::findings(&findings, &door.console.out))
+    output_reply(cli, &output, status, |_| render::findings(&findings, &cli.console.out))
 }
 
 fn nothing_mounted() -> ToolError {

@@ -23,16 +23,16 @@ struct PolicyOutput {
 }
 
 /// Reports the decision on a call.
-pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) fn run(arguments: PolicyCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let PolicyCommand::Check(PolicyCheck { tool, arguments, agent, command }) = arguments;
     let caller = Caller { agent, ..Caller::default() };
     let decision = match (tool, command.as_slice()) {
-        (None, [_, ..]) => door.runtime.check_command(&caller, &join_words(&command)),
+        (None, [_, ..]) => cli.runtime.check_command(&caller, &join_words(&command)),
         (Some(tool), []) => {
-            door.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
+            cli.runtime.called_by_name().check_call(&caller, &tool, &json(arguments.as_deref())?)?
         }
         _ => {
-            let error = "say what to check: a tool with its arguments, or a command after `--`";
+            let error = "give a tool with its arguments, or a command after `--`";
             let hint = "lsp-tools policy check -- git status; lsp-tools policy check write '{\"path\":\"a\",\"content\":\"\"}'";
             return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
         }
@@ -42,14 +42,14 @@ pub(super) fn run(arguments: PolicyCommand, door: CliContext<'_>) -> Result<Repl
         PolicyVerdict::Ask => CliExitStatus::Unpleasant,
         PolicyVerdict::Deny => CliExitStatus::Denied,
     };
-    let look = &door.console.out;
-    output_reply(door, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
+    let display = &cli.console.out;
+    output_reply(cli, &PolicyOutput { ok: true, decision }, status, |PolicyOutput { decision, .. }| {
         let style = match decision.verdict {
             PolicyVerdict::Allow => GOOD,
             PolicyVerdict::Ask => BOLD,
             PolicyVerdict::Deny => WARN,
         };
-        format!("{}: {}\n", look.paint(style, decision.verdict.as_str()), escape::line(&decision.why))
+        format!("{}: {}\n", display.paint(style, decision.verdict.as_str()), escape::line(&decision.why))
     })
 }
 

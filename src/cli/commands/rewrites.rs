@@ -17,8 +17,8 @@ use crate::tools::lsp_code_actions::CodeActionsOutput;
 use crate::tools::target::Target;
 
 /// Renames a symbol.
-pub(super) async fn rename(arguments: &RenameCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let mut given = match parse_place(&arguments.at.address, door.cwd)? {
+pub(super) async fn rename(arguments: &RenameCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let mut given = match parse_place(&arguments.at.address, cli.cwd)? {
         Target::Position { path: file, position } => {
             json!({"path": path(&file)?, "line": position.line, "character": position.character})
         }
@@ -30,20 +30,20 @@ pub(super) async fn rename(arguments: &RenameCommandArgs, door: CliContext<'_>) 
         Target::File(file) => json!({"path": path(&file)?}),
     };
     given["new_name"] = json!(arguments.new_name);
-    run_edit(door, "lsp_rename", given, arguments.manner).await
+    run_edit(cli, "lsp_rename", given, arguments.manner).await
 }
 
 /// Lists the available code actions, or applies one.
-pub(super) async fn actions(arguments: ActionsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let mut given = range(&arguments, door.cwd)?;
+pub(super) async fn actions(arguments: ActionsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let mut given = range(&arguments, cli.cwd)?;
     given["kind"] = json!(arguments.kind);
     if arguments.apply.is_some() {
         given["apply"] = json!(arguments.apply);
-        return run_edit(door, "lsp_code_actions", given, arguments.manner).await;
+        return run_edit(cli, "lsp_code_actions", given, arguments.manner).await;
     }
-    let look = &door.console.out;
-    call_and_render(door, "lsp_code_actions", given, |offered: CodeActionsOutput| {
-        render::actions(&offered, look)
+    let display = &cli.console.out;
+    call_and_render(cli, "lsp_code_actions", given, |offered: CodeActionsOutput| {
+        render::actions(&offered, display)
     })
     .await
 }
@@ -67,12 +67,12 @@ fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError>
             // Code actions for a line include those for the names on it.
             Target::NameOnLine { path: file, line0, .. } => Ok(json!({"path": path(&file)?, "line": line0})),
             Target::NameInFile { path: file, .. } | Target::File(file) => {
-                let error = format!("{}: say on which line", file.display());
+                let error = format!("{}: the line is missing", file.display());
                 let hint = "give FILE, FILE:LINE, FILE:LINE-LINE or FILE:LINE:COL, counted from 1";
                 Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint))
             }
             Target::Name(name) => {
-                let error = format!("{name} is no place in a file");
+                let error = format!("{name} is not a position in a file");
                 Err(ToolError::new(ErrorCode::InvalidArgs, error))
             }
         },
@@ -80,25 +80,25 @@ fn range(arguments: &ActionsCommandArgs, cwd: &Path) -> Result<Value, ToolError>
 }
 
 /// Formats files one after the other. The exit status is the highest of them.
-pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let asked = EditRequestFlags { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
+pub(super) async fn format(arguments: FormatFiles, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let flags = EditRequestFlags { dry_run: arguments.dry_run || arguments.check, diagnostics: false };
     let mut whole = Reply { out: String::new(), lines: Vec::new(), status: CliExitStatus::Answered };
     let mut files = Vec::new();
     for given in &arguments.files {
-        files.extend(files_of(given, door)?);
+        files.extend(files_of(given, cli)?);
     }
     for file in &files {
-        let span = tool_call::parse_span(file, door.cwd)?;
+        let span = tool_call::parse_span(file, cli.cwd)?;
         let lines = span
             .lines
             .map(|SpanLines { first, last }| (first - 1, last.map_or(u32::MAX - 1, |last| last - 1)));
         let given = json!({
-            "path": path(&span.path)?, "dry_run": asked.dry_run,
+            "path": path(&span.path)?, "dry_run": flags.dry_run,
             "start_line": lines.map(|(first, _)| first), "end_line": lines.map(|(_, last)| last),
         });
         let one = |edited: EditAnswerView| {
             let changes_something = edited.changes_something();
-            let mut reply = edit_reply(edited, asked, door);
+            let mut reply = edit_reply(edited, flags, cli);
             if !changes_something {
                 reply.lines = vec![format!("{} is formatted already", span.path.display())];
             } else if arguments.check {
@@ -107,7 +107,7 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
             }
             reply
         };
-        let reply = call_and_render(door, "lsp_format", given, one).await?;
+        let reply = call_and_render(cli, "lsp_format", given, one).await?;
         whole.out.push_str(&reply.out);
         // Removes duplicate messages of files that no server formats.
         whole
@@ -121,23 +121,23 @@ pub(super) async fn format(arguments: FormatFiles, door: CliContext<'_>) -> Resu
 }
 
 /// Applies one kind of code action to whole files.
-pub(super) async fn fix(arguments: FixCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn fix(arguments: FixCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let paths = arguments.paths.iter().map(|given| path(given)).collect::<Result<Vec<_>, _>>()?;
     let FixCommandArgs { kind, rule, title, manner, .. } = arguments;
-    run_edit(door, "fix", json!({"kind": kind, "rule": rule, "title": title, "paths": paths}), manner).await
+    run_edit(cli, "fix", json!({"kind": kind, "rule": rule, "title": title, "paths": paths}), manner).await
 }
 
 /// Returns the files of a folder that an available server can format. A file, or lines of one,
 /// stays unchanged.
-fn files_of(given: &OsStr, door: CliContext<'_>) -> Result<Vec<OsString>, ToolError> {
+fn files_of(given: &OsStr, cli: CliContext<'_>) -> Result<Vec<OsString>, ToolError> {
     let folder = Path::new(given);
-    if !door.cwd.join(folder).is_dir() {
+    if !cli.cwd.join(folder).is_dir() {
         return Ok(vec![given.to_owned()]);
     }
-    let files = door.runtime.files_to_format(folder)?;
+    let files = cli.runtime.files_to_format(folder)?;
     if files.is_empty() {
         let error = format!("{} has no file that an installed server formats", folder.display());
-        return Err(ToolError::nothing_found(error).with_hint("lsp-tools servers shows which are installed"));
+        return Err(ToolError::nothing_found(error).with_hint("lsp-tools servers lists the installed ones"));
     }
-    Ok(files.iter().map(|file| door.paths.display_path(&file.display()).into()).collect())
+    Ok(files.iter().map(|file| cli.paths.display_path(&file.display()).into()).collect())
 }

@@ -10,10 +10,10 @@ use crate::tools::servers::ServersOutput;
 use crate::tools::tool::Caller;
 
 /// Lists every language of the workspace and its servers.
-pub(super) async fn run(door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let caller = Caller::at_shell();
-    let answer = door.runtime.call_as(LspServers, NoArgs {}, CallOptions::new(&caller)).await?;
+    let answer = cli.runtime.call_as(LspServers, NoArgs {}, CallOptions::new(&caller)).await?;
     let mut output: ServersOutput = answer.output;
     output.notes.extend(answer.hook_notes);
-    output_reply(door, &output, CliExitStatus::Answered, |output| render(output, &door.console.out))
+    output_reply(cli, &output, CliExitStatus::Answered, |output| render(output, &cli.console.out))
 }

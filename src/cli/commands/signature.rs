@@ -6,7 +6,7 @@ use crate::cli::render::signature::render;
 use crate::tools::error::ToolError;
 
 /// Shows the signatures of the call around a position.
-pub(super) async fn run(arguments: &AddressArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let answer = door.runtime.signature(place_in_file(&arguments.address, door.cwd)?).await?;
-    answer_reply(door, answer, |output| render(output, &door.console.out), "no call stands around that place")
+pub(super) async fn run(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let answer = cli.runtime.signature(place_in_file(&arguments.address, cli.cwd)?).await?;
+    answer_reply(cli, answer, |output| render(output, &cli.console.out), "no call around that position")
 }

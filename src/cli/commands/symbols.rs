@@ -9,20 +9,19 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::target::Target;
 
 /// Lists the outline of a file, or symbols of the workspace.
-pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &SymbolsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = Path::new(&arguments.address);
-    if given.components().count() > 1 && door.cwd.join(given).is_dir() {
-        let error =
-            format!("{} is a folder; symbols are those of a file or of the workspace", given.display());
+    if given.components().count() > 1 && cli.cwd.join(given).is_dir() {
+        let error = format!("{} is a folder; symbols need a file or the workspace", given.display());
         return Err(ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint("give a FILE in it, or a NAME to look for"));
     }
-    let target = parse_target(&arguments.address, door.cwd)?;
+    let target = parse_target(&arguments.address, cli.cwd)?;
     let (path, nothing) = match &target {
         Target::File(path) => {
             (Some(path.to_string_lossy().into_owned()), "the file has no symbols".to_owned())
         }
-        Target::Name(name) if door.cwd.join(name).is_dir() => {
+        Target::Name(name) if cli.cwd.join(name).is_dir() => {
             let name = crate::cli::render::escape::words(name);
             (None, format!("no symbol matches `{name}`, which is a folder; give a file in it"))
         }
@@ -32,15 +31,15 @@ pub(super) async fn run(arguments: &SymbolsCommandArgs, door: CliContext<'_>) ->
         }
         Target::Position { .. } | Target::NameOnLine { .. } | Target::NameInFile { .. } => {
             let given = arguments.address.to_string_lossy();
-            let error = format!("{given} is a place; symbols are those of a file or of the workspace");
+            let error = format!("{given} is a position; symbols need a file or the workspace");
             let hint = "give a FILE for its outline, or a NAME to look for";
             return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
         }
     };
-    let answer = door.runtime.symbols_with_locals(target, arguments.limit, arguments.all).await?;
-    let look = &door.console.out;
-    let more = answer.output.has_more && door.format == CliOutputFormat::Text;
-    let mut reply = answer_reply(door, answer, |output| render(output, path.as_deref(), look), &nothing)?;
+    let answer = cli.runtime.symbols_with_locals(target, arguments.limit, arguments.all).await?;
+    let display = &cli.console.out;
+    let more = answer.output.has_more && cli.format == CliOutputFormat::Text;
+    let mut reply = answer_reply(cli, answer, |output| render(output, path.as_deref(), display), &nothing)?;
     if more {
         reply.lines.push("not all symbols are shown; --limit shows more".to_owned());
     }

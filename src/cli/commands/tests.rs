@@ -18,11 +18,11 @@ fn place_argument_is_parsed_as_name_or_refused_as_file() {
 
     assert_eq!(given("a.py:x"), Ok(Target::NameInFile { path: "a.py".into(), name: "x".into() }));
     assert_eq!(given("greet"), Ok(Target::Name("greet".into())), "a folder's name can be a symbol's");
-    let whole = "a.py is a whole file; say what in it is meant / a.py:LINE:COL, a.py:LINE:NAME or a.py:NAME, counted from 1";
+    let whole = "a.py is a whole file; give a position or name in it / a.py:LINE:COL, a.py:LINE:NAME or a.py:NAME, counted from 1";
     assert_eq!(refusal(given("a.py")), (ErrorCode::InvalidArgs, whole.to_owned()));
     let zero = "a.py:0:1: lines and columns start at 1 / ";
     assert_eq!(refusal(given("a.py:0:1")), (ErrorCode::InvalidArgs, zero.to_owned()));
-    let name = "greet names no place in a file (nor a file that is there) / give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";
+    let name = "greet is not a position in a file (nor an existing file) / give FILE:LINE:COL or FILE:LINE:NAME, counted from 1";
     let refused = refusal(place_in_file(OsStr::new("greet"), folder.path()));
     assert_eq!(refused, (ErrorCode::InvalidArgs, name.to_owned()));
 }

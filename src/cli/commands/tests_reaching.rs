@@ -20,7 +20,7 @@ use crate::tools::tool::Caller;
 const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 
 /// Lists the tests, and runs them on request.
-pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: TestsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let limit = arguments.limit;
     let args = match &arguments.against {
         Some(_) => TestsArgs {
@@ -35,17 +35,17 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
                 let what = "several symbols were given; name one, or a commit with --against";
                 return Err(ToolError::new(ErrorCode::InvalidArgs, what));
             };
-            let address = Address::from(parse_place(subject, door.cwd)?);
+            let address = Address::from(parse_place(subject, cli.cwd)?);
             TestsArgs { address, limit, ..TestsArgs::default() }
         }
     };
-    let answer = door.runtime.tests_reaching(args).await?;
+    let answer = cli.runtime.tests_reaching(args).await?;
     let runs = answer.output.runs.clone();
     let without_run = answer.output.without_run.clone();
     let reply = answer_reply(
-        door,
+        cli,
         answer,
-        |output| reached_tests::render(output, &door.console.out),
+        |output| reached_tests::render(output, &cli.console.out),
         "no test reaches it",
     )?;
     if !arguments.run || runs.is_empty() && without_run.is_empty() {
@@ -53,11 +53,11 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
     }
     let mut reply = match runs.is_empty() {
         true => reply,
-        false => run_commands(reply, &runs, door).await?,
+        false => run_commands(reply, &runs, cli).await?,
     };
     if !without_run.is_empty() {
-        let what = format!("no project says how the tests of {} are run", without_run.join(", "));
-        reply.lines.extend(verdict::error(&ToolError::new(ErrorCode::NotFound, what), &door.console.err));
+        let what = format!("no project file names a command for the tests of {}", without_run.join(", "));
+        reply.lines.extend(verdict::error(&ToolError::new(ErrorCode::NotFound, what), &cli.console.err));
         // The status of failed tests takes precedence over that of tests without a command.
         if reply.status != CliExitStatus::Unpleasant {
             reply.status = CliExitStatus::Failed;
@@ -70,14 +70,14 @@ pub(super) async fn run(arguments: TestsCommandArgs, door: CliContext<'_>) -> Re
 async fn run_commands(
     mut reply: Reply,
     commands: &[TestRun],
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
     let mut runs = Vec::new();
     let mut status = CliExitStatus::Answered;
     for TestRun { command, set_up, .. } in commands {
         let caller = Caller::at_shell();
         let arguments = json!({"command": command, "timeout_ms": RUN_TIMEOUT_MS, "diagnostics": false});
-        let mut result = door.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
+        let mut result = cli.runtime.call(CallRequest::new("bash", arguments, &caller)).await;
         let failure = start_failure(command, set_up.as_deref(), &result.value);
         // A failed command is an answer of `bash`, not a failure of the tool.
         let ended = match (exit::of_result(&result), result.value["exit_code"].as_i64()) {
@@ -88,7 +88,7 @@ async fn run_commands(
         if status == CliExitStatus::Answered {
             status = ended;
         }
-        if door.format == CliOutputFormat::Json {
+        if cli.format == CliOutputFormat::Json {
             runs.push(match &failure {
                 Some(failure) => serde_json::to_value(failure).unwrap_or_default(),
                 None => result.value.take(),
@@ -99,13 +99,13 @@ async fn run_commands(
         reply.out.push_str(&reached_tests::render_run(command, &result.value));
         let error = result.value["error"].as_str().map(|error| ToolError::new(ErrorCode::Internal, error));
         for error in error.iter().chain(&failure) {
-            reply.lines.extend(verdict::error(error, &door.console.err));
+            reply.lines.extend(verdict::error(error, &cli.console.err));
         }
     }
-    if door.format == CliOutputFormat::Json {
+    if cli.format == CliOutputFormat::Json {
         let mut answer: serde_json::Value = serde_json::from_str(&reply.out).unwrap_or_default();
         answer["results"] = json!(runs);
-        reply.out = super::as_json(&answer, door)?;
+        reply.out = super::as_json(&answer, cli)?;
     }
     Ok(Reply { status, ..reply })
 }

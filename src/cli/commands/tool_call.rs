@@ -26,31 +26,31 @@ pub(super) fn default_folder(context: CliContext<'_>) -> Option<&'static str> {
 }
 
 /// Calls a tool for the user of the command line.
-pub(super) async fn call_tool(door: CliContext<'_>, name: &str, arguments: Value) -> ToolResult {
+pub(super) async fn call_tool(cli: CliContext<'_>, name: &str, arguments: Value) -> ToolResult {
     let caller = Caller::at_shell();
     // Typing a tool's name counts as approval, but a server behind it may ask further questions.
     let terminal = TerminalApprover::find();
     let request = CallRequest::new(name, arguments, &caller);
     match &terminal {
-        Some(terminal) => door.runtime.call(request.approved_by(terminal)).await,
-        None => door.runtime.call(request).await,
+        Some(terminal) => cli.runtime.call(request.approved_by(terminal)).await,
+        None => cli.runtime.call(request).await,
     }
 }
 
 /// Calls a tool. `shown` renders the answer and determines the exit status; an answer of another
 /// form is printed unchanged.
 pub(super) async fn call_and_render<T: DeserializeOwned>(
-    door: CliContext<'_>,
+    cli: CliContext<'_>,
     name: &str,
     arguments: Value,
     shown: impl FnOnce(T) -> Reply,
 ) -> Result<Reply, ToolError> {
-    let result = call_tool(door, name, arguments).await;
+    let result = call_tool(cli, name, arguments).await;
     // An answer that a hook replaced is shown unchanged.
-    let Some(parts) = parse_answer(&result) else { return raw_reply(&result, door) };
+    let Some(parts) = parse_answer(&result) else { return raw_reply(&result, cli) };
     let reply = shown(parts);
-    if door.format == CliOutputFormat::Json {
-        return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status: reply.status });
+    if cli.format == CliOutputFormat::Json {
+        return Ok(Reply { out: as_json(&result.value, cli)?, lines: Vec::new(), status: reply.status });
     }
     Ok(reply)
 }
@@ -64,10 +64,10 @@ pub(super) fn parse_answer<T: DeserializeOwned>(result: &ToolResult) -> Option<T
 }
 
 /// Creates the reply of a result without further rendering.
-pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) fn raw_reply(result: &ToolResult, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let status = exit::of_result(result);
-    if door.format == CliOutputFormat::Json {
-        return Ok(Reply { out: as_json(&result.value, door)?, lines: Vec::new(), status });
+    if cli.format == CliOutputFormat::Json {
+        return Ok(Reply { out: as_json(&result.value, cli)?, lines: Vec::new(), status });
     }
     if result.ok() {
         let out = match &result.text {
@@ -81,7 +81,7 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
         Some(error) => {
             let error = ToolError::new(ErrorCode::Internal, error);
             let error = word("hint").map_or(error.clone(), |hint| error.with_hint(hint));
-            verdict::error(&error, &door.console.err)
+            verdict::error(&error, &cli.console.err)
         }
         None => Vec::new(),
     };
@@ -92,8 +92,8 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
     });
     let out = match LocationsOutput::deserialize(&result.value) {
         Ok(mut places) => {
-            places.each_path(&mut |path| *path = door.paths.display_path(path));
-            locations::render(&places, "place", &door.console.out)
+            places.each_path(&mut |path| *path = cli.paths.display_path(path));
+            locations::render(&places, "place", &cli.console.out)
         }
         Err(_) if more => render::pretty(&result.value),
         Err(_) => String::new(),
@@ -104,7 +104,7 @@ pub(super) fn raw_reply(result: &ToolResult, door: CliContext<'_>) -> Result<Rep
 /// Converts a path to an argument of a tool, which is JSON.
 pub(super) fn path(given: &Path) -> Result<&str, ToolError> {
     given.to_str().ok_or_else(|| {
-        let error = format!("{}: the name is not valid UTF-8, and tools take no other", given.display());
+        let error = format!("{}: the name is not valid UTF-8", given.display());
         ToolError::new(ErrorCode::InvalidArgs, error)
     })
 }

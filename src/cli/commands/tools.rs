@@ -27,16 +27,16 @@ struct ToolsListItem<'a> {
 }
 
 /// Lists or shows the tools, or calls one.
-pub(super) async fn run(arguments: ToolsCommand, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: ToolsCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     // The list is printed once, so mounted servers get time to report their tools.
     if !matches!(arguments, ToolsCommand::Call(_)) {
-        door.runtime.wait_for_sources().await;
+        cli.runtime.wait_for_sources().await;
     }
     match arguments {
-        ToolsCommand::List(chosen) => list(&chosen, door),
-        ToolsCommand::Show(arguments) => show(&arguments, door),
-        ToolsCommand::Schema(chosen) => schema(&chosen, door),
-        ToolsCommand::Call(arguments) => call(arguments, door).await,
+        ToolsCommand::List(chosen) => list(&chosen, cli),
+        ToolsCommand::Show(arguments) => show(&arguments, cli),
+        ToolsCommand::Schema(chosen) => schema(&chosen, cli),
+        ToolsCommand::Call(arguments) => call(arguments, cli).await,
     }
 }
 
@@ -62,20 +62,20 @@ pub(super) fn call_subject(call: &ToolsCallArgs) -> Option<AskedAbout> {
     })
 }
 
-fn definitions(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Vec<ToolDefinition> {
+fn definitions(chosen: &ToolProfileArgs, cli: CliContext<'_>) -> Vec<ToolDefinition> {
     let access = CallerAccess { profile: chosen.profile.map(Into::into), ..CallerAccess::typed() };
-    door.runtime.definitions(&Caller { access, ..Caller::at_shell() })
+    cli.runtime.definitions(&Caller { access, ..Caller::at_shell() })
 }
 
-fn list(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let (definitions, left_out) = (definitions(chosen, door), door.runtime.left_out_tools());
+fn list(chosen: &ToolProfileArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let (definitions, left_out) = (definitions(chosen, cli), cli.runtime.left_out_tools());
     let tools: Vec<ToolsListItem<'_>> = definitions.iter().map(|definition| item(&definition.card)).collect();
     let output = json!({"ok": true, "tools": tools, "left_out": left_out});
-    let look = &door.console.out;
+    let display = &cli.console.out;
     let mut reply =
-        output_reply(door, &output, CliExitStatus::Answered, |_| render::list(&definitions, look))?;
+        output_reply(cli, &output, CliExitStatus::Answered, |_| render::list(&definitions, display))?;
     if output["left_out"].as_array().is_some_and(|left_out| !left_out.is_empty())
-        && door.format == CliOutputFormat::Text
+        && cli.format == CliOutputFormat::Text
     {
         reply.lines.extend(left_out.iter().map(warning));
     }
@@ -92,15 +92,15 @@ fn item(card: &Card) -> ToolsListItem<'_> {
 }
 
 fn warning(left_out: &OmittedTool) -> String {
-    format!("warning: {} is no tool: {}", escape::words(&left_out.file), escape::words(&left_out.why))
+    format!("warning: {} is not a tool: {}", escape::words(&left_out.file), escape::words(&left_out.why))
 }
 
-fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let tools = door.runtime.tools();
-    let definition = tools.get(&door.runtime.own_name(&arguments.name))?.definition();
-    if let Some(format) = door.format.tool_list() {
+fn show(arguments: &ToolsShowArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let tools = cli.runtime.tools();
+    let definition = tools.get(&cli.runtime.own_name(&arguments.name))?.definition();
+    if let Some(format) = cli.format.tool_list() {
         let exported = export(format, [definition])?;
-        return json_reply(&exported.tools.first().cloned().unwrap_or_default(), door);
+        return json_reply(&exported.tools.first().cloned().unwrap_or_default(), cli);
     }
     let card = &definition.card;
     let output = json!({
@@ -108,30 +108,30 @@ fn show(arguments: &ToolsShowArgs, door: CliContext<'_>) -> Result<Reply, ToolEr
         "effect": card.effect, "destructive": card.destructive, "idempotent": card.idempotent,
         "input": definition.input.as_value(), "output": definition.output_schema(),
     });
-    output_reply(door, &output, CliExitStatus::Answered, |_| render::one(definition, &door.console.out))
+    output_reply(cli, &output, CliExitStatus::Answered, |_| render::one(definition, &cli.console.out))
 }
 
-fn schema(chosen: &ToolProfileArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    let format = door.format.tool_list().unwrap_or(List::Mcp);
-    json_reply(&export(format, &definitions(chosen, door))?.document(), door)
+fn schema(chosen: &ToolProfileArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    let format = cli.format.tool_list().unwrap_or(List::Mcp);
+    json_reply(&export(format, &definitions(chosen, cli))?.document(), cli)
 }
 
-fn json_reply(value: &Value, door: CliContext<'_>) -> Result<Reply, ToolError> {
-    Ok(Reply { out: as_json(value, door)?, lines: Vec::new(), status: CliExitStatus::Answered })
+fn json_reply(value: &Value, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    Ok(Reply { out: as_json(value, cli)?, lines: Vec::new(), status: CliExitStatus::Answered })
 }
 
-async fn call(arguments: ToolsCallArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+async fn call(arguments: ToolsCallArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let ToolsCallArgs { name, arguments } = arguments;
     let text = match arguments.as_deref() {
         None => "{}".to_owned(),
-        Some("-") => door.input.text("the arguments").await?,
+        Some("-") => cli.input.text("the arguments").await?,
         Some(text) => text.to_owned(),
     };
     let arguments = serde_json::from_str(&text).map_err(|error| {
         ToolError::new(ErrorCode::InvalidArgs, format!("the arguments are not JSON: {error}"))
             .with_hint("give one object in single quotes: '{\"path\": \"src/main.rs\"}'")
     })?;
-    let runtime = door.runtime.called_by_name();
-    let door = CliContext { runtime: &runtime, ..door };
-    tool_call::raw_reply(&tool_call::call_tool(door, &name, arguments).await, door)
+    let runtime = cli.runtime.called_by_name();
+    let cli = CliContext { runtime: &runtime, ..cli };
+    tool_call::raw_reply(&tool_call::call_tool(cli, &name, arguments).await, cli)
 }

@@ -10,38 +10,38 @@ use crate::tools::error::{ErrorCode, ToolError};
 use crate::tools::trust::{TrustOutput, TrustRequest};
 
 /// Shows the commands that the project would run and, if the owner agrees, grants trust.
-pub(super) async fn run(arguments: &TrustCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &TrustCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     if arguments.revoke {
-        let output = door.runtime.trust(TrustRequest::Revoke).await?;
-        return output_reply(door, &output, CliExitStatus::Answered, |output| {
-            render_revoked(output, &door.console.out)
+        let output = cli.runtime.trust(TrustRequest::Revoke).await?;
+        return output_reply(cli, &output, CliExitStatus::Answered, |output| {
+            render_revoked(output, &cli.console.out)
         });
     }
-    let asked = door.runtime.trust(TrustRequest::Show).await?;
-    if asked.trusted {
-        return trust_reply(door, &asked);
+    let proposal = cli.runtime.trust(TrustRequest::Show).await?;
+    if proposal.trusted {
+        return trust_reply(cli, &proposal);
     }
-    if !arguments.yes && !confirm(&asked, door).await? {
+    if !arguments.yes && !confirm(&proposal, cli).await? {
         let error = "nothing was allowed: the project's settings still do not count";
         return Err(ToolError::new(ErrorCode::Denied, error));
     }
-    let granted = door.runtime.trust(TrustRequest::Grant { fingerprint: asked.fingerprint }).await?;
-    trust_reply(door, &granted)
+    let granted = cli.runtime.trust(TrustRequest::Grant { fingerprint: proposal.fingerprint }).await?;
+    trust_reply(cli, &granted)
 }
 
-fn trust_reply(door: CliContext<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
-    output_reply(door, output, CliExitStatus::Answered, |output| render(output, &door.console.out))
+fn trust_reply(cli: CliContext<'_>, output: &TrustOutput) -> Result<Reply, ToolError> {
+    output_reply(cli, output, CliExitStatus::Answered, |output| render(output, &cli.console.out))
 }
 
 /// Prompts the user at the terminal. Everything except `y` or `yes` is a refusal.
-async fn confirm(asked: &TrustOutput, door: CliContext<'_>) -> Result<bool, ToolError> {
-    if door.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !door.console.err.terminal {
-        let error = "not a terminal, so cannot ask; what the project wants to run was not allowed";
+async fn confirm(output: &TrustOutput, cli: CliContext<'_>) -> Result<bool, ToolError> {
+    if cli.format != CliOutputFormat::Text || !io::stdin().is_terminal() || !cli.console.err.terminal {
+        let error = "not a terminal, so there was no question; the project's programs were not allowed";
         let hint =
-            "look at it with `lsp-tools trust` on a terminal, or allow it with `lsp-tools trust --yes`";
+            "review them with `lsp-tools trust` on a terminal, or allow them with `lsp-tools trust --yes`";
         return Err(ToolError::new(ErrorCode::Denied, error).with_hint(hint));
     }
-    let question = format!("{}\nAllow this? [y/N] ", render(asked, &door.console.err));
+    let question = format!("{}\nAllow this? [y/N] ", render(output, &cli.console.err));
     let answer = tokio::task::spawn_blocking(move || {
         let mut err = io::stderr().lock();
         err.write_all(question.as_bytes())?;

@@ -6,9 +6,9 @@ use crate::tools::error::ToolError;
 use crate::tools::lsp_hierarchy::TypeDirection;
 
 /// Lists the supertypes or subtypes of a symbol.
-pub(super) async fn run(arguments: &TypesCommandArgs, door: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(super) async fn run(arguments: &TypesCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let direction = if arguments.subtypes { TypeDirection::Subtypes } else { TypeDirection::Supertypes };
-    let target = parse_place(&arguments.at.address, door.cwd)?;
-    let answer = door.runtime.types(target, direction, arguments.depth).await?;
-    hierarchy_reply(door, answer, "no type stands there")
+    let target = parse_place(&arguments.at.address, cli.cwd)?;
+    let answer = cli.runtime.types(target, direction, arguments.depth).await?;
+    hierarchy_reply(cli, answer, "no type there")
 }

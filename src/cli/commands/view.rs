@@ -28,8 +28,8 @@ pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>)
         return Err(from_connect_error(ConnectError::Inside));
     }
     if start.global.no_daemon || is_daemon_disabled() {
-        let error = "the page is served by the daemon, and that is switched off here";
-        let hint = "leave out --no-daemon and LSP_TOOLS_NO_DAEMON";
+        let error = "the page is served by the daemon, which is disabled here";
+        let hint = "omit --no-daemon and LSP_TOOLS_NO_DAEMON";
         return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
     }
     let connector = connector(&start)?;
@@ -55,7 +55,7 @@ pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>)
             let output = json!({"ok": true, "url": url, "port": port});
             let text = || {
                 format!(
-                    "{url}\nOpen it in a browser of this machine: it shows what happens, and changes nothing.\n\
+                    "{url}\nOpen it in a browser of this machine: it is read-only.\n\
                      It ends with the daemon, or with: lsp-tools view --stop\n"
                 )
             };
@@ -71,16 +71,17 @@ pub(crate) async fn run(arguments: ViewCommandArgs, start: DoorStartContext<'_>)
 }
 
 async fn ask(connection: DaemonConnection, request: PageRequest) -> Result<PageReply, ToolError> {
-    let unclear = |why: &dyn std::fmt::Display| {
-        ToolError::new(ErrorCode::Internal, format!("the daemon does not answer about the page: {why}"))
+    let unclear = |reason: &dyn std::fmt::Display| {
+        ToolError::new(ErrorCode::Internal, format!("the daemon did not answer about the page: {reason}"))
     };
     let DaemonConnection { mut reader, mut writer, .. } = connection;
-    let asked = line(&request).map_err(|error| unclear(&error))?;
+    let bytes = line(&request).map_err(|error| unclear(&error))?;
     let answer = async {
-        writer.write_all(&asked).await.map_err(|error| unclear(&error))?;
+        writer.write_all(&bytes).await.map_err(|error| unclear(&error))?;
         read_line(&mut reader, LONGEST).await.map_err(|error| unclear(&error))
     };
-    let answer = timeout(VIEW_TIMEOUT, answer).await.map_err(|_| unclear(&"it takes too long"))??;
+    let answer =
+        timeout(VIEW_TIMEOUT, answer).await.map_err(|_| unclear(&"it does not respond in time"))??;
     serde_json::from_str(&answer).map_err(|error| unclear(&error))
 }
 

@@ -110,7 +110,7 @@ fn listen(start: &DoorStartContext<'_>) -> Result<Daemon, DaemonStartError> {
 }
 
 fn mcp_door() -> DoorHandler {
-    Arc::new(|visit| {
+    Arc::new(|connection| {
         Box::pin(async move {
             // The client counts as connected while this value lives.
             let AcceptedConnection {
@@ -122,7 +122,7 @@ fn mcp_door() -> DoorHandler {
                 writer,
                 closing,
                 ..
-            } = visit;
+            } = connection;
             let options = ServerOptions {
                 live,
                 caller,
@@ -138,7 +138,7 @@ fn mcp_door() -> DoorHandler {
 }
 
 fn lsp_door() -> DoorHandler {
-    Arc::new(|visit| {
+    Arc::new(|connection| {
         Box::pin(async move {
             let AcceptedConnection {
                 live,
@@ -149,7 +149,7 @@ fn lsp_door() -> DoorHandler {
                 writer,
                 closing,
                 ..
-            } = visit;
+            } = connection;
             let Client { cwd, timeout, install_missing, .. } = preamble.client();
             let session = Some(caller.session);
             let options = EditorOptions { cwd, timeout, install_missing, session };
@@ -160,19 +160,20 @@ fn lsp_door() -> DoorHandler {
 
 fn view_door(folders: Folders) -> DoorHandler {
     let page = Arc::new(PageHost::default());
-    Arc::new(move |visit| {
+    Arc::new(move |connection| {
         let (page, folders) = (Arc::clone(&page), folders.clone());
         Box::pin(async move {
-            let AcceptedConnection { live, observer, client: _connected, mut reader, mut writer, .. } = visit;
+            let AcceptedConnection { live, observer, client: _connected, mut reader, mut writer, .. } =
+                connection;
             let line = tokio::time::timeout(PAGE_REQUEST_TIMEOUT, read_line(&mut reader, LONGEST)).await;
             let Some(request) = line.ok().and_then(Result::ok) else { return };
             let reply = match serde_json::from_str(&request) {
                 Ok(request) => page.answer(request, page_setup(live, observer, folders)).await,
-                Err(error) => PageReply::Failed { error: format!("the request cannot be used: {error}") },
+                Err(error) => PageReply::Failed { error: format!("the request is invalid: {error}") },
             };
             let Ok(line) = preamble::line(&reply) else { return };
             // The client may have disconnected.
-            let _unheard = writer.write_all(&line).await;
+            let _ignored = writer.write_all(&line).await;
         })
     })
 }
@@ -266,10 +267,9 @@ pub(crate) async fn pass_to_daemon(
     match ended {
         PassthroughEnd::ByHost | PassthroughEnd::Stopped => Ok(Some(CliExitStatus::Answered)),
         PassthroughEnd::ByDaemon => {
-            let error =
-                "the daemon closed the connection: it ended, or could not go on with what it was sent";
+            let error = "the daemon closed the connection: it ended, or could not process its input";
             Err(ToolError::new(ErrorCode::Internal, error)
-                .with_hint("start this again; `lsp-tools daemon logs` says why"))
+                .with_hint("start this again; `lsp-tools daemon logs` shows the reason"))
         }
     }
 }
@@ -302,7 +302,7 @@ impl DaemonStartError {
 /// continue.
 fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
     let failed = |error: io::Error| {
-        ToolError::new(ErrorCode::Internal, format!("how the start went cannot be told: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the result of the start cannot be reported: {error}"))
     };
     let line = serde_json::to_string(report).map_err(|error| failed(error.into()))?;
     let mut out = io::stdout().lock();
@@ -315,7 +315,7 @@ fn report(report: &DaemonStartReport) -> Result<(), ToolError> {
 fn identity(global: &GlobalArgs, cwd: &Path, folders: &Folders) -> Result<DaemonIdentity, ToolError> {
     let workspace = find_workspace(global.workspace.as_deref(), cwd)?;
     let failed = |error: io::Error| {
-        ToolError::new(ErrorCode::Internal, format!("the program's own file cannot be looked at: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the program's own file cannot be read: {error}"))
     };
     let binary = std::env::current_exe().map_err(failed)?;
     DaemonIdentity::find(workspace.root(), folders, &binary).map_err(failed)
@@ -339,6 +339,6 @@ fn forget_old_logs(folder: &Path) {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     for file in files.filter(is_old) {
         // Another daemon may have removed it first.
-        let _gone = std::fs::remove_file(file);
+        let _ignored = std::fs::remove_file(file);
     }
 }

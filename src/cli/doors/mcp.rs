@@ -142,12 +142,12 @@ fn address_of(text: &str, remote: bool) -> Result<SocketAddr, ToolError> {
     let spelled = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let spelled = spelled.as_deref().unwrap_or(text);
     let address: SocketAddr = spelled.parse().map_err(|_| {
-        let error = format!("`{}` is no address to listen on", text.escape_debug());
+        let error = format!("`{}` is not an address to listen on", text.escape_debug());
         ToolError::new(ErrorCode::InvalidArgs, error)
-            .with_hint("give ADDR:PORT, as 127.0.0.1:8080 or [::1]:8080")
+            .with_hint("give ADDR:PORT, like 127.0.0.1:8080 or [::1]:8080")
     })?;
     if !address.ip().is_loopback() && !remote {
-        let error = format!("other machines can reach {address}, and what they send is not encrypted");
+        let error = format!("other machines can reach {address}, and the traffic is not encrypted");
         let hint = "listen on 127.0.0.1 behind a proxy that speaks TLS, or add --allow-remote";
         return Err(ToolError::new(ErrorCode::InvalidArgs, error).with_hint(hint));
     }

@@ -52,7 +52,7 @@ pub(super) fn options(global: &GlobalArgs, cwd: &Path) -> RuntimeOptions {
 /// The system provides no random numbers.
 fn own_session() -> Result<String, ToolError> {
     new_session().map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the system provides no random numbers: {error}"))
     })
 }
 

@@ -102,8 +102,8 @@ pub(crate) fn run_through_daemon(
     match result {
         Ok(went) => RemoteCommandOutcome::Went(went),
         Err(RemoteCommandError::NoDaemon(error)) => {
-            let told = format!("warning: without the daemon: {error}");
-            here(given(), (!error.is_expected()).then_some(told))
+            let message = format!("warning: without the daemon: {error}");
+            here(given(), (!error.is_expected()).then_some(message))
         }
         Err(lost) => RemoteCommandOutcome::Went(Err(lost.to_tool_error(is_repeatable(command)))),
     }
@@ -137,20 +137,20 @@ fn run_remotely(
 impl RemoteCommandError {
     fn to_tool_error(&self, repeatable: bool) -> ToolError {
         let error = match self {
-            Self::NoDaemon(error) => format!("there is no daemon: {error}"),
+            Self::NoDaemon(error) => format!("no daemon is available: {error}"),
             Self::Gone => "the daemon ended while the command ran".to_owned(),
             Self::Silent { pid, silence } => {
                 format!(
-                    "the daemon (pid {pid}) has said nothing for {} s while the command ran",
+                    "the daemon (pid {pid}) sent nothing for {} s while the command ran",
                     silence.as_secs()
                 )
             }
-            Self::Garbled(what) => format!("the daemon's answer cannot be understood: {what}"),
+            Self::Garbled(what) => format!("the daemon's answer cannot be decoded: {what}"),
         };
         let hint = if repeatable {
-            "give the command again; with --no-daemon it runs by itself"
+            "repeat the command; with --no-daemon it runs without a daemon"
         } else {
-            "whether it was carried out is not known: look before you give it again (`lsp-tools undo --list` tells of edits)"
+            "the command may or may not have taken effect: check before you repeat it (`lsp-tools undo --list` lists edits)"
         };
         ToolError::new(ErrorCode::Internal, error).with_hint(hint)
     }
@@ -229,16 +229,16 @@ async fn exchange_command(
         Err(_) => return Err(silent),
     }
     loop {
-        let said = match timeout(silence, read_line(&mut reader, MAX_REMOTE_EVENT_BYTES)).await {
-            Ok(Ok(said)) => said,
+        let event_line = match timeout(silence, read_line(&mut reader, MAX_REMOTE_EVENT_BYTES)).await {
+            Ok(Ok(event_line)) => event_line,
             Ok(Err(_)) => return Err(RemoteCommandError::Gone),
             Err(_) => return Err(silent),
         };
-        match serde_json::from_str(&said).map_err(|error| garbled(&error))? {
+        match serde_json::from_str(&event_line).map_err(|error| garbled(&error))? {
             RemoteCommandEvent::Alive => {}
             RemoteCommandEvent::Progress(event) => {
                 // The receiver may be closed.
-                let _unseen = progress.send(event);
+                let _ignored = progress.send(event);
             }
             RemoteCommandEvent::Reply { lines, status, out } => {
                 let mut bytes = vec![0; out];

@@ -46,23 +46,24 @@ const REMOTE_HEARTBEAT_INTERVAL: Duration = Duration::from_secs(5);
 /// The door `command`.
 pub(crate) fn door() -> DoorHandler {
     let memory = Arc::new(Semaphore::new(MAX_REQUEST_MEMORY_KIB));
-    Arc::new(move |visit| {
+    Arc::new(move |connection| {
         let memory = memory.clone();
         Box::pin(async move {
-            if let Err(error) = serve(visit, &memory).await {
+            if let Err(error) = serve(connection, &memory).await {
                 tracing::debug!("a command ended without its reply: {error}");
             }
         })
     })
 }
 
-async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), LineError> {
-    let Some(lengths) = visit.preamble.command else { return Err(LineError::Closed) };
-    let asked = timeout(REMOTE_REQUEST_TIMEOUT, read_request(&mut visit.reader, lengths, memory)).await;
-    let Ok(asked) = asked else { return Err(LineError::Closed) };
-    let Some((request, input, _room)) = asked? else { return Err(LineError::Closed) };
-    visit.client.count_call();
-    let AcceptedConnection { runtime, mut reader, mut writer, closing, .. } = visit;
+async fn serve(mut connection: AcceptedConnection, memory: &Semaphore) -> Result<(), LineError> {
+    let Some(lengths) = connection.preamble.command else { return Err(LineError::Closed) };
+    let received =
+        timeout(REMOTE_REQUEST_TIMEOUT, read_request(&mut connection.reader, lengths, memory)).await;
+    let Ok(received) = received else { return Err(LineError::Closed) };
+    let Some((request, input, _permit)) = received? else { return Err(LineError::Closed) };
+    connection.client.count_call();
+    let AcceptedConnection { runtime, mut reader, mut writer, closing, .. } = connection;
     let (sender, receiver) = unbounded_channel();
     let watched = request.progress.then_some(receiver);
     let work = AssertUnwindSafe(Box::pin(run_command(runtime, request, input, sender))).catch_unwind();
@@ -75,12 +76,12 @@ async fn serve(mut visit: AcceptedConnection, memory: &Semaphore) -> Result<(), 
     };
     let Reply { out, lines, status } = reply;
     let event = RemoteCommandEvent::Reply { lines, status, out: out.len() };
-    let told = async {
+    let sending = async {
         write(&mut writer, &event).await?;
         writer.write_all(out.as_bytes()).await?;
         writer.shutdown().await
     };
-    timeout(REMOTE_WRITE_TIMEOUT, told).await.map_err(|_| LineError::Closed)??;
+    timeout(REMOTE_WRITE_TIMEOUT, sending).await.map_err(|_| LineError::Closed)??;
     Ok(())
 }
 
@@ -96,7 +97,7 @@ async fn read_request<'a>(
         return Ok(None);
     }
     let kib = u32::try_from((lengths.request + input) / 1024 + 1).unwrap_or(u32::MAX);
-    let Ok(room) = memory.acquire_many(kib).await else { return Ok(None) };
+    let Ok(permit) = memory.acquire_many(kib).await else { return Ok(None) };
     let mut request = vec![0; lengths.request];
     reader.read_exact(&mut request).await?;
     let mut bytes = vec![0; input];
@@ -107,7 +108,7 @@ async fn read_request<'a>(
         Some(_) => PipedInput::Read(bytes),
         None => PipedInput::Failed("nothing was piped in".to_owned()),
     };
-    Ok(Some((request, input, room)))
+    Ok(Some((request, input, permit)))
 }
 
 /// Runs the command as in the process where it was typed.
@@ -137,7 +138,7 @@ async fn run_command(
         progress: progress.then_some(sender),
         ..Client::default()
     });
-    let asked = CliInvocation {
+    let invocation = CliInvocation {
         command: cli.command,
         global: &cli.global,
         cwd: &cwd,
@@ -145,7 +146,7 @@ async fn run_command(
         language: speech,
         input: &input,
     };
-    run::run_in_runtime(&runtime, asked).await
+    run::run_in_runtime(&runtime, invocation).await
 }
 
 /// Parses the command line. The error is the reply for one that the daemon does not accept.
@@ -158,7 +159,7 @@ fn parse_command_line(words: Vec<OsString>, console: &Console) -> Result<ParsedC
     })?;
     let error = run::usage_error(&parsed.cli).or_else(|| {
         let refused =
-            || ToolError::new(ErrorCode::InvalidArgs, format!("the daemon runs no `{}`", parsed.name));
+            || ToolError::new(ErrorCode::InvalidArgs, format!("the daemon does not run `{}`", parsed.name));
         (!daemon_accepts(&parsed.cli.command)).then(refused)
     });
     match error {

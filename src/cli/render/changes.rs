@@ -14,46 +14,47 @@ use crate::tools::changes::output::{ChangesOutput, CombinedFinding, InterfaceCha
 pub(crate) fn render(
     output: &ChangesOutput,
     verdict: Verdict,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
     if let Some(merge) = &output.merge {
-        conflicts(&mut out, merge, look);
+        conflicts(&mut out, merge, display);
     }
     if !output.interfaces.is_empty() {
-        let _ = writeln!(out, "{}", look.paint(BOLD, "changed declarations"));
-        output.interfaces.iter().for_each(|change| interface_line(&mut out, change, look));
+        let _ = writeln!(out, "{}", display.paint(BOLD, "changed declarations"));
+        output.interfaces.iter().for_each(|change| interface_line(&mut out, change, display));
         out.push('\n');
     }
     for file in &output.unjudged {
-        let what = format!("not judged: {}: {}", escape::line(&file.path), escape::words(&file.why));
-        let _ = writeln!(out, "{}", look.paint(BAD, &what));
+        let what = format!("not checked: {}: {}", escape::line(&file.path), escape::words(&file.why));
+        let _ = writeln!(out, "{}", display.paint(BAD, &what));
     }
-    out.push_str(&diagnostics::render(&output.found, verdict, look, read_line));
+    out.push_str(&diagnostics::render(&output.found, verdict, display, read_line));
     if let Some(merge) = &output.merge {
-        sides(&mut out, merge, look);
+        sides(&mut out, merge, display);
     }
     let files = count(output.changed_files, "changed file");
-    let _ = writeln!(out, "{}", look.paint(DIM, &format!("{} ({files})", escape::words(&output.compared))));
+    let _ =
+        writeln!(out, "{}", display.paint(DIM, &format!("{} ({files})", escape::words(&output.compared))));
     out
 }
 
-fn conflicts(out: &mut String, merge: &MergeReport, look: &DisplayCapabilities) {
+fn conflicts(out: &mut String, merge: &MergeReport, display: &DisplayCapabilities) {
     for conflict in &merge.conflicts {
         let what =
             format!("conflict: {} ({})", escape::line(&conflict.path), escape::words(&conflict.branch));
-        let _ = writeln!(out, "{}", look.paint(BAD, &what));
+        let _ = writeln!(out, "{}", display.paint(BAD, &what));
     }
 }
 
-fn interface_line(out: &mut String, change: &InterfaceChange, look: &DisplayCapabilities) {
+fn interface_line(out: &mut String, change: &InterfaceChange, display: &DisplayCapabilities) {
     let place = format!("{}:{}", escape::line(&change.path), LineColumn::from(change.at));
     let now = change.now.as_ref().map(|now| format!(" → {}", escape::words(now))).unwrap_or_default();
     let _ = write!(
         out,
         "{}: {} {} {}{now}",
-        look.paint(BOLD, &place),
+        display.paint(BOLD, &place),
         change.change.name(),
         escape::words(&change.kind),
         escape::words(&change.name)
@@ -68,23 +69,23 @@ fn interface_line(out: &mut String, change: &InterfaceChange, look: &DisplayCapa
             format!("{}: {}{more}", count(all, "user"), named.join(", "))
         }
     };
-    let _ = writeln!(out, " {}", look.paint(DIM, &format!("({users})")));
+    let _ = writeln!(out, " {}", display.paint(DIM, &format!("({users})")));
     let heads = [("-", &change.before), ("+", &change.after)];
     let differ = change.before != change.after;
     for (sign, head) in heads.into_iter().filter(|_| differ && change.after.is_some()) {
         let Some(head) = head else { continue };
-        let _ = writeln!(out, "    {}", look.paint(DIM, &format!("{sign} {}", escape::words(head))));
+        let _ = writeln!(out, "    {}", display.paint(DIM, &format!("{sign} {}", escape::words(head))));
     }
 }
 
-fn sides(out: &mut String, merge: &MergeReport, look: &DisplayCapabilities) {
+fn sides(out: &mut String, merge: &MergeReport, display: &DisplayCapabilities) {
     for side in &merge.by_branch {
         let found =
             side.findings.map_or_else(|| "not known".to_owned(), |findings| count(findings, "finding"));
         let _ = writeln!(out, "{} by itself: {found}", escape::words(&side.branch));
     }
     let found = count(merge.by_combination, "finding");
-    let _ = writeln!(out, "{}", look.paint(BOLD, &format!("only together: {found}")));
+    let _ = writeln!(out, "{}", display.paint(BOLD, &format!("only together: {found}")));
     merge.combined.iter().for_each(|one| combined_line(out, one));
 }
 

@@ -14,12 +14,12 @@ const MAX_DETAIL_COLUMN_CHARS: usize = 60;
 
 /// One line per completion: label, kind, detail, and the inserted text if it differs from the
 /// label.
-pub(crate) fn render(output: &CompletionsOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &CompletionsOutput, display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.items.iter().map(row).collect();
-    let mut out = table(&[], &rows, look);
-    if look.terminal && output.has_more {
+    let mut out = table(&[], &rows, display);
+    if display.terminal && output.has_more {
         let total = format!("{} of {} shown", output.items.len(), output.count);
-        out.push_str(&format!("\n{}\n", look.paint(DIM, &total)));
+        out.push_str(&format!("\n{}\n", display.paint(DIM, &total)));
     }
     out
 }

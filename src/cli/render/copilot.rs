@@ -11,25 +11,25 @@ use crate::bridges::copilot::server::status::CopilotServerStatus;
 use crate::bridges::copilot::server::{CallState, CopilotEvent, CopilotStatusReport, TurnOutcome};
 
 /// `copilot status`.
-pub(crate) fn report(report: &CopilotStatusReport, look: &DisplayCapabilities) -> String {
+pub(crate) fn report(report: &CopilotStatusReport, display: &DisplayCapabilities) -> String {
     let word = |key: &str| report.server[key].as_str().map(escape::words);
     let name = word("name").unwrap_or_else(|| "GitHub Copilot Language Server".to_owned());
     let version = word("version").map(|version| format!(" {version}")).unwrap_or_default();
-    let mut out = format!("{}{version}\n", look.paint(BOLD, &name));
+    let mut out = format!("{}{version}\n", display.paint(BOLD, &name));
     out.push_str(&sign_in_status(&report.status));
     if let Some(models) = &report.models {
-        let told = |model: &crate::bridges::copilot::server::models::Model| {
+        let describe = |model: &crate::bridges::copilot::server::models::Model| {
             let id = escape::words(&model.id);
             if model.is_chat_default { format!("{id} (default)") } else { id }
         };
-        let models: Vec<String> = models.iter().map(told).collect();
+        let models: Vec<String> = models.iter().map(describe).collect();
         out.push_str(&format!("models: {}\n", models.join(", ")));
     }
     let registration = &report.registration;
     let servers = registration.tools.iter().filter(|tool| tool.origin == CopilotToolOwner::Server).count();
     let left_out = match registration.left_out.len() {
         0 => String::new(),
-        count => format!("; {count} left out, which `lsp-tools copilot tools` explains"),
+        count => format!("; {count} left out, see `lsp-tools copilot tools`"),
     };
     out.push_str(&format!("tools: {} of ours, {servers} of the server's{left_out}\n", registration.ours()));
     out
@@ -41,7 +41,7 @@ pub(crate) fn sign_in_status(status: &CopilotServerStatus) -> String {
         (Some(user), true) => format!("signed in as {}\n", escape::words(user)),
         (None, true) => "signed in\n".to_owned(),
         (_, false) => {
-            let word = status.auth.as_deref().unwrap_or("it has not said");
+            let word = status.auth.as_deref().unwrap_or("unknown");
             format!("not signed in ({}); run: lsp-tools copilot sign-in\n", escape::words(word))
         }
     }
@@ -53,12 +53,12 @@ pub(crate) fn code(code: &DeviceCode) -> Vec<String> {
     vec![
         format!("open {} and enter the code:", escape::words(&code.verification_uri)),
         format!("    {}", escape::words(&code.user_code)),
-        format!("waiting for you to do so{}; Ctrl-C gives up", minutes.unwrap_or_default()),
+        format!("waiting for it{}; Ctrl-C cancels", minutes.unwrap_or_default()),
     ]
 }
 
 /// `copilot tools`.
-pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabilities) -> String {
+pub(crate) fn tools(registration: &CopilotRegistration, display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = registration
         .tools
         .iter()
@@ -69,7 +69,7 @@ pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabiliti
                 CopilotToolOwner::Other => "another's",
             };
             let state = if tool.enabled { "enabled" } else { "disabled" };
-            let note = if tool.replaces_servers { "in place of the server's own" } else { "" };
+            let note = if tool.replaces_servers { "instead of the server's own" } else { "" };
             let style = if tool.enabled { Style::new() } else { DIM };
             vec![
                 Cell::new(escape::words(&tool.name), style),
@@ -79,7 +79,7 @@ pub(crate) fn tools(registration: &CopilotRegistration, look: &DisplayCapabiliti
             ]
         })
         .collect();
-    table(&["tool", "whose", "state", ""], &rows, look)
+    table(&["tool", "whose", "state", ""], &rows, display)
 }
 
 /// Lists deviations of the registered tools from the intended ones.
@@ -91,10 +91,11 @@ pub(crate) fn left_out(registration: &CopilotRegistration) -> Vec<String> {
     let hidden = registration.hidden.iter();
     let hidden = hidden.map(|name| format!("the server's own {} is hidden", escape::words(name)));
     let unlocked = registration.unlocked.iter();
-    let unlocked = unlocked.map(|name| format!("the server's {} writes through ours", escape::words(name)));
+    let unlocked =
+        unlocked.map(|name| format!("the server's {} writes through lsp-tools", escape::words(name)));
     let names = registration.names.iter().filter(|named| !named.registered);
     let names = names.map(|named| format!("{} is not offered: {}", named.name, escape::words(&named.why)));
-    let oddities = registration.oddities.iter().map(|said| format!("warning: {}", escape::words(said)));
+    let oddities = registration.oddities.iter().map(|oddity| format!("warning: {}", escape::words(oddity)));
     left_out.chain(hidden).chain(unlocked).chain(names).chain(oddities).collect()
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn words(text: &str) -> String {
 }
 
 /// Renders an event as a line for stderr, if it is worth one.
-pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<String> {
+pub(crate) fn event(event: &CopilotEvent, display: &DisplayCapabilities) -> Option<String> {
     let line = match event {
         CopilotEvent::Starting => "the Copilot language server is being started".to_owned(),
         CopilotEvent::Ended { detail, pause_ms } => {
@@ -114,7 +115,9 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<
             ));
         }
         CopilotEvent::Restarted { tools } => {
-            return Some(format!("it runs again, with {tools} tools of ours; a conversation begins anew"));
+            return Some(format!(
+                "it is running again, with {tools} tools of lsp-tools; a new conversation begins"
+            ));
         }
         CopilotEvent::Said(message) => format!("Copilot: {}", escape::words(message)),
         CopilotEvent::Call { name, state, detail } => {
@@ -132,14 +135,14 @@ pub(crate) fn event(event: &CopilotEvent, look: &DisplayCapabilities) -> Option<
         }
         CopilotEvent::Begun { .. } | CopilotEvent::Reply(_) => return None,
     };
-    Some(look.paint(DIM, &line))
+    Some(display.paint(DIM, &line))
 }
 
 /// Renders the summary of a finished turn.
-pub(crate) fn end(outcome: &TurnOutcome, look: &DisplayCapabilities) -> Vec<String> {
+pub(crate) fn end(outcome: &TurnOutcome, display: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> = outcome.edits.iter().map(|edit| escape::words(edit)).collect();
     if !outcome.edits.is_empty() {
-        lines.push(look.paint(DIM, &format!("to take that back: lsp-tools copilot undo {}", outcome.turn)));
+        lines.push(display.paint(DIM, &format!("to undo that: lsp-tools copilot undo {}", outcome.turn)));
     }
     if let Some(error) = &outcome.error {
         lines.push(format!("error: the turn failed: {}", escape::words(error)));

@@ -12,14 +12,14 @@ use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
 /// Renders the machine's usage by the language servers of all processes.
-pub(crate) fn machine(machine: &MachineStatus, look: &DisplayCapabilities) -> String {
+pub(crate) fn machine(machine: &MachineStatus, display: &DisplayCapabilities) -> String {
     let MachineStatus { memory_bytes, budget_bytes, servers, starting, starting_limit, waiting, processes } =
         machine;
     let of_budget = format!("{} of {}", memory(*memory_bytes), memory(*budget_bytes));
     let starts = format!("{starting} of {starting_limit} being started, {waiting} waiting");
     let mut out = format!(
         "{} language servers: {servers} running, {starts}, {of_budget}\n",
-        look.paint(BOLD, "machine")
+        display.paint(BOLD, "machine")
     );
     if processes.is_empty() {
         return out;
@@ -37,12 +37,12 @@ pub(crate) fn machine(machine: &MachineStatus, look: &DisplayCapabilities) -> St
             ]
         })
         .collect();
-    out.push_str(&table(&["PID", "SERVERS", "STARTING", "WAITING", "MEMORY", "WORKSPACE"], &rows, look));
+    out.push_str(&table(&["PID", "SERVERS", "STARTING", "WAITING", "MEMORY", "WORKSPACE"], &rows, display));
     out
 }
 
 /// Renders the status of one daemon.
-pub(crate) fn status(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
+pub(crate) fn status(status: &DaemonStatus, display: &DisplayCapabilities) -> String {
     let DaemonStatus { pid, version, workspace, socket, uptime_s, memory_bytes, running, .. } = status;
     let mut about = vec![
         format!("pid {pid}"),
@@ -51,26 +51,26 @@ pub(crate) fn status(status: &DaemonStatus, look: &DisplayCapabilities) -> Strin
     ];
     about.extend(memory_bytes.map(memory));
     about.push(format!("{running} running"));
-    let mut out = format!("{} {}\n", look.paint(BOLD, "daemon"), about.join(", "));
-    let place = |path: &str| look.paint(PLACE, &escape::words(path));
+    let mut out = format!("{} {}\n", display.paint(BOLD, "daemon"), about.join(", "));
+    let place = |path: &str| display.paint(PLACE, &escape::words(path));
     out.push_str(&format!("workspace {}\nsocket {}\n", place(workspace), place(socket)));
     if !status.clients.is_empty() {
         out.push('\n');
-        out.push_str(&clients(status, look));
+        out.push_str(&clients(status, display));
     }
     if !status.calls.is_empty() {
         out.push('\n');
-        out.push_str(&calls(status, look));
+        out.push_str(&calls(status, display));
     }
     if !status.servers.is_empty() {
         out.push('\n');
         let (servers, notes) = (status.servers.clone(), status.notes.clone());
-        out.push_str(&servers::render(&ServersOutput { ok: true, servers, notes }, look));
+        out.push_str(&servers::render(&ServersOutput { ok: true, servers, notes }, display));
     }
     out
 }
 
-fn clients(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
+fn clients(status: &DaemonStatus, display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = status
         .clients
         .iter()
@@ -85,10 +85,10 @@ fn clients(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
             ]
         })
         .collect();
-    table(&["DOOR", "CLIENT", "PID", "SINCE", "CALLS", "SESSION"], &rows, look)
+    table(&["DOOR", "CLIENT", "PID", "SINCE", "CALLS", "SESSION"], &rows, display)
 }
 
-fn calls(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
+fn calls(status: &DaemonStatus, display: &DisplayCapabilities) -> String {
     // Leaves out commands, since the tool calls that they make are counted as well.
     let rows: Vec<Vec<Cell>> = status
         .calls
@@ -103,7 +103,7 @@ fn calls(status: &DaemonStatus, look: &DisplayCapabilities) -> String {
             ]
         })
         .collect();
-    table(&["CALL", "CALLS", "MEDIAN", "P99"], &rows, look)
+    table(&["CALL", "CALLS", "MEDIAN", "P99"], &rows, display)
 }
 
 fn door(door: DoorName) -> &'static str {

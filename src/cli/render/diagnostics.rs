@@ -21,33 +21,33 @@ const LINES_NAMED: usize = 12;
 pub(crate) fn render(
     output: &DiagnosticsOutput,
     verdict: Verdict,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
     let several =
         output.diagnostics.first().map(|item| &item.path) != output.diagnostics.last().map(|item| &item.path);
     for file in output.diagnostics.chunk_by(|one, other| one.path == other.path) {
-        if !look.terminal {
-            out.extend(file.iter().map(|item| diagnostic_line(item, look)));
+        if !display.terminal {
+            out.extend(file.iter().map(|item| diagnostic_line(item, display)));
             continue;
         }
         if several {
-            out.push_str(&heading(file, look));
+            out.push_str(&heading(file, display));
         }
-        out.push_str(&file_frames(file, look, read_line));
+        out.push_str(&file_frames(file, display, read_line));
     }
-    out.push_str(&totals(output, verdict, look));
+    out.push_str(&totals(output, verdict, display));
     out.push('\n');
     out
 }
 
 /// Formats `path:line:col: severity: message [code] (source)`, with related information indented
 /// below.
-pub(crate) fn diagnostic_line(item: &DiagnosticItem, look: &DisplayCapabilities) -> String {
-    let severity = look.paint(style(item.severity), word(item.severity));
+pub(crate) fn diagnostic_line(item: &DiagnosticItem, display: &DisplayCapabilities) -> String {
+    let severity = display.paint(style(item.severity), word(item.severity));
     let place = format!("{}:{}", escape::line(&item.path), LineColumn::from(item.range.start));
-    let mut line = format!("{}: {severity}: {}", look.paint(BOLD, &place), escape::words(&item.message));
+    let mut line = format!("{}: {severity}: {}", display.paint(BOLD, &place), escape::words(&item.message));
     if let Some(code) = &item.code {
         let _ = write!(line, " [{}]", escape::words(code));
     }
@@ -60,16 +60,16 @@ pub(crate) fn diagnostic_line(item: &DiagnosticItem, look: &DisplayCapabilities)
     line
 }
 
-fn heading(file: &[DiagnosticItem], look: &DisplayCapabilities) -> String {
+fn heading(file: &[DiagnosticItem], display: &DisplayCapabilities) -> String {
     let path = file.first().map_or("", |item| item.path.as_str());
     let path = escape::line(path);
     let counts = by_severity(file.iter());
-    format!("{} {}\n\n", look.paint(BOLD, &path), look.paint(DIM, &format!("({counts})")))
+    format!("{} {}\n\n", display.paint(BOLD, &path), display.paint(DIM, &format!("({counts})")))
 }
 
 fn file_frames(
     file: &[DiagnosticItem],
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut kinds: HashMap<String, Vec<&DiagnosticItem>> = HashMap::new();
@@ -85,11 +85,11 @@ fn file_frames(
         *seen += 1;
         // A line for a single further diagnostic would save nothing.
         if *seen <= MAX_FRAMES_PER_KIND || all.len() == MAX_FRAMES_PER_KIND + 1 {
-            out.push_str(&frames::render(item, look, read_line));
+            out.push_str(&frames::render(item, display, read_line));
             out.push('\n');
         }
         if *seen == MAX_FRAMES_PER_KIND && all.len() > MAX_FRAMES_PER_KIND + 1 {
-            out.push_str(&repeated_note(&all[MAX_FRAMES_PER_KIND..], look));
+            out.push_str(&repeated_note(&all[MAX_FRAMES_PER_KIND..], display));
         }
     }
     out
@@ -109,7 +109,7 @@ fn kind(item: &DiagnosticItem) -> String {
     words
 }
 
-fn repeated_note(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String {
+fn repeated_note(rest: &[&DiagnosticItem], display: &DisplayCapabilities) -> String {
     let lines: BTreeSet<u32> = rest.iter().map(|item| LineColumn::from(item.range.start).line).collect();
     let named: Vec<String> = lines.iter().take(LINES_NAMED).map(u32::to_string).collect();
     let more = if lines.len() > LINES_NAMED { ", …" } else { "" };
@@ -117,30 +117,28 @@ fn repeated_note(rest: &[&DiagnosticItem], look: &DisplayCapabilities) -> String
     let what = escape::words(what);
     let line = if lines.len() == 1 { "line" } else { "lines" };
     let text = format!("… and {} more of this kind ({what}), {line} {}{more}", rest.len(), named.join(", "));
-    format!("{}\n\n", look.paint(DIM, &text))
+    format!("{}\n\n", display.paint(DIM, &text))
 }
 
 /// Formats the totals and the extent of the check in one line without a line break.
-pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {
+pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, display: &DisplayCapabilities) -> String {
     let silent = output.incomplete.iter().filter(|file| file.verdict == Verdict::NoData).count();
     let checked = output.files.saturating_sub(silent + output.unchecked);
     let mut line = if output.diagnostics.is_empty() {
         match verdict {
-            Verdict::Complete => look.paint(GOOD, "no problems"),
+            Verdict::Complete => display.paint(GOOD, "no problems"),
             Verdict::Partial if checked > 0 => "no problems found (incomplete)".to_owned(),
             Verdict::Hints if checked == 0 => "nothing was checked".to_owned(),
             Verdict::Hints => "no syntax errors; nothing else was checked".to_owned(),
-            Verdict::Partial | Verdict::NoData => {
-                look.paint(WARN, "no answer, so nothing is known to be clean")
-            }
+            Verdict::Partial | Verdict::NoData => display.paint(WARN, "no answer; this does not mean clean"),
         }
     } else {
         let files = output.diagnostics.chunk_by(|one, other| one.path == other.path).count();
-        format!("{} in {}", painted_counts(output, look), count(files, "file"))
+        format!("{} in {}", painted_counts(output, display), count(files, "file"))
     };
     let _ = write!(line, ", {} checked", count(checked, "file"));
     if silent > 0 {
-        let _ = write!(line, ", {}", look.paint(WARN, &format!("{silent} without an answer")));
+        let _ = write!(line, ", {}", display.paint(WARN, &format!("{silent} without an answer")));
     }
     if output.has_more {
         let _ = write!(line, "; {} of {} shown", output.diagnostics.len(), output.count);
@@ -148,9 +146,10 @@ pub(crate) fn totals(output: &DiagnosticsOutput, verdict: Verdict, look: &Displa
     line
 }
 
-fn painted_counts(output: &DiagnosticsOutput, look: &DisplayCapabilities) -> String {
+fn painted_counts(output: &DiagnosticsOutput, display: &DisplayCapabilities) -> String {
     let counts = severities(output.diagnostics.iter());
-    let parts = counts.map(|(severity, number)| look.paint(style(severity), &count(number, word(severity))));
+    let parts =
+        counts.map(|(severity, number)| display.paint(style(severity), &count(number, word(severity))));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -220,8 +219,8 @@ mod tests {
         }
     }
 
-    fn shown(output: &DiagnosticsOutput, verdict: Verdict, look: &DisplayCapabilities) -> String {
-        render(output, verdict, look, &|_, line| Some(format!("abc {line}")))
+    fn shown(output: &DiagnosticsOutput, verdict: Verdict, display: &DisplayCapabilities) -> String {
+        render(output, verdict, display, &|_, line| Some(format!("abc {line}")))
     }
 
     #[test]
@@ -312,7 +311,7 @@ hint[F1]: could be shorter (pylsp)
         silent.files = 1;
         assert_eq!(
             shown(&silent, Verdict::NoData, &DisplayCapabilities::PLAIN),
-            "no answer, so nothing is known to be clean, 0 files checked, 1 without an answer\n"
+            "no answer; this does not mean clean, 0 files checked, 1 without an answer\n"
         );
     }
 

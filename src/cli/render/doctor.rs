@@ -7,39 +7,39 @@ use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
 use super::{DisplayCapabilities, escape};
 
 /// One paragraph per server, then the findings of no particular server, then the conclusion.
-pub(crate) fn render(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &DoctorOutput, display: &DisplayCapabilities) -> String {
     let mut out = String::new();
     for server in &output.servers {
-        out.push_str(&server_lines(server, look));
+        out.push_str(&server_lines(server, display));
         out.push('\n');
     }
     for finding in &output.findings {
-        out.push_str(&finding_lines(finding, "", look));
+        out.push_str(&finding_lines(finding, "", display));
     }
     out.extend(output.notes.iter().map(|note| format!("{}\n", escape::words(note))));
     if !output.findings.is_empty() || !output.notes.is_empty() {
         out.push('\n');
     }
-    out.push_str(&format!("{}\n", look.paint(DIM, &escape::words(&output.commands))));
+    out.push_str(&format!("{}\n", display.paint(DIM, &escape::words(&output.commands))));
     for gap in &output.commands_may {
-        out.push_str(&format!("{}\n", look.paint(DIM, &format!("- {}", escape::words(gap)))));
+        out.push_str(&format!("{}\n", display.paint(DIM, &format!("- {}", escape::words(gap)))));
     }
-    out.push_str(&conclusion(output, look));
+    out.push_str(&conclusion(output, display));
     out
 }
 
-fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
+fn server_lines(server: &DoctorServer, display: &DisplayCapabilities) -> String {
     let mark = if server.is_healthy() {
-        look.paint(GOOD, "ok")
+        display.paint(GOOD, "ok")
     } else if server.is_dispensable() {
-        look.paint(DIM, "--")
+        display.paint(DIM, "--")
     } else if server.found.is_some() {
-        look.paint(WARN, "!!")
+        display.paint(WARN, "!!")
     } else {
-        look.paint(BAD, "--")
+        display.paint(BAD, "--")
     };
-    let languages = look.paint(BOLD, &escape::words(&server.languages.join(", ")));
-    let files = look.paint(DIM, &format!("({})", count(server.files, "file")));
+    let languages = display.paint(BOLD, &escape::words(&server.languages.join(", ")));
+    let files = display.paint(DIM, &format!("({})", count(server.files, "file")));
     let mut out = format!("{mark} {languages} {files}  {}", escape::words(&server.server));
     if let Some(version) = &server.version {
         out.push_str(&format!(" {}", escape::words(version)));
@@ -48,55 +48,58 @@ fn server_lines(server: &DoctorServer, look: &DisplayCapabilities) -> String {
     match &server.found {
         Some(program) => {
             let origin = server.origin.as_deref().map(|origin| format!(" ({})", escape::words(origin)));
-            let program = look.paint(PLACE, &escape::words(program));
+            let program = display.paint(PLACE, &escape::words(program));
             out.push_str(&format!("   {program}{}\n", origin.unwrap_or_default()));
         }
         None if server.secondary => {
             out.push_str(&format!(
                 "   {}\n",
-                look.paint(DIM, "not installed; the project is written in other languages")
+                display.paint(DIM, "not installed; the project uses other languages")
             ));
         }
-        None => out.push_str(&format!("   {}\n", look.paint(BAD, "not installed"))),
+        None => out.push_str(&format!("   {}\n", display.paint(BAD, "not installed"))),
     }
     if let Some(install) = &server.install {
-        out.push_str(&fix_line(&hints::commands(install, server.installer.as_ref()), "   ", look));
+        out.push_str(&fix_line(&hints::commands(install, server.installer.as_ref()), "   ", display));
     }
     for finding in &server.findings {
-        out.push_str(&finding_lines(finding, "   ", look));
+        out.push_str(&finding_lines(finding, "   ", display));
     }
     match &server.probe {
         Some(probe) => {
-            let said =
-                if probe.answered { look.paint(GOOD, "answered") } else { look.paint(BAD, "no answer") };
+            let outcome = if probe.answered {
+                display.paint(GOOD, "answered")
+            } else {
+                display.paint(BAD, "no answer")
+            };
             let (query, detail) = (escape::words(&probe.query), escape::words(&probe.detail));
-            let took = look.paint(DIM, &format!("({})", duration(probe.took_ms)));
-            out.push_str(&format!("   {query}: {said} {took}  {detail}\n"));
+            let took = display.paint(DIM, &format!("({})", duration(probe.took_ms)));
+            out.push_str(&format!("   {query}: {outcome} {took}  {detail}\n"));
         }
-        None if server.found.is_some() => out.push_str("   no question could be asked of it\n"),
+        None if server.found.is_some() => out.push_str("   it could not be queried\n"),
         None => {}
     }
     out
 }
 
-fn finding_lines(finding: &DoctorFinding, indent: &str, look: &DisplayCapabilities) -> String {
-    let mut out = format!("{indent}{} {}\n", look.paint(WARN, "!"), escape::words(&finding.message));
+fn finding_lines(finding: &DoctorFinding, indent: &str, display: &DisplayCapabilities) -> String {
+    let mut out = format!("{indent}{} {}\n", display.paint(WARN, "!"), escape::words(&finding.message));
     if let Some(fix) = &finding.fix {
-        out.push_str(&fix_line(fix, indent, look));
+        out.push_str(&fix_line(fix, indent, display));
     }
     out
 }
 
-fn fix_line(command: &str, indent: &str, look: &DisplayCapabilities) -> String {
-    format!("{indent}  run: {}\n", look.paint(BOLD, &escape::words(command)))
+fn fix_line(command: &str, indent: &str, display: &DisplayCapabilities) -> String {
+    format!("{indent}  run: {}\n", display.paint(BOLD, &escape::words(command)))
 }
 
-fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
+fn conclusion(output: &DoctorOutput, display: &DisplayCapabilities) -> String {
     if output.servers.is_empty() && output.findings.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
     if output.well {
-        return format!("{}\n", look.paint(GOOD, "all is well"));
+        return format!("{}\n", display.paint(GOOD, "all is well"));
     }
     let needed = output.servers.iter().filter(|server| !server.is_dispensable());
     let unwell = needed.clone().filter(|server| !server.is_healthy()).count();
@@ -108,12 +111,12 @@ fn conclusion(output: &DoctorOutput, look: &DisplayCapabilities) -> String {
     if !output.findings.is_empty() {
         parts.push(count(output.findings.len(), "other finding"));
     }
-    let mut out = format!("{}\n", look.paint(BAD, &parts.join(", ")));
+    let mut out = format!("{}\n", display.paint(BAD, &parts.join(", ")));
     let missing = needed.filter(|server| server.found.is_none());
     let missing: Vec<String> = missing.map(|server| format!("\"{}\"", server.server)).collect();
     if !missing.is_empty() {
         let setting = format!("disabled = [{}]", missing.join(", "));
-        out.push_str(&format!("to do without what is not installed, in lsp-tools.toml: {setting}\n"));
+        out.push_str(&format!("to ignore missing servers, in lsp-tools.toml: {setting}\n"));
     }
     out
 }
@@ -193,12 +196,12 @@ ok python (12 files)  pylsp 1.15.0
      run: go install gopls (or: lsp-tools install go)
 
 -- go (1 file)  css
-   not installed; the project is written in other languages
+   not installed; the project uses other languages
      run: go install gopls (or: lsp-tools install go)
 
 confined
 2 of 3 servers need attention
-to do without what is not installed, in lsp-tools.toml: disabled = [\"gopls\"]
+to ignore missing servers, in lsp-tools.toml: disabled = [\"gopls\"]
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }

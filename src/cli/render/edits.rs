@@ -83,15 +83,15 @@ pub(crate) struct EditRequestFlags {
 /// Renders an edit. `read_line` returns the 0-based line of a workspace file on disk.
 pub(crate) fn render(
     edited: &EditAnswerView,
-    asked: EditRequestFlags,
-    look: &DisplayCapabilities,
+    flags: EditRequestFlags,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> Reply {
     let mut out: String =
-        edited.files.iter().map(|patched| one_file(&patched.file, asked.dry_run, look)).collect();
+        edited.files.iter().map(|patched| one_file(&patched.file, flags.dry_run, display)).collect();
     let mut lines: Vec<String> = edited.files.iter().flat_map(moved_hunk_notes).collect();
     if !edited.changes_something() {
-        lines.push("no file is different".to_owned());
+        lines.push("no file changed".to_owned());
     }
     let mut status = CliExitStatus::Answered;
     if let Some(judgement) = &edited.rest.judgement {
@@ -99,23 +99,23 @@ pub(crate) fn render(
             EditDiagnostics::Compared(delta) => {
                 // A code frame of a dry run would show the text on disk, not the one of the dry
                 // run.
-                let framed = look.terminal && !asked.dry_run;
-                out.push_str(&findings(delta, framed, look, read_line));
+                let framed = display.terminal && !flags.dry_run;
+                out.push_str(&findings(delta, framed, display, read_line));
                 lines.extend(notes(&delta.notes, None));
             }
             // The line above states that no file differs.
             EditDiagnostics::Stated(statement) if statement.verdict == Verdict::Complete => {}
             EditDiagnostics::Stated(statement) => lines.push(escape::line(&statement.reason).into_owned()),
         }
-        if asked.diagnostics {
+        if flags.diagnostics {
             status = of_judgement(judgement);
         }
     }
     lines.extend(notes(&edited.rest.repairs, None));
     lines.extend(notes(&edited.rest.notes, None));
     if let Some(id) = &edited.rest.undo {
-        lines.push(format!("take it back with: lsp-tools undo {}", escape::words(id)));
-    } else if asked.dry_run && edited.changes_something() {
+        lines.push(format!("undo with: lsp-tools undo {}", escape::words(id)));
+    } else if flags.dry_run && edited.changes_something() {
         lines.push("dry run: nothing was written".to_owned());
     }
     Reply { out, lines, status }
@@ -135,32 +135,32 @@ fn of_judgement(judgement: &EditJudgement) -> CliExitStatus {
 
 /// Renders a heading and the diff on a terminal; in a pipe only the diff, as input for `patch` or
 /// git.
-fn one_file(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
+fn one_file(file: &FileResult, dry_run: bool, display: &DisplayCapabilities) -> String {
     if file.operation == "unchanged" {
         return String::new();
     }
-    if !look.terminal {
-        let diff: String = file.diff.split_inclusive('\n').map(|line| diff_line(line, look)).collect();
-        return if diff.is_empty() { heading(file, false, look) } else { diff };
+    if !display.terminal {
+        let diff: String = file.diff.split_inclusive('\n').map(|line| diff_line(line, display)).collect();
+        return if diff.is_empty() { heading(file, false, display) } else { diff };
     }
-    let mut out = heading(file, dry_run, look);
+    let mut out = heading(file, dry_run, display);
     // For a deleted file, its name is enough.
     if file.operation != "deleted" {
         let body = file.diff.lines().skip_while(|line| !line.starts_with("@@"));
-        out.extend(body.map(|line| diff_line(&format!("{line}\n"), look)));
+        out.extend(body.map(|line| diff_line(&format!("{line}\n"), display)));
     }
     out
 }
 
-fn heading(file: &FileResult, dry_run: bool, look: &DisplayCapabilities) -> String {
-    let path = look.paint(BOLD, &escape::line(&file.path));
+fn heading(file: &FileResult, dry_run: bool, display: &DisplayCapabilities) -> String {
+    let path = display.paint(BOLD, &escape::line(&file.path));
     let from = file.from.as_deref().map(|from| format!("{} -> ", escape::line(from))).unwrap_or_default();
     let mut counts = String::new();
     if file.additions > 0 {
-        counts.push_str(&look.paint(GOOD, &format!("  +{}", file.additions)));
+        counts.push_str(&display.paint(GOOD, &format!("  +{}", file.additions)));
     }
     if file.deletions > 0 {
-        counts.push_str(&look.paint(BAD, &format!("  -{}", file.deletions)));
+        counts.push_str(&display.paint(BAD, &format!("  -{}", file.deletions)));
     }
     let would = if dry_run { "would be " } else { "" };
     format!("{would}{} {from}{path}{counts}\n", escape::words(&file.operation))
@@ -171,7 +171,7 @@ const REMOVED: anstyle::Style = anstyle::AnsiColor::Red.on_default();
 const HUNK: anstyle::Style = anstyle::AnsiColor::Cyan.on_default();
 
 /// Renders a line of a diff, including its line break.
-fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
+fn diff_line(line: &str, display: &DisplayCapabilities) -> String {
     let style = match line {
         _ if line.starts_with("+++ ") || line.starts_with("--- ") || line.starts_with("diff ") => BOLD,
         _ if line.starts_with('+') => ADDED,
@@ -184,12 +184,12 @@ fn diff_line(line: &str, look: &DisplayCapabilities) -> String {
         Some(text) => (text, "\n"),
         None => (line, ""),
     };
-    let text = escape::content(text, look);
-    let text = if look.terminal { text.replace('\t', "    ") } else { text.into_owned() };
+    let text = escape::content(text, display);
+    let text = if display.terminal { text.replace('\t', "    ") } else { text.into_owned() };
     if style == anstyle::Style::new() {
         format!("{text}{end}")
     } else {
-        format!("{}{end}", look.paint(style, &text))
+        format!("{}{end}", display.paint(style, &text))
     }
 }
 
@@ -213,21 +213,21 @@ fn moved_hunk_notes(patched: &PatchResult) -> Vec<String> {
 pub(super) fn findings(
     delta: &DiagnosticsDelta,
     framed: bool,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut out = String::new();
-    if look.terminal {
+    if display.terminal {
         out.push('\n');
     }
     for finding in &delta.added {
         let item = item_of(finding);
         match framed {
-            true => out.push_str(&format!("{}\n", frames::render(&item, look, read_line))),
-            false => out.push_str(&diagnostics::diagnostic_line(&item, look)),
+            true => out.push_str(&format!("{}\n", frames::render(&item, display, read_line))),
+            false => out.push_str(&diagnostics::diagnostic_line(&item, display)),
         }
         for help in &finding.help {
-            out.push_str(&look.paint(DIM, &format!("    {}", escape::line(help))));
+            out.push_str(&display.paint(DIM, &format!("    {}", escape::line(help))));
             out.push('\n');
         }
     }
@@ -242,9 +242,9 @@ pub(super) fn findings(
     for finding in &delta.gone {
         let place = format!("{}:{}", escape::words(&finding.path), LineColumn::from(finding.range.start));
         let line = format!("fixed: {place}: {}", escape::words(&finding.message));
-        out.push_str(&format!("{}\n", look.paint(DIM, &line)));
+        out.push_str(&format!("{}\n", display.paint(DIM, &line)));
     }
-    out.push_str(&summary(delta, look));
+    out.push_str(&summary(delta, display));
     out.push('\n');
     out
 }
@@ -264,13 +264,13 @@ fn item_of(finding: &DeltaItem) -> DiagnosticItem {
 }
 
 /// Formats a summary, such as `2 new errors, 1 fixed`.
-fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
+fn summary(delta: &DiagnosticsDelta, display: &DisplayCapabilities) -> String {
     let sure = match delta.verdict {
         Verdict::Complete => "",
         Verdict::NoData => {
-            return look.paint(WARN, "no server said in time what this breaks: that is not \"nothing\"");
+            return display.paint(WARN, "no server answered in time; the edit may break code");
         }
-        Verdict::Hints => "; no server was asked, only the syntax was looked at",
+        Verdict::Hints => "; no server was asked, only syntax was checked",
         Verdict::Partial => "; results may be incomplete",
     };
     let of = |severity: Severity| delta.added.iter().filter(|finding| finding.severity == severity).count();
@@ -280,43 +280,43 @@ fn summary(delta: &DiagnosticsDelta, look: &DisplayCapabilities) -> String {
         [(of(Severity::Error) + in_short, "new error", BAD), (of(Severity::Warning), "new warning", WARN)]
     {
         if number > 0 {
-            parts.push(look.paint(style, &count(number, word)));
+            parts.push(display.paint(style, &count(number, word)));
         }
     }
     if delta.has_more {
         parts.push("and more".to_owned());
     }
     if parts.is_empty() {
-        parts.push(look.paint(GOOD, "no new problems"));
+        parts.push(display.paint(GOOD, "no new problems"));
     }
     if delta.hints > 0 {
-        parts.push(look.paint(DIM, &count(delta.hints, "new hint")));
+        parts.push(display.paint(DIM, &count(delta.hints, "new hint")));
     }
     if delta.removed > 0 {
-        parts.push(look.paint(GOOD, &format!("{} fixed", delta.removed)));
+        parts.push(display.paint(GOOD, &format!("{} fixed", delta.removed)));
     }
     format!("{}{sure}", parts.join(", "))
 }
 
 /// Converts the paths of past edits by `change`.
 pub(crate) fn each_past_path(history: &mut UndoOutput, change: &mut dyn FnMut(&mut String)) {
-    for told in history.edits.iter_mut().flat_map(|past| &mut past.files) {
+    for line in history.edits.iter_mut().flat_map(|past| &mut past.files) {
         // The forms are `modified src/a.py` and `renamed src/a.py to src/b.py`.
-        let Some((operation, paths)) = told.split_once(' ') else { continue };
+        let Some((operation, paths)) = line.split_once(' ') else { continue };
         let renamed = (operation == "renamed").then(|| paths.split_once(" to ")).flatten();
         let mut paths: Vec<String> = match renamed {
             Some((from, to)) => vec![from.to_owned(), to.to_owned()],
             None => vec![paths.to_owned()],
         };
         paths.iter_mut().for_each(&mut *change);
-        *told = format!("{operation} {}", paths.join(" to "));
+        *line = format!("{operation} {}", paths.join(" to "));
     }
 }
 
 /// Renders the past edits, newest first.
-pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply {
+pub(crate) fn history(history: &UndoOutput, display: &DisplayCapabilities) -> Reply {
     if history.edits.is_empty() {
-        let lines = vec!["there is nothing to take back".to_owned()];
+        let lines = vec!["nothing to undo".to_owned()];
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
     let row = |past: &PastEdit| {
@@ -332,28 +332,28 @@ pub(crate) fn history(history: &UndoOutput, look: &DisplayCapabilities) -> Reply
         ]
     };
     let rows: Vec<Vec<Cell>> = history.edits.iter().map(row).collect();
-    let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, look);
+    let out = table(&["ID", "WHEN", "EDIT", "GROUP", "STATE", "FILES"], &rows, display);
     let left_out = history.has_more.then(|| "older edits are not listed".to_owned());
     Reply { out, lines: notes(&[], left_out), status: CliExitStatus::Answered }
 }
 
 /// Renders the available code actions; disabled ones are only counted.
-pub(crate) fn actions(offered: &CodeActionsOutput, look: &DisplayCapabilities) -> Reply {
+pub(crate) fn actions(offered: &CodeActionsOutput, display: &DisplayCapabilities) -> Reply {
     let mut lines = notes(&offered.notes, None);
     let can_be_done = |action: &&ActionItem| action.disabled.is_none();
     let rows: Vec<Vec<Cell>> = offered.actions.iter().filter(can_be_done).map(action).collect();
     let disabled = offered.actions.len() - rows.len();
     if disabled > 0 {
-        lines.push(format!("note: {disabled} more cannot be done here; --format json says why"));
+        lines.push(format!("note: {disabled} more are disabled here; --format json gives the reasons"));
     }
     if rows.is_empty() {
-        lines.push("no action is offered here".to_owned());
+        lines.push("no actions available here".to_owned());
         return Reply { out: String::new(), lines, status: CliExitStatus::Unpleasant };
     }
-    if look.terminal {
-        lines.push("do one of them with: --apply 'TITLE'".to_owned());
+    if display.terminal {
+        lines.push("apply one with: --apply 'TITLE'".to_owned());
     }
-    let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, look);
+    let out = table(&["ACTION", "KIND", "SERVER", "CURES"], &rows, display);
     Reply { out, lines, status: CliExitStatus::Answered }
 }
 

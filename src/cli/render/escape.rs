@@ -57,8 +57,8 @@ pub(crate) fn block(text: &str) -> String {
 
 /// Escapes a file's `text` for a terminal as in [`line()`], but keeps line breaks (CRLF as LF) and
 /// tabs. For other outputs it stays unchanged.
-pub(crate) fn content<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, str> {
-    if !look.terminal {
+pub(crate) fn content<'a>(text: &'a str, display: &DisplayCapabilities) -> Cow<'a, str> {
+    if !display.terminal {
         return Cow::Borrowed(text);
     }
     let text = text.replace("\r\n", "\n");
@@ -67,8 +67,8 @@ pub(crate) fn content<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, 
 
 /// Escapes a name or a line of a file for a terminal as in [`line()`]. For other outputs it stays
 /// unchanged.
-pub(crate) fn name<'a>(text: &'a str, look: &DisplayCapabilities) -> Cow<'a, str> {
-    if look.terminal { line(text) } else { Cow::Borrowed(text) }
+pub(crate) fn name<'a>(text: &'a str, display: &DisplayCapabilities) -> Cow<'a, str> {
+    if display.terminal { line(text) } else { Cow::Borrowed(text) }
 }
 
 /// Escapes `text` as one line: line breaks and runs of blanks become one space, the rest is as in

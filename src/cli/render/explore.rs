@@ -15,24 +15,24 @@ const ERRORS: &str = "Errors";
 
 /// Renders the whole answer. Empty parts are left out, except for callers and tests, since their
 /// absence is informative.
-pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &ExploreOutput, display: &DisplayCapabilities) -> String {
     let mut out = String::new();
     if let Some(kind) = &output.kind {
-        out.push_str(&look.paint(KIND, &escape::words(kind)));
+        out.push_str(&display.paint(KIND, &escape::words(kind)));
         out.push(' ');
     }
-    let place = locations::address(&output.path, &Range::empty(output.name_start), look);
-    out.push_str(&format!("{}  {place}\n", look.paint(BOLD, &escape::words(&output.symbol))));
-    let about = markdown::render(&output.about, look);
+    let place = locations::address(&output.path, &Range::empty(output.name_start), display);
+    out.push_str(&format!("{}  {place}\n", display.paint(BOLD, &escape::words(&output.symbol))));
+    let about = markdown::render(&output.about, display);
     if !about.is_empty() {
         out.push_str(&format!("\n{about}"));
     }
     if let Some(body) = &output.body {
-        out.push_str(&format!("\n{}", numbered(body, &output.range, look)));
+        out.push_str(&format!("\n{}", numbered(body, &output.range, display)));
     }
     if !output.errors.items.is_empty() {
-        out.push_str(&section(ERRORS, &output.errors, look));
-        out.extend(output.errors.items.iter().map(|item| finding(item, &output.path, look)));
+        out.push_str(&section(ERRORS, &output.errors, display));
+        out.extend(output.errors.items.iter().map(|item| finding(item, &output.path, display)));
     }
     let lists = [
         ("Used by", &output.callers, true),
@@ -42,15 +42,15 @@ pub(crate) fn render(output: &ExploreOutput, look: &DisplayCapabilities) -> Stri
     ];
     for (title, list, always) in lists {
         if always || list.count > 0 {
-            out.push_str(&section(title, list, look));
-            out.extend(list.items.iter().map(|found| item(found, look)));
+            out.push_str(&section(title, list, display));
+            out.extend(list.items.iter().map(|found| item(found, display)));
         }
     }
     out
 }
 
 /// Formats a section, such as `Used by (12 of 57; more with --budget, fewer with --only)`.
-fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) -> String {
+fn section<T>(title: &str, list: &ExploreList<T>, display: &DisplayCapabilities) -> String {
     let shown = list.items.len();
     let count = match list.count {
         0 => "none found".to_owned(),
@@ -58,29 +58,29 @@ fn section<T>(title: &str, list: &ExploreList<T>, look: &DisplayCapabilities) ->
         all if shown < all => format!("{shown} of {all}; more with --budget, fewer with --only"),
         all => all.to_string(),
     };
-    format!("\n{} {}\n", look.paint(BOLD, title), look.paint(DIM, &format!("({count})")))
+    format!("\n{} {}\n", display.paint(BOLD, title), display.paint(DIM, &format!("({count})")))
 }
 
 /// Formats an item, such as `  src/app.py:12:5, 40:9  method Cart.total  (7 places)  self.sum()`.
-fn item(item: &ExploreItem, look: &DisplayCapabilities) -> String {
+fn item(item: &ExploreItem, display: &DisplayCapabilities) -> String {
     let starts: Vec<String> = item.at.iter().map(|start| LineColumn::from(*start).to_string()).collect();
     let place = format!("{}:{}", escape::line(&item.path), starts.join(", "));
-    let mut line = format!("  {}", look.paint(PLACE, &place));
+    let mut line = format!("  {}", display.paint(PLACE, &place));
     if let Some(symbol) = &item.symbol {
         let kind = item.kind.as_deref().map(escape::words).unwrap_or_default();
-        line.push_str(&format!("  {} {}", look.paint(KIND, &kind), escape::words(symbol)));
+        line.push_str(&format!("  {} {}", display.paint(KIND, &kind), escape::words(symbol)));
     }
     if item.places > item.at.len() {
-        line.push_str(&look.paint(DIM, &format!("  ({} places)", item.places)));
+        line.push_str(&display.paint(DIM, &format!("  ({} places)", item.places)));
     }
     if let Some(text) = &item.text {
-        line.push_str(&look.paint(DIM, &format!("  {}", escape::line(text))));
+        line.push_str(&display.paint(DIM, &format!("  {}", escape::line(text))));
     }
     line.push('\n');
     line
 }
 
-fn finding(finding: &ExploreFinding, path: &str, look: &DisplayCapabilities) -> String {
+fn finding(finding: &ExploreFinding, path: &str, display: &DisplayCapabilities) -> String {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -89,21 +89,21 @@ fn finding(finding: &ExploreFinding, path: &str, look: &DisplayCapabilities) -> 
     };
     let code = finding.code.as_deref().map(|code| format!(" [{}]", escape::words(code))).unwrap_or_default();
     let place = format!("{}:{}", escape::line(path), LineColumn::from(finding.at));
-    format!("  {}  {severity}: {}{code}\n", look.paint(PLACE, &place), escape::words(&finding.message))
+    format!("  {}  {severity}: {}{code}\n", display.paint(PLACE, &place), escape::words(&finding.message))
 }
 
 /// Renders the source with line numbers, which continue correctly after elided lines.
-fn numbered(body: &str, range: &Range, look: &DisplayCapabilities) -> String {
+fn numbered(body: &str, range: &Range, display: &DisplayCapabilities) -> String {
     let width = (u64::from(range.end.line) + 1).to_string().len();
     let mut number = u64::from(range.start.line) + 1;
     let mut out = String::new();
     for line in body.lines() {
         if let Some(left_out) = elided_lines(line) {
             number += left_out;
-            out.push_str(&look.paint(DIM, &format!("{:>width$} {}\n", "", escape::line(line))));
+            out.push_str(&display.paint(DIM, &format!("{:>width$} {}\n", "", escape::line(line))));
             continue;
         }
-        let line = format!("{} {}", look.paint(DIM, &format!("{number:>width$}")), escape::line(line));
+        let line = format!("{} {}", display.paint(DIM, &format!("{number:>width$}")), escape::line(line));
         out.push_str(line.trim_end());
         out.push('\n');
         number += 1;

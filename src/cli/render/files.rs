@@ -24,65 +24,71 @@ pub(super) fn distinct(notes: &[String]) -> impl Iterator<Item = &String> {
 }
 
 /// Renders the lines of a file; `numbered` if the answer has line numbers.
-pub(crate) fn page(page: &ReadOutput, numbered: bool, look: &DisplayCapabilities) -> Reply {
-    let text = escape::content(&page.content, look);
-    let mut out = match numbered && look.terminal {
-        true => text.split_inclusive('\n').map(|line| numbered_line(line, look)).collect(),
+pub(crate) fn page(page: &ReadOutput, numbered: bool, display: &DisplayCapabilities) -> Reply {
+    let text = escape::content(&page.content, display);
+    let mut out = match numbered && display.terminal {
+        true => text.split_inclusive('\n').map(|line| numbered_line(line, display)).collect(),
         false => text.into_owned(),
     };
     // The description of an image has no line break, and without one the prompt would follow the
     // last line.
     let ended = out.is_empty() || out.ends_with('\n');
-    if !ended && (page.kind.is_some() || (look.terminal && !page.has_more)) {
+    if !ended && (page.kind.is_some() || (display.terminal && !page.has_more)) {
         out.push('\n');
     }
     Reply { out, lines: notes(&page.notes, None), status: CliExitStatus::Answered }
 }
 
-fn numbered_line(line: &str, look: &DisplayCapabilities) -> String {
+fn numbered_line(line: &str, display: &DisplayCapabilities) -> String {
     match line.split_once('\t') {
-        Some((number, rest)) => format!("{}  {rest}", look.paint(DIM, &format!("{number:>5}"))),
+        Some((number, rest)) => format!("{}  {rest}", display.paint(DIM, &format!("{number:>5}"))),
         None => line.to_owned(),
     }
 }
 
 /// Renders the definitions of a file, one per line.
-pub(crate) fn outline(page: &ReadOutput, look: &DisplayCapabilities) -> Reply {
+pub(crate) fn outline(page: &ReadOutput, display: &DisplayCapabilities) -> Reply {
     let text = page.outline.as_deref().unwrap_or_default();
-    let out: String = text.lines().map(|line| outline_line(line, look)).collect();
+    let out: String = text.lines().map(|line| outline_line(line, display)).collect();
     let mut lines = notes(&page.notes, None);
     let status = if out.is_empty() { CliExitStatus::Unpleasant } else { CliExitStatus::Answered };
     if out.is_empty() {
-        lines.push("nothing is defined in it".to_owned());
+        lines.push("it has no definitions".to_owned());
     }
     Reply { out, lines, status }
 }
 
 /// Formats a line of the outline, such as `10-20 function greet`, keeping its indentation.
-fn outline_line(line: &str, look: &DisplayCapabilities) -> String {
+fn outline_line(line: &str, display: &DisplayCapabilities) -> String {
     let bare = line.trim_start();
     let indent = &line[..line.len() - bare.len()];
     let mut words = bare.splitn(3, ' ');
-    let mut next = || escape::name(words.next().unwrap_or_default(), look).into_owned();
+    let mut next = || escape::name(words.next().unwrap_or_default(), display).into_owned();
     let (place, kind, name) = (next(), next(), next());
-    format!("{indent}{} {} {}\n", look.paint(PLACE, &place), look.paint(DIM, &kind), look.paint(BOLD, &name))
+    format!(
+        "{indent}{} {} {}\n",
+        display.paint(PLACE, &place),
+        display.paint(DIM, &kind),
+        display.paint(BOLD, &name)
+    )
 }
 
 /// Renders the entries of a folder. In a recursive listing they have paths.
 pub(crate) fn render_listing(
     entries: ListOutput,
     deep: Option<&PathSpelling>,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> Reply {
     let widest = entries.items.iter().map(|entry| size(entry).len()).max().unwrap_or(0);
     let mut out = String::new();
     for entry in &entries.items {
         let name = deep.map_or_else(|| entry.name.clone(), |paths| paths.display_path(&entry.path));
-        let name = escape::name(&name, look);
-        let mut shown = if entry.is_dir { look.paint(BOLD, &format!("{name}/")) } else { name.into_owned() };
-        if look.terminal {
-            shown = format!("{}  {shown}", look.paint(DIM, &format!("{:>widest$}", size(entry))));
-            shown.push_str(&look.paint(DIM, &what_else(entry)));
+        let name = escape::name(&name, display);
+        let mut shown =
+            if entry.is_dir { display.paint(BOLD, &format!("{name}/")) } else { name.into_owned() };
+        if display.terminal {
+            shown = format!("{}  {shown}", display.paint(DIM, &format!("{:>widest$}", size(entry))));
+            shown.push_str(&display.paint(DIM, &what_else(entry)));
         }
         out.push_str(&shown);
         out.push('\n');
@@ -116,8 +122,8 @@ fn what_else(entry: &ListItem) -> String {
 }
 
 /// Renders files, one per line.
-pub(crate) fn render_glob(found: &GlobOutput, paths: &PathSpelling, look: &DisplayCapabilities) -> Reply {
-    let shown = |path: &String| format!("{}\n", escape::name(&paths.display_path(path), look));
+pub(crate) fn render_glob(found: &GlobOutput, paths: &PathSpelling, display: &DisplayCapabilities) -> Reply {
+    let shown = |path: &String| format!("{}\n", escape::name(&paths.display_path(path), display));
     let left_out = found.has_more.then(|| format!("the first {}; --limit shows more", found.matches.len()));
     let mut lines = notes(&found.notes, left_out);
     let none = found.matches.is_empty();

@@ -24,7 +24,7 @@ const PATH: char = '\u{FDD0}';
 /// of a file of the answer. If it returns `None`, the frame is only its heading and position.
 pub(crate) fn render(
     item: &DiagnosticItem,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
     read_line: &impl Fn(&str, u32) -> Option<String>,
 ) -> String {
     let mut title = level(item.severity).primary_title(headline(item));
@@ -39,8 +39,8 @@ pub(crate) fn render(
         report.push(place(Group::with_title(title), path, range, false, read_line));
         places.push(address(path, range));
     }
-    let renderer = if look.color { Renderer::styled() } else { Renderer::plain() };
-    let renderer = renderer.decor_style(DecorStyle::Unicode).term_width(look.width.max(40));
+    let renderer = if display.color { Renderer::styled() } else { Renderer::plain() };
+    let renderer = renderer.decor_style(DecorStyle::Unicode).term_width(display.width.max(40));
     let frame = with_places(&renderer.render(&report), &places);
     frame.lines().flat_map(|line| [line.trim_end(), "\n"]).collect()
 }

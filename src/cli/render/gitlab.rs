@@ -42,9 +42,9 @@ pub(crate) fn render(report: &CheckReport<'_>) -> Value {
 }
 
 fn unanswered_entry(file: &ReportedFile<'_>, prints: &mut Fingerprints) -> Value {
-    let why = file.detail.as_deref().unwrap_or("no server answered");
+    let reason = file.detail.as_deref().unwrap_or("no server answered");
     json!({
-        "description": format!("not checked: {why}"),
+        "description": format!("not checked: {reason}"),
         "check_name": UNANSWERED_RULE,
         "fingerprint": prints.next(&["", &file.path, UNANSWERED_RULE, ""]),
         "severity": "info",

@@ -24,15 +24,15 @@ pub(crate) fn render(
     gaps: bool,
     matcher: Option<&Highlighter>,
     paths: &PathSpelling,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> Reply {
-    let file = |path: &str| look.paint(PLACE, &escape::name(&paths.display_path(path), look));
+    let file = |path: &str| display.paint(PLACE, &escape::name(&paths.display_path(path), display));
     let out = match (&found.files, &found.counts) {
         (Some(files), _) => files.iter().map(|path| format!("{}\n", file(path))).collect(),
         (_, Some(counts)) => {
             counts.iter().map(|one| format!("{}:{}\n", file(&one.path), one.count)).collect()
         }
-        (None, None) => lines(&found.matches, gaps, matcher, &file, look),
+        (None, None) => lines(&found.matches, gaps, matcher, &file, display),
     };
     let unit = if found.files.is_some() { "file" } else { "match" };
     let number = if unit == "match" && found.count != 1 {
@@ -55,23 +55,23 @@ fn lines(
     gaps: bool,
     matcher: Option<&Highlighter>,
     file: &impl Fn(&str) -> String,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> String {
     let mut out = String::new();
     for of_file in matches.chunk_by(|one, other| one.path == other.path) {
         let path = of_file.first().map_or_else(String::new, |one| file(&one.path));
-        if look.terminal {
+        if display.terminal {
             out.push_str(if out.is_empty() { "" } else { "\n" });
             out.push_str(&format!("{path}\n"));
         }
-        let prefix = if look.terminal { None } else { Some(path.as_str()) };
+        let prefix = if display.terminal { None } else { Some(path.as_str()) };
         let mut last = None;
         for one in of_file {
             let first = one.line.saturating_sub(one.before.len() as u32);
             if gaps && last.is_some_and(|last| first > last + 1) {
                 out.push_str("--\n");
             }
-            last = Some(push(&mut out, one, first, prefix, matcher, look));
+            last = Some(push(&mut out, one, first, prefix, matcher, display));
         }
     }
     out
@@ -84,32 +84,32 @@ fn push(
     first: u32,
     prefix: Option<&str>,
     matcher: Option<&Highlighter>,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> u32 {
     let mut number = first;
     let mut put = |sign: char, text: &str| {
         let path = prefix.map_or_else(String::new, |path| format!("{path}{sign}"));
-        out.push_str(&format!("{path}{}{sign}{text}\n", look.paint(NUMBER, &number.to_string())));
+        out.push_str(&format!("{path}{}{sign}{text}\n", display.paint(NUMBER, &number.to_string())));
         number += 1;
     };
     for line in &one.before {
-        put('-', &escape::content(line, look));
+        put('-', &escape::content(line, display));
     }
     // The matches within a multi-line match are highlighted separately.
-    let mut text = highlight_matches(&one.text, matcher, look);
+    let mut text = highlight_matches(&one.text, matcher, display);
     let mark = match one.mark {
         Some(MatchMark::Text) => "  (text)",
         Some(MatchMark::Added) => "  (added)",
         Some(MatchMark::Confirmed) | None => "",
     };
-    if look.terminal && !mark.is_empty() {
-        text.push_str(&look.paint(DIM, mark));
+    if display.terminal && !mark.is_empty() {
+        text.push_str(&display.paint(DIM, mark));
     }
     for line in text.split('\n') {
         put(':', line.trim_end_matches('\r'));
     }
     for line in &one.after {
-        put('-', &escape::content(line, look));
+        put('-', &escape::content(line, display));
     }
     number - 1
 }
@@ -117,19 +117,19 @@ fn push(
 /// Style of line numbers.
 const NUMBER: anstyle::Style = anstyle::AnsiColor::Green.on_default();
 
-fn highlight_matches(text: &str, matcher: Option<&Highlighter>, look: &DisplayCapabilities) -> String {
+fn highlight_matches(text: &str, matcher: Option<&Highlighter>, display: &DisplayCapabilities) -> String {
     let Some(Highlighter { matcher, until }) = matcher else {
-        return escape::content(text, look).into_owned();
+        return escape::content(text, display).into_owned();
     };
     let (mut out, mut at) = (String::new(), 0);
     for found in matcher.find_all(text, until) {
-        out.push_str(&escape::content(&text[at..found.start], look));
-        let inside = escape::content(&text[found.clone()], look);
-        let inside: Vec<String> = inside.split('\n').map(|line| look.paint(BAD, line)).collect();
+        out.push_str(&escape::content(&text[at..found.start], display));
+        let inside = escape::content(&text[found.clone()], display);
+        let inside: Vec<String> = inside.split('\n').map(|line| display.paint(BAD, line)).collect();
         out.push_str(&inside.join("\n"));
         at = found.end;
     }
-    out.push_str(&escape::content(&text[at..], look));
+    out.push_str(&escape::content(&text[at..], display));
     out
 }
 
@@ -150,8 +150,8 @@ mod tests {
         serde_json::from_value(answer).unwrap()
     }
 
-    fn shown(gaps: bool, look: &DisplayCapabilities) -> Reply {
-        render(&found(), gaps, None, &PathSpelling::Inside(Vec::new()), look)
+    fn shown(gaps: bool, display: &DisplayCapabilities) -> Reply {
+        render(&found(), gaps, None, &PathSpelling::Inside(Vec::new()), display)
     }
 
     #[test]
@@ -179,8 +179,8 @@ mod tests {
         };
         let until = WorkDeadline::new(std::time::Instant::now() + std::time::Duration::from_secs(60));
         let matcher = Highlighter { matcher: LineMatcher::new(&pattern).unwrap(), until };
-        let look = DisplayCapabilities { color: true, ..TERMINAL };
-        let text = highlight_matches("名gg\u{1b}g", Some(&matcher), &look);
+        let display = DisplayCapabilities { color: true, ..TERMINAL };
+        let text = highlight_matches("名gg\u{1b}g", Some(&matcher), &display);
         assert_eq!(text, "名\x1b[1m\x1b[31mgg\x1b[0m\\u{1b}\x1b[1m\x1b[31mg\x1b[0m");
     }
 

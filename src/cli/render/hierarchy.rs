@@ -11,14 +11,14 @@ use super::{DisplayCapabilities, escape, locations};
 const MAX_SHOWN_CALL_SITES: usize = 6;
 
 /// Renders each queried symbol with its tree, and on a terminal the number of nodes.
-pub(crate) fn render(output: &HierarchyOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &HierarchyOutput, display: &DisplayCapabilities) -> String {
     if output.items.is_empty() {
         return String::new();
     }
-    let roots: Vec<RenderedTreeNode> = output.items.iter().map(|item| node(item, look)).collect();
+    let roots: Vec<RenderedTreeNode> = output.items.iter().map(|item| node(item, display)).collect();
     let mut out = tree::render(&roots);
-    if look.terminal {
-        out.push_str(&format!("\n{}\n", look.paint(DIM, &count_sentence(output))));
+    if display.terminal {
+        out.push_str(&format!("\n{}\n", display.paint(DIM, &count_sentence(output))));
     }
     out
 }
@@ -35,20 +35,20 @@ pub(crate) fn count_sentence(output: &HierarchyOutput) -> String {
     if output.count == 0 { format!("no {one}s") } else { count(output.count, one) }
 }
 
-fn node(item: &HierarchyItem, look: &DisplayCapabilities) -> RenderedTreeNode {
-    let kind = look.paint(KIND, &escape::words(&item.kind));
-    let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(&item.name)));
+fn node(item: &HierarchyItem, display: &DisplayCapabilities) -> RenderedTreeNode {
+    let kind = display.paint(KIND, &escape::words(&item.kind));
+    let mut line = format!("{kind} {}", display.paint(BOLD, &escape::words(&item.name)));
     if let Some(detail) =
         item.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty() && *detail != item.name)
     {
-        line.push_str(&look.paint(DIM, &format!(" {detail}")));
+        line.push_str(&display.paint(DIM, &format!(" {detail}")));
     }
-    line.push_str(&format!("  {}", locations::address(&item.place.path, &item.place.range, look)));
-    line.push_str(&look.paint(DIM, &sites(item)));
+    line.push_str(&format!("  {}", locations::address(&item.place.path, &item.place.range, display)));
+    line.push_str(&display.paint(DIM, &sites(item)));
     if item.cut {
-        line.push_str(&look.paint(DIM, "  …"));
+        line.push_str(&display.paint(DIM, "  …"));
     }
-    RenderedTreeNode { line, children: item.children.iter().map(|child| node(child, look)).collect() }
+    RenderedTreeNode { line, children: item.children.iter().map(|child| node(child, display)).collect() }
 }
 
 fn sites(item: &HierarchyItem) -> String {

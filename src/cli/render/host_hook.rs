@@ -61,19 +61,18 @@ pub(crate) fn error_words(answer: &Answer<DiagnosticsOutput>) -> String {
     let items = &answer.output.diagnostics;
     let errors: Vec<&DiagnosticItem> = items.iter().filter(|item| item.severity == Severity::Error).collect();
     if errors.is_empty() {
-        let why =
+        let reason =
             answer.server_status.detail.clone().unwrap_or_else(|| "no server answered in time".to_owned());
         return match answer.verdict {
-            Verdict::Complete => remark("no errors in what was edited"),
+            Verdict::Complete => remark("no errors in the edited files"),
             Verdict::Partial => {
-                remark(&format!("no errors in what was edited; results may be incomplete: {why}"))
+                remark(&format!("no errors in the edited files; results may be incomplete: {reason}"))
             }
-            Verdict::NoData => remark(&format!("not judged yet: {why}")),
-            Verdict::Hints => remark(&format!("not judged: {why}")),
+            Verdict::NoData => remark(&format!("not checked yet: {reason}")),
+            Verdict::Hints => remark(&format!("not checked: {reason}")),
         };
     }
-    let mut words =
-        "lsp-tools: errors in what was edited, whether this edit brought them or not:\n".to_owned();
+    let mut words = "lsp-tools: errors in the edited files, from this edit or from before:\n".to_owned();
     let shown = errors.iter().take(MAX_TOLD_ERRORS);
     words.extend(shown.map(|item| diagnostic_line(item, &DisplayCapabilities::PLAIN)));
     if errors.len() > MAX_TOLD_ERRORS {

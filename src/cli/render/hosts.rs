@@ -75,7 +75,7 @@ impl ShortenedFolders<'_> {
 pub(crate) fn render(
     hosts: &[HostRow],
     folders: &ShortenedFolders<'_>,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> String {
     let mut sorted: Vec<&HostRow> = hosts.iter().collect();
     sorted.sort_by_key(|host| !host.found);
@@ -100,5 +100,5 @@ pub(crate) fn render(
             ]
         })
         .collect();
-    table(&["HOST", "FOUND", "ENTERED IN", "HOOKS", "INSTRUCTIONS", "NEXT"], &rows, look)
+    table(&["HOST", "FOUND", "ENTERED IN", "HOOKS", "INSTRUCTIONS", "NEXT"], &rows, display)
 }

@@ -6,16 +6,16 @@ use super::display::BOLD;
 use super::{DisplayCapabilities, locations, markdown};
 
 /// Renders the hover's Markdown and, if no server answered, the likely definitions.
-pub(crate) fn render(output: &HoverOutput, look: &DisplayCapabilities) -> String {
-    let mut out = markdown::render(&output.contents, look);
+pub(crate) fn render(output: &HoverOutput, display: &DisplayCapabilities) -> String {
+    let mut out = markdown::render(&output.contents, display);
     if !output.candidates.is_empty() {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&look.paint(BOLD, "Likely defined here, best first:"));
+        out.push_str(&display.paint(BOLD, "Likely defined here, best first:"));
         out.push('\n');
         for place in &output.candidates {
-            out.push_str(&locations::plain_line(place, look));
+            out.push_str(&locations::plain_line(place, display));
         }
     }
     out

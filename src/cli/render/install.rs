@@ -7,20 +7,21 @@ use super::doctor::duration;
 use super::{DisplayCapabilities, escape};
 
 /// One line per server, and below it the reason of a failure or the manual step.
-pub(crate) fn render(output: &InstallOutput, look: &DisplayCapabilities) -> String {
-    output.items.iter().map(|item| lines(item, look)).collect()
+pub(crate) fn render(output: &InstallOutput, display: &DisplayCapabilities) -> String {
+    output.items.iter().map(|item| lines(item, display)).collect()
 }
 
-fn lines(item: &InstallItem, look: &DisplayCapabilities) -> String {
+fn lines(item: &InstallItem, display: &DisplayCapabilities) -> String {
     let (word, style) = match item.state {
         InstallState::Installed => ("installed", GOOD),
         InstallState::AlreadyInstalled => ("already there", GOOD),
         InstallState::Failed => ("failed", BAD),
         InstallState::Manual => ("by hand", WARN),
     };
-    let mut out = format!("{} {}", look.paint(BOLD, &escape::words(&item.server)), look.paint(style, word));
+    let mut out =
+        format!("{} {}", display.paint(BOLD, &escape::words(&item.server)), display.paint(style, word));
     if item.state == InstallState::Installed {
-        out.push_str(&look.paint(DIM, &format!(" in {}", duration(item.took_ms))));
+        out.push_str(&display.paint(DIM, &format!(" in {}", duration(item.took_ms))));
     }
     if !item.packages.is_empty() {
         let packages: Vec<String> = item.packages.iter().map(|package| escape::words(package)).collect();
@@ -28,7 +29,7 @@ fn lines(item: &InstallItem, look: &DisplayCapabilities) -> String {
     }
     out.push('\n');
     if let Some(program) = &item.program {
-        out.push_str(&format!("    {}\n", look.paint(PLACE, &escape::words(program))));
+        out.push_str(&format!("    {}\n", display.paint(PLACE, &escape::words(program))));
     }
     for note in &item.notes {
         out.push_str(&format!("    {}\n", escape::words(note)));

@@ -7,13 +7,13 @@ use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 
 /// One line per server, the installed ones first, then the command to install one.
-pub(crate) fn render(output: &InstallListOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &InstallListOutput, display: &DisplayCapabilities) -> String {
     let mut servers: Vec<&InstallableServer> = output.servers.iter().collect();
     servers.sort_by_key(|server| !server.installed);
     let rows: Vec<Vec<Cell>> = servers.into_iter().map(cells).collect();
     // Stays one line per server, since other programs read it too.
-    let look = &DisplayCapabilities { terminal: false, ..*look };
-    let mut out = table(&["SERVER", "INSTALLED", "LANGUAGES"], &rows, look);
+    let display = &DisplayCapabilities { terminal: false, ..*display };
+    let mut out = table(&["SERVER", "INSTALLED", "LANGUAGES"], &rows, display);
     let several = output.languages.iter().filter(|language| language.installs.len() > 1);
     let several = several.map(|language| {
         let servers = escape::words(&language.installs.join(", "));

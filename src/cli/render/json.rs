@@ -8,10 +8,10 @@ use super::{DisplayCapabilities, escape};
 /// Characters that a terminal would interpret are escaped; the value stays the same.
 pub(crate) fn render<T: Serialize>(
     answer: &T,
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> Result<String, serde_json::Error> {
     let json =
-        if look.terminal { serde_json::to_string_pretty(answer) } else { serde_json::to_string(answer) }?;
+        if display.terminal { serde_json::to_string_pretty(answer) } else { serde_json::to_string(answer) }?;
     Ok(format!("{}\n", escape::json(&json)))
 }
 

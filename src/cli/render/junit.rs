@@ -119,9 +119,9 @@ impl<'a> JunitCase<'a> {
 fn unjudged_reason(file: &ReportedFile<'_>) -> Option<String> {
     let what = match file.verdict {
         Verdict::Complete => return None,
-        Verdict::Partial => "judged in part",
-        Verdict::NoData => "not judged",
-        Verdict::Hints => "judged by no server",
+        Verdict::Partial => "checked in part",
+        Verdict::NoData => "not checked",
+        Verdict::Hints => "checked by no server",
     };
     Some(match &file.detail {
         Some(detail) => format!("{what}: {detail}"),
@@ -202,10 +202,10 @@ mod tests {
   <testsuite name=\"lsp-tools check\" tests=\"5\" failures=\"1\" errors=\"1\" skipped=\"2\">
     <testcase name=\"bad.py\" classname=\"lsp-tools.check\" file=\"bad.py\"><failure message=\"1 error, 1 warning\" type=\"finding\">\
 bad.py:3:5: error: one [E1] (pylsp)&#10;bad.py:3:5: warning: two [E1] (pylsp)</failure></testcase>
-    <testcase name=\"half.py\" classname=\"lsp-tools.check\" file=\"half.py\"><skipped message=\"judged in part: still indexing\"></skipped></testcase>
+    <testcase name=\"half.py\" classname=\"lsp-tools.check\" file=\"half.py\"><skipped message=\"checked in part: still indexing\"></skipped></testcase>
     <testcase name=\"hinted.py\" classname=\"lsp-tools.check\" file=\"hinted.py\"><system-out>hinted.py:3:5: hint: slight [E1] (pylsp)</system-out></testcase>
-    <testcase name=\"silent.py\" classname=\"lsp-tools.check\" file=\"silent.py\"><error message=\"not judged\" type=\"no answer\"></error></testcase>
-    <testcase name=\"unserved.py\" classname=\"lsp-tools.check\" file=\"unserved.py\"><skipped message=\"judged by no server: pylsp is not installed\"></skipped></testcase>
+    <testcase name=\"silent.py\" classname=\"lsp-tools.check\" file=\"silent.py\"><error message=\"not checked\" type=\"no answer\"></error></testcase>
+    <testcase name=\"unserved.py\" classname=\"lsp-tools.check\" file=\"unserved.py\"><skipped message=\"checked by no server: pylsp is not installed\"></skipped></testcase>
     <system-out>b.bin is not text; it was not checked</system-out>
   </testsuite>
 </testsuites>

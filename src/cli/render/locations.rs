@@ -10,16 +10,16 @@ use super::{DisplayCapabilities, escape};
 
 /// Renders the places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped
 /// by file, with counts. Returns an empty text if there are none.
-pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &LocationsOutput, what: &str, display: &DisplayCapabilities) -> String {
     if output.locations.is_empty() {
         return String::new();
     }
     let ranked = output.locations.iter().any(|place| place.why.is_some());
-    if !look.terminal || ranked {
-        return output.locations.iter().map(|place| plain_line(place, look)).collect();
+    if !display.terminal || ranked {
+        return output.locations.iter().map(|place| plain_line(place, display)).collect();
     }
     if let [only] = &*output.locations {
-        return single_location(only, look);
+        return single_location(only, display);
     }
     let mut out = String::new();
     let mut files = 0;
@@ -28,34 +28,34 @@ pub(crate) fn render(output: &LocationsOutput, what: &str, look: &DisplayCapabil
             out.push('\n');
         }
         files += 1;
-        out.push_str(&group_lines(group, look));
+        out.push_str(&group_lines(group, display));
     }
     let more = if output.has_more { format!(", {} shown", output.locations.len()) } else { String::new() };
     let total = format!("{} in {}{more}", count(output.count, what), count(files, "file"));
-    format!("{out}\n{}\n", look.paint(DIM, &total))
+    format!("{out}\n{}\n", display.paint(DIM, &total))
 }
 
 /// Formats `path:line:col: source line  (reason of its rank)`.
-pub(crate) fn plain_line(place: &Place, look: &DisplayCapabilities) -> String {
-    let mut line = address(&place.path, &place.range, look);
+pub(crate) fn plain_line(place: &Place, display: &DisplayCapabilities) -> String {
+    let mut line = address(&place.path, &place.range, display);
     if let Some(text) = &place.text {
         line.push_str(": ");
-        line.push_str(&source_line(text, &place.range, look));
+        line.push_str(&source_line(text, &place.range, display));
     }
-    if let Some(why) = &place.why {
-        line.push_str(&look.paint(DIM, &format!("  ({})", escape::words(why))));
+    if let Some(reason) = &place.why {
+        line.push_str(&display.paint(DIM, &format!("  ({})", escape::words(reason))));
     }
     line.push('\n');
     line
 }
 
 /// Formats `path:line:col`, 1-based, in the style of positions.
-pub(crate) fn address(path: &str, range: &Range, look: &DisplayCapabilities) -> String {
-    look.paint(PLACE, &format!("{}:{}", escape::line(path), LineColumn::from(range.start)))
+pub(crate) fn address(path: &str, range: &Range, display: &DisplayCapabilities) -> String {
+    display.paint(PLACE, &format!("{}:{}", escape::line(path), LineColumn::from(range.start)))
 }
 
 /// Renders the source line without indentation, with the part within `range` highlighted.
-pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayCapabilities) -> String {
+pub(crate) fn source_line(text: &str, range: &Range, display: &DisplayCapabilities) -> String {
     let start = column_in_excerpt(text, range.start.character);
     let length = range.end.character.saturating_sub(range.start.character);
     let end = if range.end.line == range.start.line { start + length } else { u32::MAX };
@@ -64,31 +64,31 @@ pub(crate) fn source_line(text: &str, range: &Range, look: &DisplayCapabilities)
     let span = shown.byte_span(covered);
     let (before, rest) = shown.text.split_at(span.start);
     let (inside, after) = rest.split_at(span.end - span.start);
-    format!("{before}{}{after}", look.paint(MATCH, inside))
+    format!("{before}{}{after}", display.paint(MATCH, inside))
 }
 
-fn single_location(place: &Place, look: &DisplayCapabilities) -> String {
-    let mut out = address(&place.path, &place.range, look);
+fn single_location(place: &Place, display: &DisplayCapabilities) -> String {
+    let mut out = address(&place.path, &place.range, display);
     out.push('\n');
     if let Some(text) = &place.text {
-        out.push_str(&format!("    {}\n", source_line(text, &place.range, look)));
+        out.push_str(&format!("    {}\n", source_line(text, &place.range, display)));
     }
     out
 }
 
-fn group_lines(group: &[Place], look: &DisplayCapabilities) -> String {
+fn group_lines(group: &[Place], display: &DisplayCapabilities) -> String {
     let path = group.first().map_or("", |place| place.path.as_str());
-    let mut out = look.paint(BOLD, &escape::line(path));
-    out.push_str(&look.paint(DIM, &format!("  {}", group.len())));
+    let mut out = display.paint(BOLD, &escape::line(path));
+    out.push_str(&display.paint(DIM, &format!("  {}", group.len())));
     out.push('\n');
     let places: Vec<String> =
         group.iter().map(|place| LineColumn::from(place.range.start).to_string()).collect();
     let widest = places.iter().map(String::len).max().unwrap_or(0);
     for (place, at) in group.iter().zip(places) {
-        out.push_str(&look.paint(PLACE, &format!("{at:>width$}", width = widest + 2)));
+        out.push_str(&display.paint(PLACE, &format!("{at:>width$}", width = widest + 2)));
         if let Some(text) = &place.text {
             out.push_str("  ");
-            out.push_str(&source_line(text, &place.range, look));
+            out.push_str(&source_line(text, &place.range, display));
         }
         out.push('\n');
     }
@@ -141,9 +141,9 @@ mod tests {
     #[test]
     fn location_on_a_colour_terminal_highlights_the_name() {
         let one = output(vec![place("a.py", 2, 5, 10, "\tdef greet(name):")]);
-        let look = DisplayCapabilities { color: true, ..TERMINAL };
+        let display = DisplayCapabilities { color: true, ..TERMINAL };
         let expected = "\x1b[35ma.py:3:6\x1b[0m\n    def \x1b[1m\x1b[4m\x1b[32mgreet\x1b[0m(name):\n";
-        assert_eq!(render(&one, "definition", &look), expected);
+        assert_eq!(render(&one, "definition", &display), expected);
     }
 
     #[test]

@@ -23,8 +23,8 @@ const MAX_LINK_URL_BYTES: usize = 1_000;
 /// Line breaks of the source and the indentation after them stay, since servers pass on
 /// documentation in its author's layout. Only `http`, `https` and `mailto` links are links;
 /// editors' own (`command:`) become text.
-pub(crate) fn render(markdown: &str, look: &DisplayCapabilities) -> String {
-    let mut page = MarkdownRenderer::new(look);
+pub(crate) fn render(markdown: &str, display: &DisplayCapabilities) -> String {
+    let mut page = MarkdownRenderer::new(display);
     let parser = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     for (event, place) in parser.into_offset_iter() {
         let is_line_break = matches!(event, Event::SoftBreak | Event::HardBreak);
@@ -74,10 +74,10 @@ struct MarkdownRenderer<'a> {
 }
 
 impl<'a> MarkdownRenderer<'a> {
-    fn new(look: &'a DisplayCapabilities) -> Self {
-        let width = if look.terminal { look.width.clamp(20, MAX_MARKDOWN_COLUMNS) } else { usize::MAX };
+    fn new(display: &'a DisplayCapabilities) -> Self {
+        let width = if display.terminal { display.width.clamp(20, MAX_MARKDOWN_COLUMNS) } else { usize::MAX };
         Self {
-            display: look,
+            display,
             width,
             out: String::new(),
             gap: false,
@@ -353,7 +353,7 @@ fn is_linkable(url: &str) -> bool {
 type StyledWord = Vec<StyledSpan>;
 
 /// Wraps `pieces` into lines no wider than `width`, unless a word is longer.
-fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayCapabilities) -> Vec<String> {
+fn wrap(pieces: &[StyledSpan], width: usize, display: &DisplayCapabilities) -> Vec<String> {
     let mut lines = Vec::new();
     for words in logical_lines(pieces) {
         let mut line = String::new();
@@ -369,8 +369,8 @@ fn wrap(pieces: &[StyledSpan], width: usize, look: &DisplayCapabilities) -> Vec<
             }
             used += wide;
             for piece in &word {
-                let text = look.paint(piece.style, &piece.text);
-                line.push_str(&piece.url.as_ref().map_or(text.clone(), |url| look.link(&text, url)));
+                let text = display.paint(piece.style, &piece.text);
+                line.push_str(&piece.url.as_ref().map_or(text.clone(), |url| display.link(&text, url)));
             }
         }
         lines.push(line);
@@ -477,8 +477,8 @@ see [docs](https://example.org/a) or [go](command:x).\n\n- one\n- two\n  1. deep
         // In a debug build they take a second or two together; quadratic work would take hours.
         let begun = std::time::Instant::now();
         for (shape, page) in shapes {
-            for look in [DisplayCapabilities::PLAIN, TERMINAL] {
-                let shown = render(&page, &look);
+            for display in [DisplayCapabilities::PLAIN, TERMINAL] {
+                let shown = render(&page, &display);
                 assert!(shown.len() < 60 * page.len(), "{shape}: {} of {}", shown.len(), page.len());
             }
         }

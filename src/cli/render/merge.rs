@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum NoLog {
     /// The value is not a SARIF log.
-    #[error("it is no SARIF 2.1.0 log")]
+    #[error("it is not a SARIF 2.1.0 log")]
     Other,
     /// A run has no tool.
     #[error("one of its runs names no tool")]

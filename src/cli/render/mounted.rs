@@ -8,7 +8,7 @@ use super::{DisplayCapabilities, escape};
 use crate::tools::source::{HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome};
 
 /// One line per server, and one for each of its problems.
-pub(crate) fn list(servers: &[MountedServer], look: &DisplayCapabilities) -> String {
+pub(crate) fn list(servers: &[MountedServer], display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = servers
         .iter()
         .map(|server| {
@@ -24,24 +24,25 @@ pub(crate) fn list(servers: &[MountedServer], look: &DisplayCapabilities) -> Str
             ]
         })
         .collect();
-    table(&[], &rows, look)
+    table(&[], &rows, display)
 }
 
 /// Renders all details of one server.
-pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String {
-    let said = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
+pub(crate) fn one(server: &MountedServer, display: &DisplayCapabilities) -> String {
+    let text_of = |text: &Option<String>| escape::words(text.as_deref().unwrap_or("not known yet"));
     let mut rows = vec![
         ("target", format!("{} ({})", escape::words(&server.target), server.transport)),
         ("file", escape::words(&server.file)),
         ("state", server.state.as_str().to_owned()),
-        ("server", said(&server.server)),
-        ("protocol", said(&server.protocol)),
+        ("server", text_of(&server.server)),
+        ("protocol", text_of(&server.protocol)),
     ];
     rows.extend(server.pid.map(|pid| ("pid", pid.to_string())));
     rows.extend(server.detail.as_deref().map(|detail| ("detail", escape::words(detail))));
     let rows: Vec<Vec<Cell>> =
         rows.into_iter().map(|(name, what)| vec![Cell::new(name, DIM), Cell::plain(what)]).collect();
-    let mut out = format!("{}\n{}", look.paint(BOLD, &escape::line(&server.name)), table(&[], &rows, look));
+    let mut out =
+        format!("{}\n{}", display.paint(BOLD, &escape::line(&server.name)), table(&[], &rows, display));
     if !server.tools.is_empty() {
         let tools: Vec<Vec<Cell>> = server
             .tools
@@ -51,33 +52,33 @@ pub(crate) fn one(server: &MountedServer, look: &DisplayCapabilities) -> String 
             })
             .collect();
         out.push('\n');
-        out.push_str(&table(&[], &tools, look));
+        out.push_str(&table(&[], &tools, display));
     }
     for left in
         server.left_out.iter().filter(|left| !server.held.iter().any(|held| left.file.ends_with(&held.name)))
     {
         out.push_str(&format!(
             "\n{} {}: {}\n",
-            look.paint(WARN, "no tool:"),
+            display.paint(WARN, "no tool:"),
             escape::words(&left.file),
             escape::words(&left.why)
         ));
     }
-    out.push_str(&differences("held back:", WARN, &server.held, look));
+    out.push_str(&differences("held back:", WARN, &server.held, display));
     if !server.held.is_empty() {
-        out.push_str(&format!("\nto agree to this: lsp-tools mcp approve {}\n", escape::words(&server.name)));
+        out.push_str(&format!("\nto approve this: lsp-tools mcp approve {}\n", escape::words(&server.name)));
     }
     out
 }
 
 /// Renders the definitions that were just agreed to, since they may have changed since the last
 /// display.
-pub(crate) fn render_approved(held: &[HeldTool], look: &DisplayCapabilities) -> String {
-    differences("agreed:", GOOD, held, look)
+pub(crate) fn render_approved(held: &[HeldTool], display: &DisplayCapabilities) -> String {
+    differences("agreed:", GOOD, held, display)
 }
 
 /// One line per check.
-pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayCapabilities) -> String {
+pub(crate) fn findings(findings: &[ToolSourceFinding], display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = findings
         .iter()
         .map(|finding| {
@@ -94,16 +95,16 @@ pub(crate) fn findings(findings: &[ToolSourceFinding], look: &DisplayCapabilitie
             ]
         })
         .collect();
-    table(&[], &rows, look)
+    table(&[], &rows, display)
 }
 
-fn differences(word: &str, style: Style, held: &[HeldTool], look: &DisplayCapabilities) -> String {
+fn differences(word: &str, style: Style, held: &[HeldTool], display: &DisplayCapabilities) -> String {
     let mut out = String::new();
     for tool in held {
         let (name, change) = (escape::words(&tool.name), tool.change.as_str());
         out.push_str(&format!(
             "\n{} {name} ({change})\n{}",
-            look.paint(style, word),
+            display.paint(style, word),
             escape::block(&tool.diff)
         ));
     }

@@ -68,7 +68,7 @@ fn invocation(report: &CheckReport<'_>) -> Value {
         .map(|file| {
             let level = if file.verdict == Verdict::NoData { "error" } else { "warning" };
             let text = match &file.detail {
-                Some(detail) => format!("{}: not checked whole: {detail}", file.path),
+                Some(detail) => format!("{}: not checked completely: {detail}", file.path),
                 None => format!("{}: not checked whole", file.path),
             };
             json!({

@@ -24,13 +24,15 @@ pub(crate) fn read(log: &Value) -> CheckReport<'_> {
         .flat_map(|run| each(&run["artifacts"]))
         .filter_map(|artifact| path(&artifact["location"]))
         .collect();
-    let told: Vec<&Value> = runs()
+    let notifications: Vec<&Value> = runs()
         .flat_map(|run| each(&run["invocations"]))
         .flat_map(|invocation| each(&invocation["toolExecutionNotifications"]))
         .collect();
-    let incomplete: Vec<ReportedFile<'_>> = told.iter().filter_map(|told| unjudged_file(told)).collect();
-    let notes = told.iter().filter(|told| told["level"] == "note");
-    let mut notes: Vec<Cow<'_, str>> = notes.map(|told| text(&told["message"]).into()).collect();
+    let incomplete: Vec<ReportedFile<'_>> =
+        notifications.iter().filter_map(|notification| unjudged_file(notification)).collect();
+    let notes = notifications.iter().filter(|notification| notification["level"] == "note");
+    let mut notes: Vec<Cow<'_, str>> =
+        notes.map(|notification| text(&notification["message"]).into()).collect();
     notes.sort();
     notes.dedup();
     let mut report = CheckReport::new(findings, looked_at, incomplete, Verdict::Complete);
@@ -78,14 +80,14 @@ fn finding<'a>(run: &'a Value, result: &'a Value) -> ReportedFinding<'a> {
 }
 
 /// Parses a notification about a file, as in our logs.
-fn unjudged_file(told: &Value) -> Option<ReportedFile<'_>> {
-    let path = path(&told["locations"][0]["physicalLocation"]["artifactLocation"])?;
-    let verdict = Verdict::deserialize(&told["properties"]["verdict"]).ok();
-    let by_level = || if told["level"] == "error" { Verdict::NoData } else { Verdict::Partial };
+fn unjudged_file(notification: &Value) -> Option<ReportedFile<'_>> {
+    let path = path(&notification["locations"][0]["physicalLocation"]["artifactLocation"])?;
+    let verdict = Verdict::deserialize(&notification["properties"]["verdict"]).ok();
+    let by_level = || if notification["level"] == "error" { Verdict::NoData } else { Verdict::Partial };
     Some(ReportedFile {
         path,
         verdict: verdict.unwrap_or_else(by_level),
-        detail: told["properties"]["detail"].as_str().map(Cow::Borrowed),
+        detail: notification["properties"]["detail"].as_str().map(Cow::Borrowed),
     })
 }
 

@@ -12,16 +12,16 @@ use super::{DisplayCapabilities, escape};
 
 /// One line per server, on a narrow terminal with the rest below it, then the commands that install
 /// missing ones.
-pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &ServersOutput, display: &DisplayCapabilities) -> String {
     if output.servers.is_empty() {
         return "no file of a known language in this workspace\n".to_owned();
     }
     let rows: Vec<Vec<Cell>> =
         output.servers.iter().map(|row| [short_cells(row), more_cells(row)].concat()).collect();
     // Not limited in width: output for other programs stays one line per server.
-    let mut out = table(&[SHORT, MORE].concat(), &rows, &DisplayCapabilities { terminal: false, ..*look });
-    if look.terminal && out.lines().any(|line| strip(line).width() > look.width) {
-        out = narrow(output, look);
+    let mut out = table(&[SHORT, MORE].concat(), &rows, &DisplayCapabilities { terminal: false, ..*display });
+    if display.terminal && out.lines().any(|line| strip(line).width() > display.width) {
+        out = narrow(output, display);
     }
     let advice: Vec<Vec<Cell>> = output
         .servers
@@ -33,16 +33,16 @@ pub(crate) fn render(output: &ServersOutput, look: &DisplayCapabilities) -> Stri
         })
         .collect();
     if !advice.is_empty() {
-        out.push_str("\nto install what is missing:\n");
-        let beside = table(&[], &advice, &DisplayCapabilities { terminal: false, ..*look });
+        out.push_str("\nto install missing servers:\n");
+        let beside = table(&[], &advice, &DisplayCapabilities { terminal: false, ..*display });
         // A command to be copied is not wrapped.
-        let fits = !look.terminal || beside.lines().all(|line| strip(line).width() <= look.width);
-        out.push_str(&if fits { beside } else { narrow_advice(output, look) });
+        let fits = !display.terminal || beside.lines().all(|line| strip(line).width() <= display.width);
+        out.push_str(&if fits { beside } else { narrow_advice(output, display) });
     }
     if !output.notes.is_empty() {
         out.push('\n');
     }
-    let note = look.paint(WARN, "note:");
+    let note = display.paint(WARN, "note:");
     out.extend(output.notes.iter().map(|words| format!("{note} {}\n", escape::words(words))));
     out
 }
@@ -82,32 +82,34 @@ fn root(row: &ServerRow) -> Option<String> {
 }
 
 /// Renders each server with its short columns, and the others below it as wrapped text.
-fn narrow(output: &ServersOutput, look: &DisplayCapabilities) -> String {
+fn narrow(output: &ServersOutput, display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = output.servers.iter().map(short_cells).collect();
-    let columns = table(SHORT, &rows, &DisplayCapabilities { terminal: false, ..*look });
-    if columns.lines().any(|line| strip(line).width() > look.width) {
+    let columns = table(SHORT, &rows, &DisplayCapabilities { terminal: false, ..*display });
+    if columns.lines().any(|line| strip(line).width() > display.width) {
         let more = |row| Cell::new(describe_row(row), DIM);
         let rows: Vec<Vec<Cell>> =
             output.servers.iter().map(|row| [short_cells(row), vec![more(row)]].concat()).collect();
-        return table(&[SHORT, &[""]].concat(), &rows, look);
+        return table(&[SHORT, &[""]].concat(), &rows, display);
     }
     let mut lines = columns.lines();
     let mut out: String = lines.next().map(|header| format!("{header}\n")).unwrap_or_default();
     for (line, row) in lines.zip(&output.servers) {
         out.push_str(&format!("{line}\n"));
-        for below in wrap_words(&describe_row(row), look.width.saturating_sub(SERVER_DETAIL_INDENT_COLUMNS)) {
-            out.push_str(&format!("{:SERVER_DETAIL_INDENT_COLUMNS$}{}\n", "", look.paint(DIM, &below)));
+        for below in
+            wrap_words(&describe_row(row), display.width.saturating_sub(SERVER_DETAIL_INDENT_COLUMNS))
+        {
+            out.push_str(&format!("{:SERVER_DETAIL_INDENT_COLUMNS$}{}\n", "", display.paint(DIM, &below)));
         }
     }
     out
 }
 
 /// Renders the commands that install missing servers, each on a line of its own.
-fn narrow_advice(output: &ServersOutput, look: &DisplayCapabilities) -> String {
+fn narrow_advice(output: &ServersOutput, display: &DisplayCapabilities) -> String {
     let missing = output.servers.iter().filter_map(|row| Some((row, row.install.as_deref()?)));
     let advice = missing.map(|(row, install)| {
         let commands = [Some(install), row.installer.as_deref()].into_iter().flatten();
-        let commands = commands.map(|command| look.paint(BOLD, &escape::words(command)));
+        let commands = commands.map(|command| display.paint(BOLD, &escape::words(command)));
         let commands: Vec<String> =
             commands.map(|command| format!("{:SERVER_DETAIL_INDENT_COLUMNS$}{command}\n", "")).collect();
         format!("{}\n{}", escape::words(&row.server), commands.concat())
@@ -205,7 +207,7 @@ LANGUAGES  FILES  SERVER                STATE    PID   MEMORY   MEDIAN  P99     
 python     12     pylsp                 ready    4242  61.4 MB  3.2 ms  8.1 ms  2     0         .
 bash, zsh  1      bash-language-server  missing                                                       not on PATH\\u{1b}[2J
 
-to install what is missing:
+to install missing servers:
 bash-language-server  npm install -g bash-language-server (or: lsp-tools install shell)
 
 note: pylsp finds little
@@ -220,7 +222,7 @@ python     12     pylsp                 ready    4242  61.4 MB
 bash, zsh  1      bash-language-server  missing
     not on PATH\\u{1b}[2J
 
-to install what is missing:
+to install missing servers:
 bash-language-server
     npm install -g bash-language-server
     lsp-tools install shell

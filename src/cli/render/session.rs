@@ -33,21 +33,21 @@ pub(crate) fn model_text(event: &Value) -> String {
 
 impl CopilotSessionRenderer {
     /// Renders the other content of an event for stderr.
-    pub(crate) fn lines(&mut self, event: &Value, look: &DisplayCapabilities) -> Vec<String> {
+    pub(crate) fn lines(&mut self, event: &Value, display: &DisplayCapabilities) -> Vec<String> {
         let data = &event["data"];
         let of_agent = event.get("agentId").is_some();
         let named = |style, what: &str, key: &str| {
-            vec![format!("{} {}", look.paint(style, what), escape::line(text(data, key)))]
+            vec![format!("{} {}", display.paint(style, what), escape::line(text(data, key)))]
         };
         let mut lines = match kind(event) {
-            "assistant.message" if of_agent => block(text(data, "content"), look),
+            "assistant.message" if of_agent => block(text(data, "content"), display),
             "tool.execution_start" => {
                 self.calls.insert(text(data, "toolCallId").to_owned(), text(data, "toolName").to_owned());
-                vec![tool_call_line(data, look)]
+                vec![tool_call_line(data, display)]
             }
             "tool.execution_complete" => {
                 let tool = self.calls.remove(text(data, "toolCallId")).unwrap_or_default();
-                tool_result_lines(&tool, data, look)
+                tool_result_lines(&tool, data, display)
             }
             "subagent.started" => named(BOLD, "agent", "agentName"),
             "subagent.failed" => named(BAD, "agent failed:", "error"),
@@ -61,35 +61,38 @@ impl CopilotSessionRenderer {
     }
 }
 
-fn tool_call_line(data: &Value, look: &DisplayCapabilities) -> String {
+fn tool_call_line(data: &Value, display: &DisplayCapabilities) -> String {
     let arguments = data.get("arguments").map(Value::to_string).unwrap_or_default();
     let shown: String = arguments.chars().take(MAX_TOOL_ARGUMENTS_CHARS).collect();
     let more = if shown.len() < arguments.len() { " …" } else { "" };
     format!(
         "{} {} {}{more}",
-        look.paint(GOOD, "→"),
-        look.paint(BOLD, &escape::line(text(data, "toolName"))),
+        display.paint(GOOD, "→"),
+        display.paint(BOLD, &escape::line(text(data, "toolName"))),
         escape::line(&shown)
     )
 }
 
-fn tool_result_lines(tool: &str, data: &Value, look: &DisplayCapabilities) -> Vec<String> {
+fn tool_result_lines(tool: &str, data: &Value, display: &DisplayCapabilities) -> Vec<String> {
     let failed = data.get("success") == Some(&Value::Bool(false));
-    let said = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
-    let how = if failed { look.paint(BAD, "failed") } else { String::new() };
-    let head = format!("{} {} {how}", look.paint(DIM, "←"), escape::line(tool));
+    let content = if failed { &data["error"]["message"] } else { &data["result"]["content"] };
+    let how = if failed { display.paint(BAD, "failed") } else { String::new() };
+    let head = format!("{} {} {how}", display.paint(DIM, "←"), escape::line(tool));
     let mut lines = vec![head.trim_end().to_owned()];
-    lines.extend(block(said.as_str().unwrap_or_default(), look));
+    lines.extend(block(content.as_str().unwrap_or_default(), display));
     lines
 }
 
-fn block(words: &str, look: &DisplayCapabilities) -> Vec<String> {
+fn block(words: &str, display: &DisplayCapabilities) -> Vec<String> {
     let words = escape::block(words.trim_end());
     let all: Vec<&str> = words.lines().collect();
-    let mut lines: Vec<String> =
-        all.iter().take(MAX_TOOL_RESULT_LINES).map(|line| look.paint(DIM, &format!("    {line}"))).collect();
+    let mut lines: Vec<String> = all
+        .iter()
+        .take(MAX_TOOL_RESULT_LINES)
+        .map(|line| display.paint(DIM, &format!("    {line}")))
+        .collect();
     if all.len() > MAX_TOOL_RESULT_LINES {
-        lines.push(look.paint(DIM, &format!("    … {} more lines", all.len() - MAX_TOOL_RESULT_LINES)));
+        lines.push(display.paint(DIM, &format!("    … {} more lines", all.len() - MAX_TOOL_RESULT_LINES)));
     }
     lines
 }

@@ -11,19 +11,20 @@ use super::{DisplayCapabilities, escape, markdown};
 
 /// Renders the signatures, the active one first, each with its documentation. Without colour, a
 /// line below marks the active parameter.
-pub(crate) fn render(output: &SignaturesOutput, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &SignaturesOutput, display: &DisplayCapabilities) -> String {
     let (active, others): (Vec<_>, Vec<_>) = output.signatures.iter().partition(|signature| signature.active);
-    let parts: Vec<String> = active.into_iter().chain(others).map(|signature| one(signature, look)).collect();
+    let parts: Vec<String> =
+        active.into_iter().chain(others).map(|signature| one(signature, display)).collect();
     parts.join("\n")
 }
 
-fn one(signature: &SignatureItem, look: &DisplayCapabilities) -> String {
+fn one(signature: &SignatureItem, display: &DisplayCapabilities) -> String {
     let label = escape::words(&signature.label);
     let active = active_parameter(signature, &label);
     let mut out = match &active {
-        Some(span) if look.color => {
+        Some(span) if display.color => {
             let (before, after) = (&label[..span.start], &label[span.end..]);
-            format!("{before}{}{after}\n", look.paint(MATCH, &label[span.clone()]))
+            format!("{before}{}{after}\n", display.paint(MATCH, &label[span.clone()]))
         }
         Some(span) => {
             let (blanks, marks) = (label[..span.start].width(), label[span.clone()].width().max(1));
@@ -32,13 +33,13 @@ fn one(signature: &SignatureItem, look: &DisplayCapabilities) -> String {
         None => format!("{label}\n"),
     };
     if let Some(documentation) = &signature.documentation {
-        let text = markdown::render(documentation, look);
+        let text = markdown::render(documentation, display);
         if !text.is_empty() {
             out.push('\n');
             out.push_str(&text);
         }
     }
-    if !signature.active && look.color { look.paint(DIM, out.trim_end()) + "\n" } else { out }
+    if !signature.active && display.color { display.paint(DIM, out.trim_end()) + "\n" } else { out }
 }
 
 /// Returns the byte range of the active parameter in `label`, in which parameters appear in order.
@@ -82,8 +83,8 @@ mod tests {
 
     #[test]
     fn signature_on_a_colour_terminal_highlights_the_active_parameter() {
-        let look = DisplayCapabilities { terminal: true, color: true, width: 80 };
+        let display = DisplayCapabilities { terminal: true, color: true, width: 80 };
         let expected = "move(m, 名前: str, \x1b[1m\x1b[4m\x1b[32mm2\x1b[0m)\n\nMoves \x1b[3mit\x1b[0m.\n";
-        assert_eq!(render(&signature(Some(2)), &look), expected);
+        assert_eq!(render(&signature(Some(2)), &display), expected);
     }
 }

@@ -12,56 +12,56 @@ use super::{DisplayCapabilities, escape, locations};
 ///
 /// In a pipe each symbol is one line, `path:line:col: kind Outer.Name`; on a terminal an outline is
 /// a tree.
-pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, look: &DisplayCapabilities) -> String {
+pub(crate) fn render(output: &SymbolsOutput, path: Option<&str>, display: &DisplayCapabilities) -> String {
     if output.symbols.is_empty() {
         return String::new();
     }
     let outline = path.filter(|_| output.symbols.iter().all(|symbol| symbol.path.is_none()));
     let mut out = match outline {
-        Some(_) if look.terminal => tree::render(&nodes(&output.symbols, look)),
-        path => flat(&output.symbols, path.unwrap_or_default(), look),
+        Some(_) if display.terminal => tree::render(&nodes(&output.symbols, display)),
+        path => flat(&output.symbols, path.unwrap_or_default(), display),
     };
-    if look.terminal {
+    if display.terminal {
         let shown = if output.has_more { ", not all shown" } else { "" };
         let total = format!("{}{shown}", count(output.count, "symbol"));
-        out.push_str(&format!("\n{}\n", look.paint(DIM, &total)));
+        out.push_str(&format!("\n{}\n", display.paint(DIM, &total)));
     }
     out
 }
 
-fn nodes(symbols: &[SymbolItem], look: &DisplayCapabilities) -> Vec<RenderedTreeNode> {
+fn nodes(symbols: &[SymbolItem], display: &DisplayCapabilities) -> Vec<RenderedTreeNode> {
     symbols
         .iter()
         .map(|symbol| {
             let at = LineColumn::from(symbol.selection.unwrap_or(symbol.range).start);
-            let mut line = symbol_line(symbol, &symbol.name, look);
-            line.push_str(&format!("  {}", look.paint(PLACE, &at.to_string())));
-            RenderedTreeNode { line, children: nodes(&symbol.children, look) }
+            let mut line = symbol_line(symbol, &symbol.name, display);
+            line.push_str(&format!("  {}", display.paint(PLACE, &at.to_string())));
+            RenderedTreeNode { line, children: nodes(&symbol.children, display) }
         })
         .collect()
 }
 
 /// Formats `kind name detail`.
-fn symbol_line(symbol: &SymbolItem, name: &str, look: &DisplayCapabilities) -> String {
-    let kind = look.paint(KIND, &escape::words(&symbol.kind));
-    let mut line = format!("{kind} {}", look.paint(BOLD, &escape::words(name)));
+fn symbol_line(symbol: &SymbolItem, name: &str, display: &DisplayCapabilities) -> String {
+    let kind = display.paint(KIND, &escape::words(&symbol.kind));
+    let mut line = format!("{kind} {}", display.paint(BOLD, &escape::words(name)));
     if let Some(detail) = symbol.detail.as_deref().map(escape::words).filter(|detail| !detail.is_empty()) {
-        line.push_str(&look.paint(DIM, &format!(" {detail}")));
+        line.push_str(&display.paint(DIM, &format!(" {detail}")));
     }
     line
 }
 
-fn flat(symbols: &[SymbolItem], path: &str, look: &DisplayCapabilities) -> String {
+fn flat(symbols: &[SymbolItem], path: &str, display: &DisplayCapabilities) -> String {
     let mut out = String::new();
     let mut stack: Vec<(&SymbolItem, String)> =
         symbols.iter().rev().map(|symbol| (symbol, symbol.name.clone())).collect();
     while let Some((symbol, name)) = stack.pop() {
         let place = symbol.selection.unwrap_or(symbol.range);
         let path = symbol.path.as_deref().unwrap_or(path);
-        out.push_str(&format!("{}: ", locations::address(path, &place, look)));
-        out.push_str(&symbol_line(symbol, &name, look));
+        out.push_str(&format!("{}: ", locations::address(path, &place, display)));
+        out.push_str(&symbol_line(symbol, &name, display));
         if let Some(container) = symbol.container.as_deref().filter(|container| !container.is_empty()) {
-            out.push_str(&look.paint(DIM, &format!(" in {}", escape::words(container))));
+            out.push_str(&display.paint(DIM, &format!(" in {}", escape::words(container))));
         }
         out.push('\n');
         let inner = symbol.children.iter().rev();

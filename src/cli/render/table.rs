@@ -36,7 +36,7 @@ impl Cell {
 /// Renders the rows with two blanks between cells and without trailing blanks. On a narrower
 /// terminal, the last column is wrapped, or the columns that do not fit are below their row with
 /// their titles.
-pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilities) -> String {
+pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], display: &DisplayCapabilities) -> String {
     let header: Vec<Cell> = header.iter().map(|title| Cell::new(*title, super::display::DIM)).collect();
     let header = (!header.is_empty()).then_some(header);
     let columns = rows.iter().chain(&header).map(Vec::len).max().unwrap_or(0);
@@ -46,14 +46,14 @@ pub(crate) fn table(header: &[&str], rows: &[Vec<Cell>], look: &DisplayCapabilit
             cells.map(|cell| cell.text.width()).max().unwrap_or(0).min(MAX_ALIGNED_CELL_WIDTH)
         })
         .collect();
-    if look.terminal {
+    if display.terminal {
         let all = || header.iter().chain(rows);
         // Counts the full width of cells, including those beyond the limit of alignment.
-        if all().map(|row| line_width(row, &widths)).max().is_some_and(|widest| widest > look.width) {
-            return fitted(header.as_deref(), rows, &widths, look);
+        if all().map(|row| line_width(row, &widths)).max().is_some_and(|widest| widest > display.width) {
+            return fitted(header.as_deref(), rows, &widths, display);
         }
     }
-    header.iter().chain(rows).map(|row| line(row, &widths, look)).collect()
+    header.iter().chain(rows).map(|row| line(row, &widths, display)).collect()
 }
 
 /// Returns the display width of a row.
@@ -67,32 +67,35 @@ fn fitted(
     header: Option<&[Cell]>,
     rows: &[Vec<Cell>],
     widths: &[usize],
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> String {
     let taken = |columns: usize| -> usize {
         widths[..columns].iter().filter(|width| **width > 0).map(|width| width + 2).sum()
     };
     let last = widths.iter().rposition(|width| *width > 0).unwrap_or(0);
-    if taken(last) + MIN_WRAPPED_COLUMN_WIDTH <= look.width {
-        let wrapped = |row: &Vec<Cell>| with_last_wrapped(row, last, taken(last), widths, look);
+    if taken(last) + MIN_WRAPPED_COLUMN_WIDTH <= display.width {
+        let wrapped = |row: &Vec<Cell>| with_last_wrapped(row, last, taken(last), widths, display);
         return header
-            .map(|header| line(header, widths, look))
+            .map(|header| line(header, widths, display))
             .into_iter()
             .chain(rows.iter().map(wrapped))
             .collect();
     }
-    let beside = (1..=last).rev().find(|columns| taken(*columns) <= look.width + 2).unwrap_or(0);
-    let mut out =
-        header.filter(|_| beside > 0).map(|header| line(&header[..beside], widths, look)).unwrap_or_default();
+    let beside = (1..=last).rev().find(|columns| taken(*columns) <= display.width + 2).unwrap_or(0);
+    let mut out = header
+        .filter(|_| beside > 0)
+        .map(|header| line(&header[..beside], widths, display))
+        .unwrap_or_default();
     for row in rows {
         let (upper, lower) = row.split_at(beside.min(row.len()));
         let indent = if beside > 0 { BELOW_INDENT } else { 0 };
         if beside > 0 {
-            out.push_str(&line(upper, widths, look));
+            out.push_str(&line(upper, widths, display));
         }
         let titles = header.map_or(&[][..], |header| &header[beside..]);
-        for below in below_row(lower, titles, look.width.saturating_sub(indent)) {
-            let painted: Vec<String> = below.iter().map(|cell| look.paint(cell.style, &cell.text)).collect();
+        for below in below_row(lower, titles, display.width.saturating_sub(indent)) {
+            let painted: Vec<String> =
+                below.iter().map(|cell| display.paint(cell.style, &cell.text)).collect();
             out.push_str(&format!("{:indent$}{}\n", "", painted.join("  ")));
         }
     }
@@ -105,15 +108,15 @@ fn with_last_wrapped(
     last: usize,
     at: usize,
     widths: &[usize],
-    look: &DisplayCapabilities,
+    display: &DisplayCapabilities,
 ) -> String {
-    let Some(cell) = row.get(last) else { return line(row, widths, look) };
-    let mut parts = wrap_words(&cell.text, look.width - at).into_iter();
+    let Some(cell) = row.get(last) else { return line(row, widths, display) };
+    let mut parts = wrap_words(&cell.text, display.width - at).into_iter();
     let mut first = row[..last].to_vec();
     first.push(Cell::new(parts.next().unwrap_or_default(), cell.style));
-    let mut out = line(&first, widths, look);
+    let mut out = line(&first, widths, display);
     for part in parts {
-        out.push_str(&format!("{:at$}{}\n", "", look.paint(cell.style, &part)));
+        out.push_str(&format!("{:at$}{}\n", "", display.paint(cell.style, &part)));
     }
     out
 }
@@ -175,11 +178,11 @@ pub(super) fn wrap_words(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-fn line(row: &[Cell], widths: &[usize], look: &DisplayCapabilities) -> String {
+fn line(row: &[Cell], widths: &[usize], display: &DisplayCapabilities) -> String {
     let last = row.iter().rposition(|cell| !cell.text.is_empty());
     let mut out = String::new();
     for (index, cell) in row.iter().enumerate().take(last.map_or(0, |last| last + 1)) {
-        out.push_str(&look.paint(cell.style, &cell.text));
+        out.push_str(&display.paint(cell.style, &cell.text));
         if Some(index) != last {
             // A column that is empty in every row has no width.
             let gap =

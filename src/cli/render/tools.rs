@@ -9,7 +9,7 @@ use crate::policy::request::Effect;
 use crate::tools::tool::ToolDefinition;
 
 /// One line per tool.
-pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayCapabilities) -> String {
+pub(crate) fn list(definitions: &[ToolDefinition], display: &DisplayCapabilities) -> String {
     let rows: Vec<Vec<Cell>> = definitions
         .iter()
         .map(|definition| {
@@ -21,16 +21,16 @@ pub(crate) fn list(definitions: &[ToolDefinition], look: &DisplayCapabilities) -
             ]
         })
         .collect();
-    table(&["TOOL", "EFFECT", "WHAT"], &rows, look)
+    table(&["TOOL", "EFFECT", "WHAT"], &rows, display)
 }
 
 /// Renders the description and parameters of one tool.
-pub(crate) fn one(definition: &ToolDefinition, look: &DisplayCapabilities) -> String {
+pub(crate) fn one(definition: &ToolDefinition, display: &DisplayCapabilities) -> String {
     let card = &definition.card;
     let mut out = format!(
         "{} ({}): {}\n\n{}\n",
-        look.paint(BOLD, &escape::line(&card.name)),
-        look.paint(style(card.effect), card.effect.as_str()),
+        display.paint(BOLD, &escape::line(&card.name)),
+        display.paint(style(card.effect), card.effect.as_str()),
         escape::words(&card.title),
         escape::block(&card.description),
     );
@@ -52,7 +52,7 @@ pub(crate) fn one(definition: &ToolDefinition, look: &DisplayCapabilities) -> St
         })
         .collect();
     out.push('\n');
-    out.push_str(&table(&[], &rows, look));
+    out.push_str(&table(&[], &rows, display));
     out
 }
 

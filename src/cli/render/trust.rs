@@ -10,39 +10,43 @@ use super::{DisplayCapabilities, escape};
 ///
 /// Values are shown whole, one line each, with unsafe characters escaped, so that nothing is
 /// hidden.
-pub(crate) fn render(output: &TrustOutput, look: &DisplayCapabilities) -> String {
-    let workspace = look.paint(PLACE, &escape::line(&output.workspace));
+pub(crate) fn render(output: &TrustOutput, display: &DisplayCapabilities) -> String {
+    let workspace = display.paint(PLACE, &escape::line(&output.workspace));
     if output.items.is_empty() && output.changed.is_empty() {
-        return format!("{workspace} says nothing about what to run: there is nothing to trust\n");
+        return format!("{workspace} names no programs to run: there is nothing to trust\n");
     }
     let mut out = match output.items.is_empty() {
-        true => format!("{workspace} says nothing any more about what to run\n"),
-        false => format!("{workspace} wants to say what runs on this machine:\n\n"),
+        true => format!("{workspace} no longer names programs to run\n"),
+        false => format!("{workspace} wants to run on this machine:\n\n"),
     };
     for item in &output.items {
-        let name = look.paint(BOLD, &escape::line(&item.name));
+        let name = display.paint(BOLD, &escape::line(&item.name));
         out.push_str(&format!("  {name}\n    {}\n", escape::line(&item.value)));
     }
     out.push('\n');
     if output.items.iter().any(|item| item.name.starts_with("the program ")) {
-        out.push_str("A trusted program runs with your rights, and so does what it loads; its hash is that of its own file.\n");
+        out.push_str("A trusted program runs with your rights, as do the files it loads; only its own file is hashed.\n");
     }
     for change in &output.changed {
         out.push_str(&format!(
             "{} {}\n",
-            look.paint(WARN, "changed since it was trusted:"),
+            display.paint(WARN, "changed since it was trusted:"),
             escape::line(change)
         ));
     }
-    out.push_str(&if output.trusted { look.paint(GOOD, "trusted") } else { look.paint(WARN, "not trusted") });
+    out.push_str(&if output.trusted {
+        display.paint(GOOD, "trusted")
+    } else {
+        display.paint(WARN, "not trusted")
+    });
     out.push('\n');
     out
 }
 
 /// States whether trust was withdrawn.
-pub(crate) fn render_revoked(output: &TrustOutput, look: &DisplayCapabilities) -> String {
-    let workspace = look.paint(PLACE, &escape::line(&output.workspace));
-    let what = if output.revoked { "is not trusted any more" } else { "was not trusted" };
+pub(crate) fn render_revoked(output: &TrustOutput, display: &DisplayCapabilities) -> String {
+    let workspace = display.paint(PLACE, &escape::line(&output.workspace));
+    let what = if output.revoked { "is no longer trusted" } else { "was not trusted" };
     format!("{workspace} {what}\n")
 }
 
@@ -66,7 +70,7 @@ mod tests {
             declined: false,
             fingerprint: "f".into(),
         };
-        let expected = "/w wants to say what runs on this machine:\n\n  `server.pylsp.command` of `servers.toml`\n    \
+        let expected = "/w wants to run on this machine:\n\n  `server.pylsp.command` of `servers.toml`\n    \
                         [\"sh\", \"-c\", \"evil\\r\\u{1b}[2K\\u{202e}\"]\n\nchanged since it was trusted: \
                         `server.pylsp.command` of `servers.toml` was added\nnot trusted\n";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);

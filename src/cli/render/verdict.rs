@@ -14,41 +14,42 @@ const MAX_VERDICT_DETAIL_CHARS: usize = 300;
 
 /// Renders the notes beside an answer: the assumed subject, the reason for incompleteness, the
 /// server's notes.
-pub(crate) fn lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
+pub(crate) fn lines<T>(answer: &Answer<T>, display: &DisplayCapabilities) -> Vec<String> {
     let mut lines: Vec<String> =
-        answer.resolved.iter().filter_map(|about| resolved_note(about, look)).collect();
-    lines.extend(reliance_lines(answer, look));
+        answer.resolved.iter().filter_map(|about| resolved_note(about, display)).collect();
+    lines.extend(reliance_lines(answer, display));
     lines.extend(
-        distinct(&answer.notes).map(|note| format!("{} {}", look.paint(DIM, "note:"), escape::words(note))),
+        distinct(&answer.notes)
+            .map(|note| format!("{} {}", display.paint(DIM, "note:"), escape::words(note))),
     );
     lines
 }
 
 /// Renders a failed call: the error and the hint.
-pub(crate) fn error(error: &ToolError, look: &DisplayCapabilities) -> Vec<String> {
-    let mut lines = vec![format!("{} {}", look.paint(BAD, "error:"), escape::words(&error.error))];
+pub(crate) fn error(error: &ToolError, display: &DisplayCapabilities) -> Vec<String> {
+    let mut lines = vec![format!("{} {}", display.paint(BAD, "error:"), escape::words(&error.error))];
     lines.extend(
-        error.hint.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))),
+        error.hint.iter().map(|hint| format!("{} {}", display.paint(DIM, " hint:"), escape::words(hint))),
     );
     lines
 }
 
-fn resolved_note(about: &Resolved, look: &DisplayCapabilities) -> Option<String> {
+fn resolved_note(about: &Resolved, display: &DisplayCapabilities) -> Option<String> {
     if !about.moved {
         return None;
     }
     let at = LineColumn::from(about.place.range.start);
     let (symbol, path) = (escape::words(&about.symbol), escape::line(&about.place.path));
     let text = escape::words(about.place.text.as_deref().unwrap_or_default());
-    Some(look.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
+    Some(display.paint(DIM, &format!("about `{symbol}` at {path}:{at}: {text}")))
 }
 
-fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<String> {
+fn reliance_lines<T>(answer: &Answer<T>, display: &DisplayCapabilities) -> Vec<String> {
     let so = match answer.verdict {
         Verdict::Complete => return Vec::new(),
         Verdict::Partial => "results may be incomplete",
-        Verdict::NoData => "nothing is known, which is not the same as nothing there",
-        Verdict::Hints => "what follows is text search",
+        Verdict::NoData => "no results are known; this does not mean there are none",
+        Verdict::Hints => "the results come from text search",
     };
     let main = [&answer.server_status];
     let mut blamed: Vec<&ServerStatus> = answer
@@ -60,12 +61,13 @@ fn reliance_lines<T>(answer: &Answer<T>, look: &DisplayCapabilities) -> Vec<Stri
     if blamed.is_empty() || answer.verdict == Verdict::Hints && !absent {
         blamed = main.to_vec();
     }
-    let warning = look.paint(WARN, "warning:");
+    let warning = display.paint(WARN, "warning:");
     let reasons = reasons(&blamed).into_iter();
     let mut lines: Vec<String> = reasons.map(|reason| format!("{warning} {reason}; {so}")).collect();
     let mut hints: Vec<&String> = blamed.iter().filter_map(|status| status.hint.as_ref()).collect();
     hints.dedup();
-    lines.extend(hints.iter().map(|hint| format!("{} {}", look.paint(DIM, " hint:"), escape::words(hint))));
+    lines
+        .extend(hints.iter().map(|hint| format!("{} {}", display.paint(DIM, " hint:"), escape::words(hint))));
     lines
 }
 
@@ -105,7 +107,7 @@ fn status_sentence(status: &ServerStatus) -> String {
     with_detail(match status.state {
         // The server answered, and reported what its answer lacks.
         ServerState::Ready if detail.is_some() => return format!("{server}: {}", detail.unwrap_or_default()),
-        ServerState::Ready => format!("{server} had no answer"),
+        ServerState::Ready => format!("{server} returned no answer"),
         ServerState::Indexing => format!("{server} is still indexing"),
         ServerState::Starting => format!("{server} was still starting after {waited}"),
         ServerState::Missing | ServerState::Unsupported if server.is_empty() => {
@@ -119,8 +121,8 @@ fn status_sentence(status: &ServerStatus) -> String {
         ServerState::Missing => return escape::words(&status.absence_sentence()),
         ServerState::Crashed | ServerState::Failed => format!("{server} failed"),
         ServerState::Timeout => format!("no answer from {server} within {waited}"),
-        ServerState::Disabled => format!("{server} may not be started"),
-        ServerState::Unsupported => format!("{server} does not offer this"),
+        ServerState::Disabled => format!("{server} is not allowed to start"),
+        ServerState::Unsupported => format!("{server} does not support this"),
     })
 }
 
@@ -159,7 +161,7 @@ mod tests {
     #[test]
     fn verdict_of_every_server_state_has_one_line() {
         use ServerState::{Crashed, Disabled, Indexing, Missing, Starting, Timeout, Unsupported};
-        let search = "what follows is text search";
+        let search = "the results come from text search";
         let cases = [
             (Verdict::Hints, "pylsp", Timeout, format!("no answer from pylsp within 10 s; {search}")),
             (
@@ -169,8 +171,8 @@ mod tests {
                 format!("no server is known for the language \"python\"; {search}"),
             ),
             (Verdict::Hints, "pylsp", Starting, format!("pylsp was still starting after 10 s; {search}")),
-            (Verdict::Hints, "pylsp", Disabled, format!("pylsp may not be started; {search}")),
-            (Verdict::Hints, "pylsp", Unsupported, format!("pylsp does not offer this; {search}")),
+            (Verdict::Hints, "pylsp", Disabled, format!("pylsp is not allowed to start; {search}")),
+            (Verdict::Hints, "pylsp", Unsupported, format!("pylsp does not support this; {search}")),
             (
                 Verdict::Partial,
                 "pylsp",
@@ -181,7 +183,7 @@ mod tests {
                 Verdict::NoData,
                 "pylsp",
                 Crashed,
-                "pylsp failed; nothing is known, which is not the same as nothing there".into(),
+                "pylsp failed; no results are known; this does not mean there are none".into(),
             ),
         ];
         for (verdict, server, state, expected) in cases {
@@ -194,10 +196,10 @@ mod tests {
         let mut missing = status("pylsp", ServerState::Missing);
         missing.install = Some("pip install python-lsp-server".into());
         missing.detail = Some("`pylsp` is not on PATH nor installed by `lsp-tools install`".into());
-        let expected = "warning: pylsp is not installed; what follows is text search";
+        let expected = "warning: pylsp is not installed; the results come from text search";
         assert_eq!(shown(&answer(Verdict::Hints, missing.clone())), [expected]);
         missing.detail = Some("`pylsp` is not trusted (lsp-tools trust)".into());
-        let expected = "warning: pylsp is not installed (`pylsp` is not trusted (lsp-tools trust)); what follows is text search";
+        let expected = "warning: pylsp is not installed (`pylsp` is not trusted (lsp-tools trust)); the results come from text search";
         assert_eq!(shown(&answer(Verdict::Hints, missing)), [expected]);
         let mut partial = answer(Verdict::Partial, status("pylsp", ServerState::Ready));
         partial.servers = ["marksman", "html", "css"].map(|key| status(key, ServerState::Missing)).to_vec();
@@ -227,7 +229,7 @@ mod tests {
             ("pylsp ended with exit status 1", "pylsp ended with exit status 1"),
         ] {
             failed.detail = Some(detail.into());
-            let expected = format!("warning: {expected}; what follows is text search");
+            let expected = format!("warning: {expected}; the results come from text search");
             assert_eq!(shown(&answer(Verdict::Hints, failed.clone())), [expected]);
         }
     }

@@ -349,7 +349,7 @@ fn untrusted_project_adds_no_server_and_changes_no_launch_field() {
     );
     assert_eq!(
         left_out[5],
-        "`server.evil` of `servers.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that"
+        "`server.evil` of `servers.toml` is ignored, because this project is not trusted; run: lsp-tools trust"
     );
 
     let trusted = load(LayerOrigin::Project { trusted: true }, text).unwrap();
@@ -397,7 +397,7 @@ fn set_up_as_another_server_takes_over_what_that_one_needs() {
         let own =
             format!("[server.mine]\nlanguages = ['python']\ncommand = ['mine']\nset-up-as = '{chained}'\n");
         let message = error(&own);
-        assert!(message.contains(&format!("`set-up-as` of `{chained}`, which takes over")), "{message}");
+        assert!(message.contains(&format!("`set-up-as` of `{chained}`, which itself uses")), "{message}");
     }
     let built_in = Catalogue::built_in();
     for spec in built_in.servers.values() {

@@ -153,7 +153,7 @@ fn damaged_trust_store_fails_config_load_with_advice() {
     let error =
         Config::load(&bench.folders, Some(&bench.project), &ConfigOverrides::default(), &trust).unwrap_err();
     assert!(matches!(error, ConfigError::Trust(_)));
-    assert!(error.to_string().contains("nothing is trusted until it is mended"), "{error}");
+    assert!(error.to_string().contains("nothing is trusted until you repair it"), "{error}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn trust_store_writable_by_others_loads_config_untrusted() {
         (TrustState::Untrusted, Some(2))
     );
     assert!(
-        config.left_out.iter().any(|line| line.contains("can be changed by other users")),
+        config.left_out.iter().any(|line| line.contains("is writable by other users")),
         "{:?}",
         config.left_out
     );

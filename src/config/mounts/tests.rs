@@ -30,11 +30,11 @@ fn mcp_servers_with_stdio_and_http_transport_are_parsed() {
 #[test]
 fn invalid_mcp_server_entry_is_reported_with_reason_and_line() {
     for (entry, why) in [
-        ("[mcp.servers.x]", "names no program"),
-        ("[mcp.servers.x]\ntype = 'http'", "has no address"),
+        ("[mcp.servers.x]", "has no `command`"),
+        ("[mcp.servers.x]\ntype = 'http'", "has no `url`"),
         ("[mcp.servers.x]\nurl = 'ftp://a/b'", "must begin with http"),
-        ("[mcp.servers.x]\nurl = 'http://u:p@a/b'", "user's name or password"),
-        ("[mcp.servers.x]\ntype = 'stdio'\nurl = 'http://a/b'", "which a program has not"),
+        ("[mcp.servers.x]\nurl = 'http://u:p@a/b'", "a user name or password"),
+        ("[mcp.servers.x]\ntype = 'stdio'\nurl = 'http://a/b'", "which is only for"),
         ("[mcp.servers.'a/b']\ncommand = 'x'", "its name must be"),
         ("[mcp.servers.x]\ncommand = 'x'\ntimeout = 0", "from 1 to"),
         ("[mcp.servers.x]\ncommnd = 'x'", "unknown key `commnd`"),
@@ -49,7 +49,7 @@ fn mcp_server_with_lookalike_name_is_left_out() {
     let text = "[mcp.servers.tool1]\ncommand = 'a'\n[mcp.servers.tooll]\ncommand = 'b'\n";
     let (mounts, left_out) = mounts(LayerOrigin::User, text).unwrap();
     assert_eq!(mounts.servers.len(), 1);
-    assert!(left_out[0].contains("`tooll`") && left_out[0].contains("looks like it"), "{left_out:?}");
+    assert!(left_out[0].contains("`tooll`") && left_out[0].contains("equals or resembles"), "{left_out:?}");
 }
 
 #[test]

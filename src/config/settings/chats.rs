@@ -38,10 +38,7 @@ pub(super) fn strip_project_chats(layer: &Layer, table: &mut Table) -> Option<St
         return None;
     }
     table.remove("chats")?;
-    Some(format!(
-        "`chats` of `{}` is ignored: only the user's own settings say who may know of chats",
-        layer.file
-    ))
+    Some(format!("`chats` of `{}` is ignored: only the user's own settings give access to chats", layer.file))
 }
 
 /// Returns the fault of a folder, if it has one.

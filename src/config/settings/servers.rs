@@ -82,7 +82,7 @@ pub(super) fn strip_project_shares(layer: &Layer, table: &mut Table) -> Option<S
         .collect();
     (!taken.is_empty()).then(|| {
         format!(
-            "{} of `{}` {} ignored: only the user's own settings divide the machine among workspaces",
+            "{} of `{}` {} ignored: only the user's own settings set the machine's limits",
             taken.join(" and "),
             layer.file,
             if taken.len() == 1 { "is" } else { "are" }

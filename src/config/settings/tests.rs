@@ -113,8 +113,8 @@ fn untrusted_project_settings_choose_no_servers_but_apply_otherwise() {
     assert_eq!(
         left_out,
         [
-            "`disabled` of `lsp-tools.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that",
-            "`prefer` of `lsp-tools.toml` is ignored, because this project is not trusted; `lsp-tools trust` changes that",
+            "`disabled` of `lsp-tools.toml` is ignored, because this project is not trusted; run: lsp-tools trust",
+            "`prefer` of `lsp-tools.toml` is ignored, because this project is not trusted; run: lsp-tools trust",
         ]
     );
     let (settings, left_out) = load(LayerOrigin::Project { trusted: true }, text).unwrap();
@@ -167,7 +167,7 @@ fn project_cannot_set_what_all_workspaces_share() {
             left_out,
             [
                 "`servers.machine-memory-budget-mb` and `servers.machine-starts` of `lsp-tools.toml` are ignored: \
-                 only the user's own settings divide the machine among workspaces"
+                 only the user's own settings set the machine's limits"
             ]
         );
     }

@@ -12,7 +12,7 @@ pub(super) const TRUST_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum TrustError {
     /// The store exists and cannot be parsed.
     #[error(
-        "the trust store `{file}` is damaged ({reason}); nothing is trusted until it is mended, or deleted and every project trusted again by `lsp-tools trust`"
+        "the trust store `{file}` is damaged ({reason}); nothing is trusted until you repair it, or delete it and trust each project again with `lsp-tools trust`"
     )]
     Damaged {
         /// The store.
@@ -21,16 +21,14 @@ pub enum TrustError {
         reason: String,
     },
     /// Other users can write it.
-    #[error(
-        "`{path}` can be changed by other users, so what it says cannot be believed; run: chmod go-w '{path}'"
-    )]
+    #[error("`{path}` is writable by other users, so its content is not trusted; run: chmod go-w '{path}'")]
     Open {
         /// The store or its folder.
         path: String,
     },
     /// The file or folder belongs to another user.
     #[error(
-        "`{path}` belongs to another user, so what it says cannot be believed; set LSP_TOOLS_STATE_DIR to a folder of your own"
+        "`{path}` belongs to another user, so its content is not trusted; set LSP_TOOLS_STATE_DIR to a folder of your own"
     )]
     Foreign {
         /// The store or its folder.
@@ -60,7 +58,7 @@ pub enum TrustError {
     NotUtf8(String),
     /// The project's path leads to another folder than the one that was opened.
     #[error(
-        "`{path}` leads to `{now}` by now, so nothing that was said of the project holds; start again there, or put the folder back"
+        "`{path}` now leads to `{now}`, so the trust decision does not apply; start again there, or restore the folder"
     )]
     Moved {
         /// The project's path.
@@ -70,14 +68,14 @@ pub enum TrustError {
     },
     /// Its commands are too long to be checked.
     #[error(
-        "the commands of the project's settings and hooks may name more than {most} files, which is more than can be looked at; shorten them"
+        "the commands of the project's settings and hooks may name more than {most} files, the limit; shorten them"
     )]
     TooManyNames {
         /// The most files that they may name.
         most: usize,
     },
     /// A program to be trusted with a project is not part of it.
-    #[error("`{0}` does not lie inside the project, so trust in the project says nothing of it")]
+    #[error("`{0}` is outside the project, so trust in the project does not cover it")]
     Outside(String),
 }
 

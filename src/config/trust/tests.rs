@@ -240,7 +240,7 @@ fn damaged_trust_store_is_an_error_and_not_overwritten() {
         ] {
             let error = error.expect(text);
             assert!(matches!(error, TrustError::Damaged { .. }), "{error}");
-            assert!(error.to_string().contains("trusted again by `lsp-tools trust`"), "{error}");
+            assert!(error.to_string().contains("again with `lsp-tools trust`"), "{error}");
         }
         assert_eq!(fs::read_to_string(store).unwrap(), text);
     }

@@ -220,7 +220,7 @@ pub(crate) fn index_code(
                 .extension()
                 .is_none_or(|ending| endings.is_empty() || endings.iter().any(|known| known == ending))
     });
-    let mut gap = walk.truncated.then(|| "the workspace has more files than are listed".to_owned());
+    let mut gap = walk.truncated.then(|| "the workspace has too many files to list all".to_owned());
     if paths.len() > MAX_INDEXED_FILES {
         gap = Some(format!("of {} files only {MAX_INDEXED_FILES} were read", paths.len()));
         // Tests come first, because the reach ends there.
@@ -237,11 +237,10 @@ pub(crate) fn index_code(
         let is_read: HashSet<&WorkspacePath> = files.iter().map(|file| &file.path).collect();
         let example = paths.iter().find(|path| !is_read.contains(path)).map(WorkspacePath::display);
         let example = example.unwrap_or_default();
-        gap =
-            gap.or_else(|| Some(format!("what uses code is not known in {unread} files, such as {example}")));
+        gap = gap.or_else(|| Some(format!("uses are unknown in {unread} files, such as {example}")));
     }
     if Instant::now() >= deadline {
-        gap = Some(format!("the time was up when {} of {} files were read", files.len(), paths.len()));
+        gap = Some(format!("the time limit was reached after {} of {} files", files.len(), paths.len()));
     }
     let mut index = CodeIndex { gap, endings, ..CodeIndex::default() };
     index.add_files(files);
@@ -289,7 +288,8 @@ impl CodeIndex {
             let words = std::mem::take(&mut file.words);
             count += words.uses.len();
             if count > MAX_INDEXED_USES {
-                self.gap.get_or_insert_with(|| "the workspace has more code than is kept at once".to_owned());
+                self.gap
+                    .get_or_insert_with(|| "the workspace has too much code to keep in memory".to_owned());
                 break;
             }
             quoted.push(words.paths);
@@ -333,8 +333,8 @@ impl CodeIndex {
             let mut find = |module: &str| {
                 // Modules are searched for from the folder of the file.
                 let key = (file.path.parent(), module.to_owned());
-                let look = || modules::find(project, file.key, &file.path, module);
-                known.entry(key).or_insert_with(look).clone()
+                let resolve = || modules::find(project, file.key, &file.path, module);
+                known.entry(key).or_insert_with(resolve).clone()
             };
             let mut lead = |module: &str| {
                 let found = find(module);
@@ -357,7 +357,9 @@ impl CodeIndex {
             }
             file.whole_modules.iter().for_each(|module| lead(module));
             if project.is_late() {
-                self.gap.get_or_insert_with(|| "the time was up before all imports were followed".to_owned());
+                self.gap.get_or_insert_with(|| {
+                    "the time limit was reached before all imports were followed".to_owned()
+                });
                 break;
             }
         }

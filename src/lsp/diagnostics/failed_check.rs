@@ -45,13 +45,13 @@ impl Session {
     pub(super) fn without_failed_checks(&self, mut raw: RawDiagnostics) -> RawDiagnostics {
         let failure = raw.items.iter().find(|item| !self.is_about_text(item));
         let Some(failure) = failure.map(|item| [&item["source"], &item["message"]]) else { return raw };
-        let [checker, said] = failure.map(|text| text.as_str().unwrap_or_default());
-        let why = format!(
-            "{}: {checker} failed on this text, however often it was given to it (`{said}`), so its findings are missing",
+        let [checker, message] = failure.map(|text| text.as_str().unwrap_or_default());
+        let reason = format!(
+            "{}: {checker} failed on this text in every attempt (`{message}`), so its findings are missing",
             self.server()
         );
         if raw.known == DiagnosticsCompleteness::Complete {
-            raw.known = DiagnosticsCompleteness::Partial(why);
+            raw.known = DiagnosticsCompleteness::Partial(reason);
         }
         raw.items = Arc::new(raw.items.iter().filter(|item| self.is_about_text(item)).cloned().collect());
         raw

@@ -82,8 +82,8 @@ impl Session {
             let is_left_out = |item: &Value| {
                 self.leaves_out(item["source"].as_str(), item["message"].as_str().unwrap_or_default())
             };
-            let told = items.iter().filter(|item| self.is_about_text(item) && !is_left_out(item));
-            told.for_each(|item| findings.add_raw(item));
+            let visible = items.iter().filter(|item| self.is_about_text(item) && !is_left_out(item));
+            visible.for_each(|item| findings.add_raw(item));
         }
         let kept = self.diagnostics_cache.lock();
         for (path, fresh) in kept.iter(self.disk_revision()) {

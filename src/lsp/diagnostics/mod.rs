@@ -3,8 +3,8 @@
 //!
 //! There are three ways, chosen by the server's capabilities and the catalogue's rule: pulls
 //! ([`pull`]), pushes ([`push`]), and requests to tsserver through a command ([`tsserver`]). None
-//! of them ever accepts findings that may belong to an older text. [`notebook`] asks about the cells
-//! of notebooks.
+//! of them ever accepts findings that may belong to an older text. [`notebook`] checks the cells of
+//! notebooks.
 
 pub(super) mod cache;
 mod failed_check;
@@ -84,7 +84,7 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<ServerFileDiagnostics, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         let (started, disk) = (Instant::now(), self.disk_revision());
         let fresh = match self.collect_diagnostics(path, CheckDemand::Awaited, deadline).await? {
             CollectedDiagnostics::Decoded(fresh) => fresh,
@@ -100,7 +100,8 @@ impl Session {
         Ok(fresh)
     }
 
-    /// The findings in `path` that are shown, and how far they can be relied on by all that the server says of the project.
+    /// The visible findings in `path`, with their completeness by the server's reports on the
+    /// project.
     async fn judge_findings(
         &self,
         path: &WorkspacePath,
@@ -200,7 +201,7 @@ impl Session {
         }
         let offered = self.wait_for_offer(path, &snapshot.language_id, deadline);
         tokio::select! {
-            heard = self.pushed_diagnostics(path, deadline) => heard,
+            pushed = self.pushed_diagnostics(path, deadline) => pushed,
             true = offered => self.pull_diagnostics(path, demand, deadline).await,
         }
     }
@@ -208,13 +209,13 @@ impl Session {
     /// Waits until the server registers pull diagnostics for `path`; false at the deadline or its
     /// end.
     async fn wait_for_offer(&self, path: &WorkspacePath, language_id: &str, deadline: Instant) -> bool {
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         loop {
             if self.offers(PULL, path, language_id) {
                 return true;
             }
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return false },
+                outcome = changes.changed() => if outcome.is_err() { return false },
                 _ = self.connection.wait_closed() => return false,
                 () = tokio::time::sleep_until(deadline) => return false,
             }
@@ -223,7 +224,7 @@ impl Session {
 
     /// The message that a server has more findings in one file than the limit.
     fn too_much(&self, left_out: usize) -> String {
-        format!("{} has {left_out} findings more than are read", self.server())
+        format!("{} has {left_out} findings above the limit", self.server())
     }
 
     fn decode_all(&self, raw: RawDiagnostics, deadline: Instant) -> ServerFileDiagnostics {
@@ -232,7 +233,7 @@ impl Session {
         let decoded: Vec<_> = raw.items.iter().map(|item| texts.diagnostic(item)).collect();
         let odd = decoded.iter().filter(|item| item.is_none()).count();
         if odd > 0 {
-            notes.push(format!("{} sent {odd} diagnostics that cannot be understood", self.server()));
+            notes.push(format!("{} sent {odd} diagnostics that cannot be decoded", self.server()));
         }
         let last = |count: usize| decoded.iter().skip(decoded.len() - count).flatten().cloned().collect();
         let background = raw.background.map(last);

@@ -24,14 +24,15 @@ use crate::workspace::WorkspacePath;
 const CELL_RETRY_DELAY: Duration = Duration::from_millis(50);
 
 impl Session {
-    /// The server's findings in the cells with code in `language` of the notebook at `path`, as it is on disk now.
+    /// The server's findings in the code cells in `language` of the notebook at `path`, as it is on
+    /// disk now.
     pub(crate) async fn notebook_diagnostics(
         &self,
         path: &WorkspacePath,
         language: &str,
         deadline: Instant,
     ) -> Result<ServerFileDiagnostics, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
         for _ in 0..=MAX_MOVING_FILE_RETRIES {
             let notebook = self.notebook(path).await?;
@@ -43,8 +44,8 @@ impl Session {
                 }
             };
             let Ok(mut opened) = timeout_at(deadline, self.notebooks.lock()).await else {
-                let why = format!("{} was still checking another notebook", self.server());
-                return Ok(in_notebook(&notebook, DiagnosticsCompleteness::NoData(why)));
+                let reason = format!("{} was still checking another notebook", self.server());
+                return Ok(in_notebook(&notebook, DiagnosticsCompleteness::NoData(reason)));
             };
             *opened += 1;
             let open = self.open_notebook(&notebook, &code, language, *opened);
@@ -78,8 +79,10 @@ impl Session {
         for (index, cell) in open.cells.iter().enumerate() {
             let raw = self.findings_in_cell(cell, deadline).await?;
             silent += usize::from(matches!(raw.known, DiagnosticsCompleteness::NoData(_)));
-            if let DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) = &raw.known {
-                lacks.push(why.clone());
+            if let DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) =
+                &raw.known
+            {
+                lacks.push(reason.clone());
             }
             found.notes.extend(raw.notes.iter().cloned());
             texts.set_own(virtual_file(cell), cell.buffer.clone());
@@ -89,8 +92,10 @@ impl Session {
         }
         found.notes.dedup();
         found.known = match lacks.into_iter().next() {
-            Some(why) if silent == open.cells.len() && silent > 0 => DiagnosticsCompleteness::NoData(why),
-            Some(why) => DiagnosticsCompleteness::Partial(why),
+            Some(reason) if silent == open.cells.len() && silent > 0 => {
+                DiagnosticsCompleteness::NoData(reason)
+            }
+            Some(reason) => DiagnosticsCompleteness::Partial(reason),
             None => DiagnosticsCompleteness::Complete,
         };
         Ok(found)
@@ -98,12 +103,12 @@ impl Session {
 
     /// The findings in one cell of an open notebook, pulled or pushed.
     async fn findings_in_cell(&self, cell: &Snapshot, deadline: Instant) -> Result<RawDiagnostics, AskError> {
-        let without = |why: String| {
-            RawDiagnostics::without_findings(cell.clone(), DiagnosticsCompleteness::NoData(why))
+        let without = |reason: String| {
+            RawDiagnostics::without_findings(cell.clone(), DiagnosticsCompleteness::NoData(reason))
         };
         let source = self.state.spec.diagnostics.source;
         if matches!(source, DiagnosticsSource::None | DiagnosticsSource::Tsserver) {
-            return Ok(without(format!("{} gives no diagnostics of notebooks", self.server())));
+            return Ok(without(format!("{} has no diagnostics for notebooks", self.server())));
         }
         if self.offers(PULL, &cell.path, &cell.language_id)
             || source == DiagnosticsSource::Pull
@@ -112,11 +117,11 @@ impl Session {
             return self.pull_cell(cell, deadline).await;
         }
         if source == DiagnosticsSource::Pull {
-            return Ok(without(format!("{} did not offer diagnostics in time", self.server())));
+            return Ok(without(format!("{} did not register diagnostics in time", self.server())));
         }
         let barrier = std::pin::pin!(wait_for_barrier(self.start_barrier(cell)?, deadline));
         let pushed = self.listen_for_push(&cell.path, cell.clone(), false, barrier, deadline).await?;
-        let odd = || without(format!("{} said nothing about this version of a cell", self.server()));
+        let odd = || without(format!("{} sent no diagnostics for this version of a cell", self.server()));
         Ok(self.without_failed_checks(pushed.unwrap_or_else(odd)))
     }
 

@@ -32,41 +32,41 @@ impl Session {
             && !self.wait_for_offer(path, &snapshot.language_id, deadline).await
         {
             let known = DiagnosticsCompleteness::NoData(format!(
-                "{} did not offer diagnostics in time",
+                "{} did not register diagnostics in time",
                 self.server()
             ));
             return Ok(RawDiagnostics::without_findings(snapshot, known));
         }
-        let mut asked = self.pull_once(path, &snapshot, deadline).await?;
-        if asked.unfinished_work.is_some() {
+        let mut answer = self.pull_once(path, &snapshot, deadline).await?;
+        if answer.unfinished_work.is_some() {
             // Findings given while the project is being read are often wrong; the ones given
             // afterwards are not.
             let still = self.wait_for_idle(deadline).await;
             if still.is_none() {
-                asked = self.pull_once(path, &snapshot, deadline).await?;
+                answer = self.pull_once(path, &snapshot, deadline).await?;
             }
-            asked.unfinished_work = still;
+            answer.unfinished_work = still;
         }
-        let demand = if asked.unfinished_work.is_some() { CheckDemand::AsKnown } else { demand };
-        let checked = self.background_check(demand, &asked.snapshot, deadline).await?;
-        let (more, left_out) = self.background_findings(&checked, &asked.snapshot, &asked.value);
+        let demand = if answer.unfinished_work.is_some() { CheckDemand::AsKnown } else { demand };
+        let checked = self.background_check(demand, &answer.snapshot, deadline).await?;
+        let (more, left_out) = self.background_findings(&checked, &answer.snapshot, &answer.value);
         let background = match &checked {
             CheckFindings::None => BackgroundFindings::None,
             CheckFindings::Current => BackgroundFindings::Whole(more.len()),
             CheckFindings::Outdated(_) => BackgroundFindings::Missing(more.len()),
         };
-        let left_out = left_out + asked.left_out;
-        let known = match (asked.unfinished_work, checked) {
+        let left_out = left_out + answer.left_out;
+        let known = match (answer.unfinished_work, checked) {
             (Some(work), _) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
-            (None, CheckFindings::Outdated(Some(why))) => DiagnosticsCompleteness::Partial(why),
+            (None, CheckFindings::Outdated(Some(reason))) => DiagnosticsCompleteness::Partial(reason),
             _ if left_out > 0 => DiagnosticsCompleteness::Partial(self.too_much(left_out)),
             _ => DiagnosticsCompleteness::Complete,
         };
-        let mut items = asked.value;
+        let mut items = answer.value;
         items.extend(more);
         Ok(RawDiagnostics {
             items: Arc::new(items),
-            snapshot: asked.snapshot,
+            snapshot: answer.snapshot,
             known,
             notes: Vec::new(),
             background,
@@ -86,10 +86,10 @@ impl Session {
             let params = |snapshot: &Snapshot, _| pull_params(snapshot, identifier.as_deref());
             let request =
                 DocumentRequest::new::<Untyped<DocumentDiagnosticRequest>>(DependencyScope::File, params);
-            let asked = self.ask(path, &request, deadline).await?;
-            all.extend(asked.value["items"].as_array().cloned().unwrap_or_default());
-            left_out += asked.left_out;
-            last = Some(asked);
+            let answer = self.ask(path, &request, deadline).await?;
+            all.extend(answer.value["items"].as_array().cloned().unwrap_or_default());
+            left_out += answer.left_out;
+            last = Some(answer);
         }
         // There is always at least one identifier: that of the unnamed offer.
         let (snapshot, working) =

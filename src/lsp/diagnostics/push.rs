@@ -4,17 +4,22 @@
 //! response, even an error, shows that the server has read everything before it. *Silence* is a
 //! time without pushes: twice the longest delay measured for the server (`quiet-ms`), 500 ms if
 //! none is given, 1 s for a server that was not measured. `PushWaitState::decide` takes the first
-//! row that fits:
+//! rule that fits the last push:
 //!
-//! | the last push | and | then |
-//! |---|---|---|
-//! | has a version newer than ours | | start over with the newer text; wait if the server has claimed versions that were never sent |
-//! | has our version, is empty | the server was not measured, and it is the first text of the document | take it after silence since the push: findings of linters may follow |
-//! | has our version | it is not the known empty first push, and as many pushes have come as the rule expects | take it, after the rule's sign of being done if there is one |
-//! | has no version, came after our text | barrier answered, server measured, all pushes owed to earlier texts have come, not the empty first push | take it |
-//! | has no version, came after our text, or has our version | otherwise | take it after barrier and silence |
-//! | is of an older text | the server sends nothing when nothing changed (`silent-when-same`) | take it after the barrier and the sign of being done, else after barrier and silence |
-//! | none, or of an older text | | wait; at the deadline: `no_data` |
+//! 1. It has a version newer than ours: start over with the newer text; wait if the server has
+//!    claimed versions that were never sent.
+//! 2. It has our version and is empty, the server was not measured, and it is the first text of the
+//!    document: take it after silence since the push, as findings of linters may follow.
+//! 3. It has our version, it is not the known empty first push, and as many pushes have come as the
+//!    catalogue expects: take it, after the server's sign of completion if there is one.
+//! 4. It has no version and came after our text, the barrier is answered, the server was measured,
+//!    all pushes owed to earlier texts have come, and it is not the empty first push: take it.
+//! 5. It has our version, or has no version and came after our text: take it after barrier and
+//!    silence.
+//! 6. It is of an older text, and the server sends nothing if nothing changed
+//!    (`silent-when-same`): take it after the barrier and the sign of completion, else after
+//!    barrier and silence.
+//! 7. There is no push, or it is of an older text: wait; at the deadline: `no_data`.
 //!
 //! An answer accepted after silence states this; for a server that was not measured it is
 //! `partial`.
@@ -262,7 +267,7 @@ impl Session {
         let mut seen = (0, 0, false);
         let mut confirmation: Option<BoxFuture<'_, ()>> = None;
         let mut confirmed = false;
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         loop {
             let pushes = self.state.pushes(path);
             let now = (pushes.count, pushes.idle, pushes.busy);
@@ -306,7 +311,7 @@ impl Session {
                     last_event = Instant::now();
                 }
                 () = wait_for(&mut confirmation), if !confirmed => confirmed = true,
-                _ = bell.changed() => {}
+                _ = changes.changed() => {}
                 reason = self.connection.wait_closed() => {
                     return Err(RequestError::Closed { reason }.into());
                 }
@@ -320,11 +325,14 @@ impl Session {
     fn no_push_diagnostics(&self, snapshot: Snapshot, waited: Duration) -> RawDiagnostics {
         let known = DiagnosticsCompleteness::NoData(match self.unfinished_work() {
             Some(busy) => {
-                format!("{}; it has said nothing about this text yet", busy.sentence(self.server()))
+                format!(
+                    "{}; it has not published diagnostics for this text yet",
+                    busy.sentence(self.server())
+                )
             }
             None => {
                 format!(
-                    "{} said nothing about this text within {} ms",
+                    "{} published no diagnostics for this text within {} ms",
                     self.server(),
                     waited.as_millis().max(1)
                 )
@@ -347,10 +355,10 @@ impl Session {
         if let Some(waited) = silence {
             let reason = match pushes.version == Some(snapshot.version) {
                 true => "may report more about this text",
-                false => "does not say which text its diagnostics are about",
+                false => "does not state the version of the text its diagnostics belong to",
             };
             let note = format!(
-                "{} {reason}; taken after {} ms, when it had been silent",
+                "{} {reason}; accepted after {} ms without further pushes",
                 self.server(),
                 waited.as_millis()
             );
@@ -382,10 +390,10 @@ impl Session {
     /// server with findings is silent.
     async fn wait_for_another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
         let until = deadline.min(Instant::now() + required_quiet_time(&self.state.spec.diagnostics));
-        let mut bell = self.state.listen();
+        let mut changes = self.state.listen();
         while self.state.push_count(path) <= count {
             tokio::select! {
-                rung = bell.changed() => if rung.is_err() { return },
+                outcome = changes.changed() => if outcome.is_err() { return },
                 _ = self.connection.wait_closed() => return,
                 () = tokio::time::sleep_until(until) => return,
             }

@@ -39,8 +39,8 @@ impl Session {
             let mut working = None;
             for request in REQUESTS {
                 let arguments = json!({ "file": file, "includeLinePosition": false });
-                let asked = self.ask_tsserver(path, request, &arguments, deadline).await;
-                let asked: SessionAnswer<Value> = match asked {
+                let answer = self.ask_tsserver(path, request, &arguments, deadline).await;
+                let answer: SessionAnswer<Value> = match answer {
                     // While it changes which project a file belongs to, tsserver knows none for it.
                     Err(AskError::Request(RequestError::Refused { .. }))
                         if refused < MAX_TSSERVER_REFUSAL_RETRIES =>
@@ -48,18 +48,19 @@ impl Session {
                         refused += 1;
                         continue 'again;
                     }
-                    asked => asked?,
+                    answer => answer?,
                 };
-                if text.as_ref().is_some_and(|(version, _)| *version != asked.snapshot.version) {
+                if text.as_ref().is_some_and(|(version, _)| *version != answer.snapshot.version) {
                     continue 'again;
                 }
-                let Some(found) = asked.value["body"].as_array() else {
-                    return Ok(self.no_tsserver_answer(request, &asked));
+                let Some(found) = answer.value["body"].as_array() else {
+                    return Ok(self.no_tsserver_answer(request, &answer));
                 };
-                items
-                    .extend(found.iter().filter_map(|item| self.tsserver_item(item, &asked.snapshot.buffer)));
-                text = Some((asked.snapshot.version, asked.snapshot.buffer));
-                working = working.or(asked.unfinished_work);
+                items.extend(
+                    found.iter().filter_map(|item| self.tsserver_item(item, &answer.snapshot.buffer)),
+                );
+                text = Some((answer.snapshot.version, answer.snapshot.buffer));
+                working = working.or(answer.unfinished_work);
             }
             let known = match working {
                 Some(work) => DiagnosticsCompleteness::Partial(work.sentence(self.server())),
@@ -116,14 +117,14 @@ impl Session {
         }))
     }
 
-    fn no_tsserver_answer(&self, request: &str, asked: &SessionAnswer<Value>) -> ServerFileDiagnostics {
-        let said = asked.value["message"].as_str().unwrap_or("no reason given");
+    fn no_tsserver_answer(&self, request: &str, answer: &SessionAnswer<Value>) -> ServerFileDiagnostics {
+        let message = answer.value["message"].as_str().unwrap_or("no reason given");
         let known =
-            DiagnosticsCompleteness::NoData(format!("{} did not answer {request}: {said}", self.server()));
+            DiagnosticsCompleteness::NoData(format!("{} did not answer {request}: {message}", self.server()));
         ServerFileDiagnostics {
             items: Vec::new(),
             known,
-            text: asked.snapshot.buffer.clone(),
+            text: answer.snapshot.buffer.clone(),
             notes: Vec::new(),
             background: BackgroundFindings::None,
         }

@@ -79,8 +79,8 @@ impl Session {
             })
         };
         let request = DocumentRequest::new::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
-        let asked = self.ask(path, &request, deadline).await;
-        let asked = asked.map_err(|error| self.refusal_error(error))?;
+        let answer = self.ask(path, &request, deadline).await;
+        let answer = answer.map_err(|error| self.refusal_error(error))?;
         // An action that needs the file of `move_symbol` is not offered elsewhere.
         let needs_file = self.state.spec.move_symbol.as_ref().map(|rule| rule.kind.as_str());
         let wanted = |action: &OfferedAction| {
@@ -88,8 +88,8 @@ impl Session {
             (is_asked_for || needs_file != Some(action.kind.as_str()))
                 && kind.is_none_or(|kind| action.kind == kind || action.kind.starts_with(&format!("{kind}.")))
         };
-        let list = elements(&asked.value).filter_map(decode_action).filter(wanted).collect();
-        Ok(OfferedActions { list, unfinished_work: asked.unfinished_work })
+        let list = elements(&answer.value).filter_map(decode_action).filter(wanted).collect();
+        Ok(OfferedActions { list, unfinished_work: answer.unfinished_work })
     }
 
     /// Returns the changes of `action`. Its command, if it has one, is run at the server, and the
@@ -131,7 +131,7 @@ impl Session {
         match edits.as_slice() {
             [] => Ok(Proposal::default()),
             [edit] => self.proposal_from_edit(edit).await,
-            _ => Err(self.unusable_error("a command that asks for several edits")),
+            _ => Err(self.unusable_error("a command that requests several edits")),
         }
     }
 }

@@ -29,7 +29,7 @@ impl Session {
         range: Option<Range>,
         deadline: Instant,
     ) -> Result<Proposal, ProposalError> {
-        let asked = match range {
+        let answer = match range {
             Some(range) => {
                 let params = |snapshot: &Snapshot, encoding| DocumentRangeFormattingParams {
                     text_document: snapshot.identifier(),
@@ -50,9 +50,9 @@ impl Session {
                     .await
             }
         };
-        let asked = asked.map_err(|error| self.refusal_error(error))?;
-        let buffer = asked.snapshot.buffer;
-        let edits: Vec<Value> = elements(&asked.value).cloned().collect();
+        let answer = answer.map_err(|error| self.refusal_error(error))?;
+        let buffer = answer.snapshot.buffer;
+        let edits: Vec<Value> = elements(&answer.value).cloned().collect();
         let after = text_edits::apply(&buffer, &edits, self.capabilities.encoding)
             .map_err(|error| self.unusable_error(&format!("{}: {error}", path.display())))?;
         let before = buffer.to_string();

@@ -31,7 +31,7 @@ pub(crate) enum ProposalError {
     #[error(transparent)]
     Ask(#[from] AskError),
     /// The server refuses, with its message.
-    #[error("{server} refuses: {message}")]
+    #[error("{server} refused: {message}")]
     Refused {
         /// The server's key.
         server: String,
@@ -39,7 +39,7 @@ pub(crate) enum ProposalError {
         message: String,
     },
     /// The server was still reading the project: its edit would have missed places.
-    #[error("{}: an edit now would miss places; ask again when it is done", work.sentence(server))]
+    #[error("{}: an edit now would miss places; try again when it has finished", work.sentence(server))]
     Busy {
         /// The server's key.
         server: String,
@@ -47,7 +47,7 @@ pub(crate) enum ProposalError {
         work: readiness::UnfinishedWork,
     },
     /// The edit was computed for another text than the present one.
-    #[error("{path} changed while {server} computed the edit; nothing was changed, ask again")]
+    #[error("{path} changed while {server} computed the edit; nothing was changed, try again")]
     Stale {
         /// The server's key.
         server: String,
@@ -55,7 +55,7 @@ pub(crate) enum ProposalError {
         path: String,
     },
     /// The edit leads out of the workspace.
-    #[error("{server} wants to change {place}, which lies outside the workspace; nothing was changed")]
+    #[error("{server} tried to change {place}, outside the workspace; nothing was changed")]
     Outside {
         /// The server's key.
         server: String,
@@ -63,7 +63,7 @@ pub(crate) enum ProposalError {
         place: String,
     },
     /// The edit contradicts itself or cannot be parsed.
-    #[error("{server} sent an edit that cannot be used ({what}); nothing was changed")]
+    #[error("{server} sent an invalid edit ({what}); nothing was changed")]
     Unusable {
         /// The server's key.
         server: String,

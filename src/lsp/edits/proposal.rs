@@ -148,7 +148,7 @@ impl Session {
             None => {
                 let document = &change["textDocument"];
                 let uri =
-                    document["uri"].as_str().ok_or_else(|| self.unusable_error("a change of no file"))?;
+                    document["uri"].as_str().ok_or_else(|| self.unusable_error("a change without a file"))?;
                 self.draft_text(draft, uri, document["version"].as_i64(), &change["edits"]).await
             }
             Some("create") => {
@@ -157,7 +157,8 @@ impl Session {
                 match known.after {
                     Some(_) if flag("ignoreIfExists") && !flag("overwrite") => Ok(()),
                     Some(_) if !flag("overwrite") => {
-                        Err(self.unusable_error(&format!("it creates {}, which is there", path.display())))
+                        Err(self
+                            .unusable_error(&format!("it creates {}, which exists already", path.display())))
                     }
                     _ => {
                         draft.files.insert(path, DraftedFile { after: Some(String::new()), ..known });
@@ -184,7 +185,7 @@ impl Session {
                 let known = self.drafted_file(draft, &path).await?;
                 if known.after.is_none() && !flag("ignoreIfNotExists") {
                     return Err(
-                        self.unusable_error(&format!("it deletes {}, which is not there", path.display()))
+                        self.unusable_error(&format!("it deletes {}, which does not exist", path.display()))
                     );
                 }
                 draft.files.insert(path, DraftedFile { after: None, ..known });
@@ -227,7 +228,7 @@ impl Session {
         let source = self.drafted_file(draft, &from).await?;
         let target = self.drafted_file(draft, &to).await?;
         let text = source.after.clone().ok_or_else(|| {
-            self.unusable_error(&format!("it renames {}, which is not there", from.display()))
+            self.unusable_error(&format!("it renames {}, which does not exist", from.display()))
         })?;
         if target.after.is_some() && !overwrite {
             if ignore {
@@ -265,7 +266,7 @@ impl Session {
         }
         let known = self.drafted_file(draft, &path).await?;
         let text = known.after.clone().ok_or_else(|| {
-            self.unusable_error(&format!("it changes {}, which is not there", path.display()))
+            self.unusable_error(&format!("it changes {}, which does not exist", path.display()))
         })?;
         let edits: Vec<Value> = elements(edits).cloned().collect();
         let after = text_edits::apply(&Buffer::new(&text), &edits, self.capabilities.encoding)
@@ -302,7 +303,7 @@ impl Session {
     }
 
     fn editable_path(&self, uri: &Value) -> Result<WorkspacePath, ProposalError> {
-        let uri = uri.as_str().ok_or_else(|| self.unusable_error("a change of no file"))?;
+        let uri = uri.as_str().ok_or_else(|| self.unusable_error("a change without a file"))?;
         let outside = |place: String| ProposalError::Outside { server: self.server().to_owned(), place };
         match uri::file_ref(&self.workspace, uri) {
             FileRef::Inside(path) => Ok(path),

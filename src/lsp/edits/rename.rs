@@ -30,9 +30,9 @@ impl Session {
         if self.capabilities.prepares_rename() {
             let params = |snapshot: &Snapshot, encoding| text_document_position(snapshot, position, encoding);
             let request = DocumentRequest::new::<PrepareRenameRequest>(DependencyScope::File, params);
-            let asked = self.ask(path, &request, deadline).await;
-            if self.value_or_refusal(asked)?.is_null() {
-                return Err(self.refused_error("there is nothing at this place that can be renamed"));
+            let answer = self.ask(path, &request, deadline).await;
+            if self.value_or_refusal(answer)?.is_null() {
+                return Err(self.refused_error("nothing at this position can be renamed"));
             }
         }
         let params = |snapshot: &Snapshot, encoding| RenameParams {
@@ -41,16 +41,16 @@ impl Session {
             work_done_progress_params: WorkDoneProgressParams::default(),
         };
         let request = DocumentRequest::new::<Rename>(DependencyScope::Project, params);
-        let asked = self.ask(path, &request, deadline).await;
-        let asked = asked.map_err(|error| self.refusal_error(error))?;
-        if let Some(work) = asked.unfinished_work {
+        let answer = self.ask(path, &request, deadline).await;
+        let answer = answer.map_err(|error| self.refusal_error(error))?;
+        if let Some(work) = answer.unfinished_work {
             return Err(ProposalError::Busy { server: self.server().to_owned(), work });
         }
-        if asked.value.is_null() {
-            return Err(self.refused_error("there is nothing at this place that can be renamed"));
+        if answer.value.is_null() {
+            return Err(self.refused_error("nothing at this position can be renamed"));
         }
-        let mut proposal = self.proposal_from_edit(&asked.value).await?;
-        // rust-analyzer leaves the edits of texts to the request that a move of files is announced by.
+        let mut proposal = self.proposal_from_edit(&answer.value).await?;
+        // rust-analyzer omits the text edits here and returns them for `workspace/willRenameFiles`.
         let moves: Vec<_> =
             proposal.moves().into_iter().filter(|(from, _)| self.wants_will_rename(from)).collect();
         if !moves.is_empty() {
@@ -62,9 +62,9 @@ impl Session {
 
     fn value_or_refusal(
         &self,
-        asked: Result<SessionAnswer<Value>, AskError>,
+        answer: Result<SessionAnswer<Value>, AskError>,
     ) -> Result<Value, ProposalError> {
-        asked.map(|asked| asked.value).map_err(|error| self.refusal_error(error))
+        answer.map(|answer| answer.value).map_err(|error| self.refusal_error(error))
     }
 
     /// Converts an error response to the server's refusal, which is meant for the user.

@@ -17,7 +17,7 @@ pub(super) enum TextEditError {
         line: u32,
     },
     /// A position is outside the text.
-    #[error("a position in line {}, and the text has {lines}", u64::from(*line) + 1)]
+    #[error("a position in line {} of a text with {lines}", u64::from(*line) + 1)]
     Beyond {
         /// 0-based line.
         line: u32,
@@ -25,7 +25,7 @@ pub(super) enum TextEditError {
         lines: u32,
     },
     /// The new text is larger than any that people or programs write.
-    #[error("it inserts {bytes} bytes, and at most {MAX_INSERTED_TEXT_BYTES} are taken")]
+    #[error("it inserts {bytes} bytes, more than the limit of {MAX_INSERTED_TEXT_BYTES}")]
     TooLong {
         /// The number of bytes.
         bytes: usize,

@@ -14,7 +14,7 @@ const MAX_CAUSE_CHARS: usize = 160;
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// The server has no recipes.
-    #[error("{server} has to be installed by hand: {manual}")]
+    #[error("{server} must be installed manually: {manual}")]
     Manual {
         /// The server's key.
         server: String,
@@ -30,7 +30,7 @@ pub enum InstallError {
         key: String,
     },
     /// A recipe names no valid package.
-    #[error("`{package}` in the install recipes of {server} is no pinned package; mend it in servers.toml")]
+    #[error("`{package}` in the install recipes of {server} is not a pinned package; correct servers.toml")]
     Recipe {
         /// The server's key.
         server: String,
@@ -71,9 +71,9 @@ pub enum InstallError {
     },
     /// A registry served other content than the lock names.
     #[error(
-        "{package} came from {registry} with other content than the lock of {server} names, and nothing was installed: it has {got} \
-         instead of {expected}. Either the registry, or a mirror in front of it, gave something else than what was published, or \
-         somebody in between changed it; ask whoever runs the registry before you install it in another way"
+        "{package} from {registry} does not match the lock of {server}, and nothing was installed: it has {got} \
+         instead of {expected}. The registry or a mirror of it returned different content, or \
+         somebody changed it in transit; ask the registry's operator before you install it in another way"
     )]
     Mismatch {
         /// The server's key.
@@ -88,7 +88,7 @@ pub enum InstallError {
         expected: String,
     },
     /// A command did not end in time.
-    #[error("`{command}` was ended: installing may take {minutes} minutes; its last words:\n{}", output.join("\n"))]
+    #[error("`{command}` was ended after the limit of {minutes} minutes; its last output:\n{}", output.join("\n"))]
     TooLong {
         /// The command.
         command: String,
@@ -98,13 +98,13 @@ pub enum InstallError {
         output: Vec<String>,
     },
     /// Another process installs the server and does not finish.
-    #[error("another process has been installing {server} all the time; end it, or try again later")]
+    #[error("another process is still installing {server}; end it, or try again later")]
     Busy {
         /// The server's key.
         server: String,
     },
     /// The packages do not contain the program.
-    #[error("{} brought no program `{program}`, which the catalogue names as the command of {server}", packages.join(", "))]
+    #[error("{} did not install the program `{program}`, the command of {server} in the catalogue", packages.join(", "))]
     NoProgram {
         /// The server's key.
         server: String,

@@ -17,9 +17,9 @@ const fn failure(signs: &'static [&'static str], cause: &'static str, remedy: &'
 
 const NO_TOOLCHAIN: &str = "rustup has no default toolchain";
 const DEFAULT_STABLE: &str = "run: rustup default stable";
-const NO_VENV: &str = "this Python lacks the module venv, or its part that brings pip";
+const NO_VENV: &str = "this Python has no module venv, or no ensurepip";
 const INSTALL_VENV: &str = "Debian, Ubuntu: apt install python3-venv";
-const NO_NODE: &str = "npm is there, and Node.js is not on PATH";
+const NO_NODE: &str = "npm is installed, but Node.js is not on PATH";
 const INSTALL_NODE: &str = "install Node.js 18 or later (https://nodejs.org), or put its folder on PATH";
 const UNREACHABLE: &str = "the registry could not be reached";
 const CHECK_NETWORK: &str = "check the network, and a proxy in the settings of the package manager";
@@ -27,7 +27,7 @@ const UNTRUSTED: &str = "the certificate of the registry is not trusted here";
 const GIVE_CERTIFICATE: &str =
     "name the file of your certificates in SSL_CERT_FILE, PIP_CERT or NODE_EXTRA_CA_CERTS";
 const FULL: &str = "the disk is full";
-const MAKE_ROOM: &str = "make room, and install it again";
+const MAKE_ROOM: &str = "free some space, and install it again";
 const NO_COMPILER: &str = "there is no C compiler, or headers are missing";
 const INSTALL_COMPILER: &str = "Debian, Ubuntu: apt install build-essential, and ruby-dev for gems";
 const OLD_RUST: &str = "this Rust is too old";

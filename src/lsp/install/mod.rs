@@ -234,10 +234,10 @@ impl Installer {
     /// in the toolchain that a project names.
     async fn link_component(&self, job: &InstallJob<'_>, folder: &Path) -> Result<(), InstallError> {
         let step = recipes::which_component(job.program());
-        let mut told = None;
-        let note = |line: &str| told = told.take().or_else(|| Some(PathBuf::from(line.trim())));
+        let mut first_line = None;
+        let note = |line: &str| first_line = first_line.take().or_else(|| Some(PathBuf::from(line.trim())));
         self.run_with_output(job, step, folder, note).await?;
-        let Some(program) = told.filter(|program| is_program(program)) else { return Ok(()) };
+        let Some(program) = first_line.filter(|program| is_program(program)) else { return Ok(()) };
         let links = folder.join("rustup/bin");
         let linked = fs::create_dir_all(&links).and_then(|()| symlink(program, links.join(job.program())));
         linked.map_err(InstallError::file("link into", &links))
@@ -262,8 +262,8 @@ impl Installer {
 
     /// Returns the programs that run the server, or that it runs, with their paths.
     fn programs_beside(&self, server: &ServerSpec, recipes: &CheckedRecipe) -> BTreeMap<String, PathBuf> {
-        let asked = server.hollow.iter().filter_map(|hollow| hollow.program.as_deref());
-        let names = recipes.interpreters().into_iter().chain(asked);
+        let hollow_programs = server.hollow.iter().filter_map(|hollow| hollow.program.as_deref());
+        let names = recipes.interpreters().into_iter().chain(hollow_programs);
         names.filter_map(|name| Some((name.to_owned(), self.path.find(name)?))).collect()
     }
 
@@ -409,8 +409,9 @@ fn check_key(key: &str) -> Result<(), InstallError> {
 
 fn manual_install_error(key: &str, server: &ServerSpec) -> InstallError {
     let install = &server.install;
-    let told = install.manual.clone().or_else(|| install.advice.clone()).or_else(|| server.homepage.clone());
-    let manual = told.unwrap_or_else(|| "the catalogue knows no way; see its documentation".to_owned());
+    let advice =
+        install.manual.clone().or_else(|| install.advice.clone()).or_else(|| server.homepage.clone());
+    let manual = advice.unwrap_or_else(|| "the catalogue knows no way; see its documentation".to_owned());
     InstallError::Manual { server: key.to_owned(), manual }
 }
 

@@ -46,7 +46,7 @@ impl InstallPrefix {
         let mut options = private::open_options();
         let lock = private::open(options.write(true).create(true).truncate(false), &path);
         let lock = lock.map_err(InstallError::file("open", &path))?;
-        let mut told = false;
+        let mut reported = false;
         loop {
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { folder, _lock: lock }),
@@ -56,7 +56,7 @@ impl InstallPrefix {
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
-            if !std::mem::replace(&mut told, true) {
+            if !std::mem::replace(&mut reported, true) {
                 waiting();
             }
             sleep(PREFIX_LOCK_RETRY_INTERVAL).await;

@@ -70,9 +70,9 @@ impl FetchReport {
     /// last lines, in which npm explains all its options.
     pub(super) fn with_causes(&self, error: InstallError) -> InstallError {
         let InstallError::Failed { command, exit, output } = error else { return error };
-        if let Some((known, said)) = &self.known {
+        if let Some((known, output_line)) = &self.known {
             let (cause, remedy) = (known.cause, known.remedy);
-            return InstallError::Known { command, cause, said: said.clone(), remedy };
+            return InstallError::Known { command, cause, said: output_line.clone(), remedy };
         }
         let output = without_traces(output);
         let mut lines = self.errors.clone();
@@ -106,11 +106,11 @@ impl FetchReport {
 
     /// Lists the locked packages that were built from source, with the catalogue's reason.
     pub(super) fn built_notes(&self, recipe: &Recipe) -> Vec<String> {
-        let told = |name: &String| {
-            let why = recipe.pip_source.get(name)?;
-            Some(format!("{name} was built from source, with build tools that are not locked: {why}"))
+        let note = |name: &String| {
+            let reason = recipe.pip_source.get(name)?;
+            Some(format!("{name} was built from source, with build tools that are not locked: {reason}"))
         };
-        self.built.iter().filter_map(told).collect()
+        self.built.iter().filter_map(note).collect()
     }
 }
 
@@ -157,10 +157,7 @@ mod tests {
                    ruff==1 from http://host/ruff-1.whl (from -r /p/requirements.txt (line 2)):\n        \
                    Expected sha256 aa\n        Expected     or bb\n             Got        cc\n";
         let said = heard(pip).unwrap();
-        assert!(
-            said.starts_with("ruff==1 came from PyPI with other content than the lock of s names"),
-            "{said}"
-        );
+        assert!(said.starts_with("ruff==1 from PyPI does not match the lock of s"), "{said}");
         assert!(said.contains("it has sha256 cc instead of one of 2 hashes"), "{said}");
         let npm = "npm ERR! code EINTEGRITY\nnpm ERR! sha512-a== integrity checksum failed when using sha512: wanted \
                    sha512-a== but got sha512-b==. (12 bytes)";

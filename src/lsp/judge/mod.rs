@@ -252,7 +252,7 @@ impl PinnedVersion {
     fn difference(&self, catalogue: &Catalogue, server: &str, judging: Option<&str>) -> Option<String> {
         let (package, file, wanted) = (&self.package, &self.file, &self.requirement);
         if let VersionRequirement::Unreadable(reason) = wanted {
-            return Some(format!("the version of {package} that the project has is not known: {reason}"));
+            return Some(format!("the project's version of {package} is unknown: {reason}"));
         }
         if judging.is_some_and(|version| wanted.admits(version)) {
             return None;
@@ -260,7 +260,7 @@ impl PinnedVersion {
         let remedy = self.missing_installation(catalogue, server, judging);
         let remedy = remedy.map(|key| format!("; run: lsp-tools install {key}")).unwrap_or_default();
         let judging = judging.unwrap_or("of unknown version");
-        Some(format!("{package} {judging} answered, and the project has {wanted} ({file}){remedy}"))
+        Some(format!("{package} {judging} answered, but the project uses {wanted} ({file}){remedy}"))
     }
 
     /// Returns the installation with the pinned version that `server`, which runs `judging`, lacks:

@@ -69,9 +69,9 @@ fn required(
 ) -> Option<PinnedVersion> {
     required_by.iter().find_map(|marker| {
         let text = reader.text(folder, marker.file(), MAX_MANIFEST_BYTES)?.ok()?;
-        let said: String = serde_json::from_str(&marker.value_in(&text)?).ok()?;
-        let requirement = VersionRequirement::of_python(&said).unwrap_or_else(|| {
-            VersionRequirement::Unreadable(format!("`{said}` is not a version specifier"))
+        let version: String = serde_json::from_str(&marker.value_in(&text)?).ok()?;
+        let requirement = VersionRequirement::of_python(&version).unwrap_or_else(|| {
+            VersionRequirement::Unreadable(format!("`{version}` is not a version specifier"))
         });
         Some(PinnedVersion::new(package, requirement, &folder.join(marker.file()).ok()?))
     })

@@ -98,7 +98,7 @@ fn manifests_that_cannot_be_read_are_a_reason_and_no_version() {
         let spec = &catalogue.servers["typescript-language-server"];
         let pinned = pinned_for(&workspace, &WorkspacePath::root(), spec).unwrap();
         let told = pinned.difference(catalogue, "typescript-language-server", Some("5.9.3")).unwrap();
-        assert!(told.starts_with("the version of typescript that the project has is not known"), "{told}");
+        assert!(told.starts_with("the project's version of typescript is unknown"), "{told}");
         assert!(told.contains(reason), "{told}");
         assert_eq!(pinned.missing_installation(catalogue, "typescript-language-server", None), None);
     }
@@ -150,7 +150,7 @@ fn difference_names_both_versions_and_the_server_that_can_be_installed() {
     assert_eq!(difference(server, "5.9.3", Some("5.9.3")), None);
     assert_eq!(difference(server, "^5.4", Some("5.9.3")), None);
     let told = difference(server, "7.0.2", Some("5.9.3")).unwrap();
-    assert!(told.starts_with("typescript 5.9.3 answered, and the project has 7.0.2 ("), "{told}");
+    assert!(told.starts_with("typescript 5.9.3 answered, but the project uses 7.0.2 ("), "{told}");
     assert!(told.ends_with("; run: lsp-tools install tsc@7.0.2"), "{told}");
     let told = difference("tsc", "5.4.5", Some("7.0.2")).unwrap();
     assert!(told.ends_with("; run: lsp-tools install typescript-language-server@5.4.5"), "{told}");
@@ -158,7 +158,7 @@ fn difference_names_both_versions_and_the_server_that_can_be_installed() {
     assert!(told.ends_with("; run: lsp-tools install vue-typescript@5.4.5"), "{told}");
     // A range names no version that could be installed.
     let told = difference(server, "^6", Some("5.9.3")).unwrap();
-    assert!(told.contains("the project has >=6.0.0 <7.0.0-0") && !told.contains("run:"), "{told}");
+    assert!(told.contains("the project uses >=6.0.0 <7.0.0-0") && !told.contains("run:"), "{told}");
 }
 
 #[test]

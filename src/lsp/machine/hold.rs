@@ -31,16 +31,12 @@ impl std::fmt::Display for StartHold {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.cause {
             HoldCause::Starts { limit } => {
-                write!(
-                    f,
-                    "as many language servers as may be at once on this machine ({limit}) are being started"
-                )?;
+                write!(f, "{limit} language servers are starting on this machine, the limit")?;
             }
             HoldCause::Memory { budget } => {
                 write!(
                     f,
-                    "language servers that are in use take up this machine's memory budget of {} MiB \
-                     (servers.machine-memory-budget-mb)",
+                    "language servers in use fill this machine's memory budget of {} MiB (servers.machine-memory-budget-mb)",
                     budget >> 20
                 )?;
             }
@@ -63,7 +59,7 @@ mod tests {
         let starts = StartHold { cause: HoldCause::Starts { limit: 2 }, before: 3 };
         assert_eq!(
             starts.to_string(),
-            "as many language servers as may be at once on this machine (2) are being started; 3 starts come before it"
+            "2 language servers are starting on this machine, the limit; 3 starts come before it"
         );
         let memory = StartHold { cause: HoldCause::Memory { budget: 64 << 20 }, before: 0 };
         assert!(

@@ -83,7 +83,7 @@ fn forget_former_runs(runs: &Path) {
     let runs = std::fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
     for run in runs.filter(is_old) {
         // Another process may have been quicker.
-        let _gone = std::fs::remove_dir_all(run);
+        let _ignored = std::fs::remove_dir_all(run);
     }
 }
 
@@ -309,9 +309,7 @@ impl MachineShare {
 
     fn note_failure(&self, error: &StateError) {
         if !self.failed.swap(true, Ordering::Relaxed) {
-            tracing::warn!(
-                "{error}; the memory of language servers is kept within bounds for each workspace alone"
-            );
+            tracing::warn!("{error}; the memory of language servers is limited per workspace only");
         }
     }
 }

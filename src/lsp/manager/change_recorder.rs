@@ -83,7 +83,7 @@ impl ManagerState {
             let Some(session) = slot.running_session() else { continue };
             let misses = session.state.spec.reload.restart && session.may_miss(changes);
             if misses || session.may_have_settled_complaint(changes) {
-                tracing::info!(server = session.server(), "stopped: it does not see what changed");
+                tracing::info!(server = session.server(), "stopped: it does not detect changes");
                 slot.stop().await;
             }
         }

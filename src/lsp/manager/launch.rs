@@ -67,9 +67,9 @@ pub(super) async fn launch(
     let given = python::launch_settings(setup, &spec, &launch_inputs.python).await.map_err(disabled)?;
     let mut spec = spec;
     given.apply_to(&mut spec);
-    if let (Some(rule), Some(told)) = (&spec.build_file, &launch_inputs.build.folder_for_server) {
-        let told = told.to_string_lossy().into_owned();
-        set_dotted(&mut spec.initialization_options, &rule.option.clone(), told.into());
+    if let (Some(rule), Some(build_folder)) = (&spec.build_file, &launch_inputs.build.folder_for_server) {
+        let build_folder = build_folder.to_string_lossy().into_owned();
+        set_dotted(&mut spec.initialization_options, &rule.option.clone(), build_folder.into());
     }
     let spec = Arc::new(spec);
     let failed = |detail: String| SessionUnavailable::Failed { server: server.to_owned(), detail };
@@ -85,9 +85,9 @@ pub(super) async fn launch(
         pins,
     };
     let more = untrusted::variables(setup, &spec, &spawn).await;
-    spawn.env.extend(more.map_err(|why| failed(format!("it was not started, since {why}")))?);
+    spawn.env.extend(more.map_err(|why| failed(format!("it was not started, because {why}")))?);
     let alike = spawn.clone();
-    let look = untrusted::shortfall(setup, &spec, &alike);
+    let shortfall_check = untrusted::shortfall(setup, &spec, &alike);
     if let Some(apart) = untrusted::separate_folder(&spec) {
         spawn.cwd = apart;
     }
@@ -111,12 +111,12 @@ pub(super) async fn launch(
     };
     let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs) * times;
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);
-    let (started, shortfall) = tokio::join!(start, look);
+    let (started, shortfall) = tokio::join!(start, shortfall_check);
     let session = started.map_err(|failure| failed(failure.to_string()))?;
     session.set_shortfall(0, shortfall.or_reason(given.lack).or_else(launch_inputs.shortfall()));
     if let Some(rule) = &session.state.spec.judge {
-        let said = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
-        let version = judge::judging_version(rule, &located.program).or(said);
+        let stated = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
+        let version = judge::judging_version(rule, &located.program).or(stated);
         let pins = (server, &launch_inputs.pins[..]);
         session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pins));
     }
@@ -194,7 +194,7 @@ pub(super) fn pins(
             pins_among(program, words, &bases, &setup.workspace, &setup.trust, |file| setup.pin(file));
         pins.extend(named.map_err(|file| {
             format!(
-                "`{file}`, which the command of {server} names, is not trusted as it is now; look at it, then: lsp-tools trust"
+                "`{file}`, used by the command of {server}, is not trusted in its current state; review it, then run: lsp-tools trust"
             )
         })?);
     }

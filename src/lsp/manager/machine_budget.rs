@@ -73,10 +73,10 @@ impl BudgetWatch {
             servers.extend(self.measure(&slot).await.map(|server| (slot, server)));
         }
         let starting = measure_starts(shared).await;
-        let told: Vec<LedgerServer> = servers.iter().map(|(_, server)| server.clone()).collect();
-        self.sizes.retain(|pid, _| told.iter().any(|server| server.pid == *pid));
-        self.times.retain(|pid, _| told.iter().any(|server| server.pid == *pid));
-        let snapshot = exchange(machine.clone(), told, starting, ended).await;
+        let reported: Vec<LedgerServer> = servers.iter().map(|(_, server)| server.clone()).collect();
+        self.sizes.retain(|pid, _| reported.iter().any(|server| server.pid == *pid));
+        self.times.retain(|pid, _| reported.iter().any(|server| server.pid == *pid));
+        let snapshot = exchange(machine.clone(), reported, starting, ended).await;
         if !machine.is_in_ledger() && servers.is_empty() {
             return None;
         }

@@ -56,8 +56,7 @@ impl std::fmt::Display for OverBudget {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "language servers use {} MiB, above the budget of {} MiB; what is in use is not stopped for that. \
-             To raise the budget, write into lsp-tools.toml: servers.memory-budget-mb = {}",
+            "language servers use {} MiB, above the budget of {} MiB; servers in use are not stopped. To raise the budget, write into lsp-tools.toml: servers.memory-budget-mb = {}",
             self.used >> 20,
             self.budget >> 20,
             self.suggested_budget_mib()
@@ -77,7 +76,7 @@ mod tests {
         let over = overdraft.report_once(budget).expect("over the budget");
         assert_eq!(
             over.to_string(),
-            "language servers use 4260 MiB, above the budget of 4096 MiB; what is in use is not stopped for that. \
+            "language servers use 4260 MiB, above the budget of 4096 MiB; servers in use are not stopped. \
              To raise the budget, write into lsp-tools.toml: servers.memory-budget-mb = 7168"
         );
         assert_eq!((overdraft.report_once(budget), overdraft.state(budget)), (None, Some(over)));

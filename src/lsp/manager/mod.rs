@@ -47,7 +47,7 @@ use slot::ServerSlot;
 #[derive(Debug, Clone, thiserror::Error)]
 pub(crate) enum SessionUnavailable {
     /// The catalogue has no such server.
-    #[error("no server is called {server}")]
+    #[error("unknown server {server}")]
     Unknown {
         /// The given name.
         server: String,
@@ -403,8 +403,8 @@ impl Manager {
     /// `path`, or on their dependencies, and when another server runs.
     pub(crate) fn diagnostics_mark(&self, path: &WorkspacePath) -> u64 {
         let running = self.shared.running_sessions();
-        let said = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
-        said.sum::<u64>() + ((running.len() as u64) << 48)
+        let counts = running.iter().map(|session| session.state.push_count(path) + session.state.epoch());
+        counts.sum::<u64>() + ((running.len() as u64) << 48)
     }
 
     /// Returns a number that changes when a running server has pushed other diagnostics of `path`
@@ -461,7 +461,7 @@ impl ManagerState {
         let known = self.setup.catalogue.servers.get(server);
         let spec = known.ok_or_else(|| SessionUnavailable::Unknown { server: server.to_owned() })?;
         if spec.disabled && self.setup.settings.disabled.iter().any(|key| key == server) {
-            let reason = format!("{server} is switched off in the settings (`disabled`)");
+            let reason = format!("{server} is disabled in the settings (`disabled`)");
             return Err(SessionUnavailable::Disabled { reason });
         }
         Ok(spec)
@@ -476,7 +476,7 @@ impl ManagerState {
         let root = self.roots.root_for(&self.setup, server, spec, path);
         let root = root.ok_or_else(|| SessionUnavailable::Disabled {
             reason: format!(
-                "{server} only works in a project with {}, and there is none around {}",
+                "{server} needs a project with {}; no folder above {} has one",
                 spec.root_markers.join(" or "),
                 path.display()
             ),

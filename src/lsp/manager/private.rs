@@ -40,7 +40,7 @@ impl Manager {
         if session.take_contention() && shared.fits_another_server(&session).await {
             tracing::info!(
                 server,
-                "two clients hold texts over the same files: one of them gets a server of its own"
+                "two clients have unsaved texts of the same files: one of them gets its own server"
             );
             // Begun while the entry is held: a slot at rest would be tidied away.
             shared

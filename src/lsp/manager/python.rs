@@ -96,13 +96,13 @@ pub(super) fn wants_python(server: &ServerSpec) -> bool {
 
 /// Returns true if settings name the interpreter already.
 fn has_interpreter_setting(server: &ServerSpec) -> bool {
-    let said = |key: &Option<String>, table: &toml::Table| {
+    let value = |key: &Option<String>, table: &toml::Table| {
         let mut keys = key.as_deref()?.split('.');
         let first = table.get(keys.next()?)?;
         keys.try_fold(first, |at, key| at.get(key)).map(|_| ())
     };
-    said(&server.python_path_setting, &server.settings).is_some()
-        || said(&server.python_path_option, &server.initialization_options).is_some()
+    value(&server.python_path_setting, &server.settings).is_some()
+        || value(&server.python_path_option, &server.initialization_options).is_some()
 }
 
 /// Returns the environment of a root. Two roots with different environments need servers of their
@@ -162,8 +162,9 @@ async fn of_environment(
     match server.python_unrun {
         Some(PythonUnrun::StandIn) => match interpreter_wrapper(setup, libraries).await {
             Ok(interpreter) => given.interpreter = Some(interpreter),
-            Err(why) => {
-                given.lack = Some(format!("the environment `{name}` is not used ({why}), because {advice}"))
+            Err(reason) => {
+                given.lack =
+                    Some(format!("the environment `{name}` is not used ({reason}), because {advice}"))
             }
         },
         Some(PythonUnrun::Variable) if environment.folder.join("pyvenv.cfg").is_file() => return given,
@@ -200,9 +201,9 @@ async fn interpreter_wrapper(setup: &ManagerSetup, libraries: &Libraries) -> Res
 async fn base_interpreter(setup: &ManagerSetup) -> Option<PathBuf> {
     let found = setup.base_python.get_or_init(|| async {
         let program = python::base_interpreter(&setup.workspace)?;
-        let said =
+        let output =
             first_output_line(setup, &program, &["-ISBc", "import sys; print(sys.executable)"]).await?;
-        let path = PathBuf::from(said);
+        let path = PathBuf::from(output);
         let real = path.canonicalize().ok()?;
         (path.is_absolute() && !real.starts_with(setup.workspace.root())).then_some(path)
     });

@@ -30,7 +30,7 @@ impl ManagerState {
                 same
             };
             if !same {
-                tracing::info!(server = session.server(), "stopped: what it was started with has changed");
+                tracing::info!(server = session.server(), "stopped: inputs of its start have changed");
                 slot.stop().await;
             }
         }
@@ -46,8 +46,8 @@ impl ManagerState {
         for slot in self.slots() {
             let Some(session) = slot.running_session() else { continue };
             let folder = self.setup.workspace.absolute(&session.root);
-            if let Some(why) = untrusted::start_refusal(session.server(), &session.state.spec, &folder) {
-                tracing::info!(server = session.server(), "stopped: {why}");
+            if let Some(reason) = untrusted::start_refusal(session.server(), &session.state.spec, &folder) {
+                tracing::info!(server = session.server(), "stopped: {reason}");
                 slot.stop().await;
                 continue;
             }

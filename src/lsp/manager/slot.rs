@@ -133,7 +133,7 @@ impl ServerSlot {
         loop {
             match self.next(shared) {
                 SlotDecision::Have(session) => return Ok(session),
-                SlotDecision::Refused(why) => return Err(why),
+                SlotDecision::Refused(reason) => return Err(reason),
                 SlotDecision::Bury(session) => self.record_crash(&session).await,
                 SlotDecision::Wait { mut outcome, since, turn } => {
                     return match tokio::time::timeout_at(deadline, outcome.wait_for(Option::is_some)).await {
@@ -152,8 +152,8 @@ impl ServerSlot {
 
     /// Starts the server if it does not run, without waiting for it.
     pub(super) fn start_in_background(self: &Arc<Self>, shared: &Arc<ManagerState>) {
-        if let SlotDecision::Refused(why) = self.next(shared) {
-            tracing::debug!(server = self.key.server, "not started: {why}");
+        if let SlotDecision::Refused(reason) = self.next(shared) {
+            tracing::debug!(server = self.key.server, "not started: {reason}");
         }
     }
 
@@ -218,7 +218,7 @@ impl ServerSlot {
                 }
                 // The server was stopped during its start.
                 Ok(session) => abandoned = Some(session.clone()),
-                Err(why) => state.record_failure(why.clone()),
+                Err(reason) => state.record_failure(reason.clone()),
             }
         }
         if let Some(session) = abandoned {
@@ -247,8 +247,8 @@ impl ServerSlot {
         }
         state.reopen = session.open_paths();
         state.exit_report = Some(detail.clone());
-        let why = SessionUnavailable::Failed { server: self.key.server.clone(), detail };
-        state.record_failure(why);
+        let reason = SessionUnavailable::Failed { server: self.key.server.clone(), detail };
+        state.record_failure(reason);
     }
 
     pub(super) fn status(&self) -> SlotStatus {
@@ -329,7 +329,7 @@ impl SlotState {
         let pause = until.saturating_duration_since(Instant::now());
         let detail = match pause.as_secs_f64().ceil() {
             0.0 => detail,
-            seconds => format!("{detail}; it is tried again in {seconds} s"),
+            seconds => format!("{detail}; next attempt in {seconds} s"),
         };
         self.phase = SlotPhase::Down { until, why: SessionUnavailable::Failed { server, detail } };
     }

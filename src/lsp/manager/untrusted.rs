@@ -31,8 +31,8 @@ pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Re
         return Err(refusal_text(&format!("{key} runs code of this project when it starts")));
     }
     let Some(untrusted) = &server.untrusted else { return Ok(server.clone()) };
-    if let Some(why) = start_refusal(key, server, root) {
-        return Err(why);
+    if let Some(reason) = start_refusal(key, server, root) {
+        return Err(reason);
     }
     let mut server = server.clone();
     server.command.extend(untrusted.args.iter().cloned());
@@ -46,12 +46,12 @@ pub(super) fn restricted_spec(key: &str, server: &ServerSpec, root: &Path) -> Re
 /// in one sentence.
 pub(super) fn start_refusal(key: &str, server: &ServerSpec, root: &Path) -> Option<String> {
     let shown = found_sign(&server.untrusted.as_ref()?.refused_with, root)?;
-    Some(refusal_text(&format!("{key} would run what {shown} of this project says")))
+    Some(refusal_text(&format!("{key} would run code that {shown} of this project names")))
 }
 
 /// The sentence that refuses a start for want of trust.
-pub(super) fn refusal_text(why: &str) -> String {
-    format!("{why}; to allow that, run: lsp-tools trust")
+pub(super) fn refusal_text(reason: &str) -> String {
+    format!("{reason}; to allow that, run: lsp-tools trust")
 }
 
 /// The folder in which it is started, if that is not its root.
@@ -74,11 +74,11 @@ pub(super) async fn variables(
         found.insert("NODE_OPTIONS".into(), node_options(setup, spawn).map_err(|error| error.to_string())?);
     }
     for (name, command) in &untrusted.env_from {
-        let Some(asked) = spawn_like_server(spawn, command) else { continue };
+        let Some(probe) = spawn_like_server(spawn, command) else { continue };
         let mut word = None;
         let note =
             |line: &str| word = word.take().or_else(|| line.split_whitespace().next().map(OsString::from));
-        let finished = run(&setup.spawner, asked, Instant::now() + UNTRUSTED_PROBE_TIMEOUT, note).await;
+        let finished = run(&setup.spawner, probe, Instant::now() + UNTRUSTED_PROBE_TIMEOUT, note).await;
         let finished = finished.map_err(|error| error.to_string())?;
         match (finished.exit, word) {
             (Exit::Code(0), Some(word)) => found.insert(name.into(), word),
@@ -137,9 +137,9 @@ async fn shows_sign(setup: &ManagerSetup, rule: &spec::ShortfallRule, server: &S
         most_bytes: MAX_UNTRUSTED_PROBE_BYTES,
         deadline: Instant::now() + UNTRUSTED_PROBE_TIMEOUT,
     };
-    let Ok(said) = exchange(&setup.spawner, spawn, limits, |_| {}).await else { return true };
-    let shows = |sign: &String| memchr::memmem::find(&said.output, sign.as_bytes()).is_some();
-    said.exit != Exit::Code(0) || said.cut || rule.signs.iter().any(shows)
+    let Ok(finished) = exchange(&setup.spawner, spawn, limits, |_| {}).await else { return true };
+    let shows = |sign: &String| memchr::memmem::find(&finished.output, sign.as_bytes()).is_some();
+    finished.exit != Exit::Code(0) || finished.cut || rule.signs.iter().any(shows)
 }
 
 fn found_sign(signs: &[FileSign], root: &Path) -> Option<String> {

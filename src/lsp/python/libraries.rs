@@ -41,8 +41,8 @@ impl Libraries {
             true => (version_in(&environment.folder), vec![environment.folder.join("lib")]),
             false => site_packages(&environment.folder),
         };
-        if let Some(said) = configured_version(&environment.folder) {
-            version = Some(said);
+        if let Some(configured) = configured_version(&environment.folder) {
+            version = Some(configured);
         }
         let mut libraries = Self { environment: environment.folder.clone(), version, ..Self::default() };
         for folder in site {
@@ -124,9 +124,9 @@ fn version(text: &str) -> Option<(u8, u8)> {
 /// Returns the version in `pyvenv.cfg`, for which each tool has its own key.
 fn configured_version(folder: &Path) -> Option<(u8, u8)> {
     let text = small_text(&folder.join("pyvenv.cfg"))?;
-    let said = text.lines().filter_map(|line| line.split_once('='));
-    let mut said = said.map(|(key, value)| (key.trim(), value.trim()));
-    said.find_map(|(key, value)| matches!(key, "version" | "version_info").then(|| version(value))?)
+    let pairs = text.lines().filter_map(|line| line.split_once('='));
+    let mut pairs = pairs.map(|(key, value)| (key.trim(), value.trim()));
+    pairs.find_map(|(key, value)| matches!(key, "version" | "version_info").then(|| version(value))?)
 }
 
 /// Finds `lib/python3.12/site-packages`, of the newest Python if there are several, and its

@@ -107,9 +107,9 @@ fn poetry_folder(config: Option<&Path>, cache: Option<PathBuf>) -> Option<PathBu
         .and_then(|config| Workspace::read_outside(config, MAX_ENVIRONMENT_CONFIG_BYTES).ok())
         .unwrap_or_default();
     let settings: toml::Table = toml::from_str(&text).unwrap_or_default();
-    let said = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).map(ToOwned::to_owned);
-    let cache = said(settings.get("cache-dir")).map(PathBuf::from).or(cache);
-    let folder = said(settings.get("virtualenvs").and_then(|table| table.get("path")));
+    let text_of = |value: Option<&toml::Value>| value.and_then(toml::Value::as_str).map(ToOwned::to_owned);
+    let cache = text_of(settings.get("cache-dir")).map(PathBuf::from).or(cache);
+    let folder = text_of(settings.get("virtualenvs").and_then(|table| table.get("path")));
     match (folder, cache) {
         (Some(folder), Some(cache)) => {
             Some(PathBuf::from(folder.replace("{cache-dir}", &cache.to_string_lossy())))

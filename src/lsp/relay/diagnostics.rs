@@ -32,7 +32,7 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<RelayDiagnostics, AskError> {
-        let _in_use = self.mark_in_use();
+        let _use_guard = self.mark_in_use();
         Ok(match self.collect_diagnostics(path, CheckDemand::Started, deadline).await? {
             CollectedDiagnostics::Raw(raw) => {
                 let mut converter =

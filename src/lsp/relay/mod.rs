@@ -69,8 +69,8 @@ impl Session {
     ) -> Result<Value, AskError> {
         let params = |snapshot: &Snapshot, _: Encoding| self.to_server(conventions, snapshot, params);
         let request = DocumentRequest { method, scope: dependency_scope(method), params };
-        let asked = self.ask_with_retry(path, request, deadline).await?;
-        Ok(self.to_editor(conventions, method, asked))
+        let answer = self.ask_with_retry(path, request, deadline).await?;
+        Ok(self.to_editor(conventions, method, answer))
     }
 
     /// Relays a request that concerns no document.
@@ -141,8 +141,13 @@ impl Session {
         value
     }
 
-    fn to_editor(&self, conventions: &EditorConventions, method: &str, asked: SessionAnswer<Value>) -> Value {
-        let SessionAnswer { mut value, snapshot, .. } = asked;
+    fn to_editor(
+        &self,
+        conventions: &EditorConventions,
+        method: &str,
+        answer: SessionAnswer<Value>,
+    ) -> Value {
+        let SessionAnswer { mut value, snapshot, .. } = answer;
         if method.starts_with("textDocument/semanticTokens") {
             return self.tokens_to_editor(conventions, &snapshot, &value);
         }

@@ -105,13 +105,13 @@ fn command_with_unsupported_shell_syntax_names_the_construct() {
         ("f() { ls; }", "a function"),
         ("cat <<< x", "a here-document"),
         ("ls # x", "a comment"),
-        ("ls 'x", "not a whole command"),
+        ("ls 'x", "an incomplete command"),
         ("", "no command"),
     ] {
         let why = allowed(&["ls *", "cat *"], command).expect_err(command);
         assert!(why.contains(what), "{command:?}: {why}");
     }
-    assert!(allowed(&["ls *"], &"ls ".repeat(20_000)).unwrap_err().contains("more text than is looked at"));
+    assert!(allowed(&["ls *"], &"ls ".repeat(20_000)).unwrap_err().contains("too much text"));
 }
 
 #[test]

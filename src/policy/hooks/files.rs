@@ -3,8 +3,10 @@
 //!
 //! ```json
 //! {"version": 1, "hooks": {
-//!   "preToolUse": [{"type": "command", "bash": "./check.sh", "timeoutSec": 5, "cwd": "tools", "env": {"A": "b"}}],
-//!   "PostToolUse": [{"matcher": "edit|write", "hooks": [{"type": "command", "command": "./log.sh", "timeout": 5}]}]
+//!   "preToolUse": [{"type": "command", "bash": "./check.sh", "timeoutSec": 5, "cwd": "tools",
+//!                   "env": {"A": "b"}}],
+//!   "PostToolUse": [{"matcher": "edit|write",
+//!                    "hooks": [{"type": "command", "command": "./log.sh", "timeout": 5}]}]
 //! }}
 //! ```
 //!
@@ -127,11 +129,11 @@ impl HookFile {
     /// # Errors
     /// A sentence that names the entry that cannot be parsed or cannot run here.
     pub(crate) fn hooks(&self) -> Result<Hooks, String> {
-        let said = |what: String| format!("{}: {what}", self.path);
+        let fault = |what: String| format!("{}: {what}", self.path);
         let file: HookFileDocument =
-            serde_json::from_str(&self.text).map_err(|error| said(error.to_string()))?;
+            serde_json::from_str(&self.text).map_err(|error| fault(error.to_string()))?;
         if let Some(other) = file.version.filter(|version| *version != 1) {
-            return Err(said(format!("`version` is {other}, accepted: 1")));
+            return Err(fault(format!("`version` is {other}, accepted: 1")));
         }
         let mut hooks = Hooks::default();
         if file.disable_all_hooks {
@@ -145,7 +147,7 @@ impl HookFile {
                 _ => continue,
             };
             for entry in entries {
-                into.extend(self.of_entry(entry, hears).map_err(|what| said(format!("`{event}`: {what}")))?);
+                into.extend(self.of_entry(entry, hears).map_err(|what| fault(format!("`{event}`: {what}")))?);
             }
         }
         Ok(hooks)
@@ -169,25 +171,25 @@ impl HookFile {
         entry: HookFileEntry,
         matcher: Option<&str>,
         hears: HookOutcomeFilter,
-        speech: HookProtocol,
+        protocol: HookProtocol,
     ) -> Result<CallHook, String> {
         if let Some(kind) = entry.kind.filter(|kind| kind != "command") {
             return Err(format!("hooks of type `{}` are not run here", kind.escape_debug()));
         }
         let command = entry.bash.or(entry.command).filter(|command| !command.trim().is_empty());
-        let command = command.ok_or("there is no `bash` (or `command`) that says what to run")?;
+        let command = command.ok_or("`bash` (or `command`) is missing")?;
         let usual =
-            if speech == HookProtocol::Claude { DEFAULT_CLAUDE_HOOK_TIMEOUT } else { DEFAULT_HOOK_TIMEOUT };
+            if protocol == HookProtocol::Claude { DEFAULT_CLAUDE_HOOK_TIMEOUT } else { DEFAULT_HOOK_TIMEOUT };
         let seconds = entry.timeout_sec.or(entry.timeout);
         let timeout = seconds.map_or(Ok(usual), Duration::try_from_secs_f64);
-        let timeout = timeout.map_err(|_| "its time limit is no number of seconds")?;
+        let timeout = timeout.map_err(|_| "its time limit is not a number of seconds")?;
         Ok(CallHook {
             name: self.name().to_owned(),
             does: HookAction::Shell { command, cwd: entry.cwd, env: entry.env },
             tools: super::HookToolFilter::Matching(matcher.map_or(Ok(None), compile_matcher)?),
             timeout: timeout.clamp(Duration::from_millis(1), MAX_HOOK_TIMEOUT),
             outcomes: hears,
-            protocol: speech,
+            protocol,
         })
     }
 }
@@ -199,7 +201,7 @@ fn compile_matcher(matcher: &str) -> Result<Option<Regex>, String> {
         return Ok(None);
     }
     let pattern = RegexBuilder::new(&format!("^(?:{matcher})$")).case_insensitive(true).build();
-    pattern.map(Some).map_err(|_| format!("the matcher `{}` is no pattern", matcher.escape_debug()))
+    pattern.map(Some).map_err(|_| format!("the matcher `{}` is not a pattern", matcher.escape_debug()))
 }
 
 #[cfg(test)]
@@ -236,9 +238,9 @@ mod tests {
             ("{", "EOF"),
             (r#"{"version": 2}"#, "`version` is 2"),
             (r#"{"hooks": {"preToolUse": [{"type": "http", "url": "x"}]}}"#, "type `http`"),
-            (r#"{"hooks": {"preToolUse": [{"type": "command"}]}}"#, "no `bash`"),
-            (r#"{"hooks": {"preToolUse": [{"bash": "x", "timeoutSec": -1}]}}"#, "no number of seconds"),
-            (r#"{"hooks": {"preToolUse": [{"bash": "x", "matcher": "("}]}}"#, "no pattern"),
+            (r#"{"hooks": {"preToolUse": [{"type": "command"}]}}"#, "`bash` (or `command`) is missing"),
+            (r#"{"hooks": {"preToolUse": [{"bash": "x", "timeoutSec": -1}]}}"#, "not a number of seconds"),
+            (r#"{"hooks": {"preToolUse": [{"bash": "x", "matcher": "("}]}}"#, "not a pattern"),
             (r#"{"hooks": {"preToolUse": {}}}"#, "expected a sequence"),
         ] {
             let error = file(text).expect_err(text);

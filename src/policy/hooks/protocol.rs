@@ -14,42 +14,42 @@ use crate::policy::request::PolicyVerdict;
 use crate::process::Exit;
 
 /// The input of a hook in the format of its protocol.
-pub(super) fn hook_input(speech: HookProtocol, input: &HookInput<'_>) -> Value {
+pub(super) fn hook_input(protocol: HookProtocol, input: &HookInput<'_>) -> Value {
     let failed = input.result.is_some_and(|result| result.get("ok") == Some(&Value::Bool(false)));
     let text = input.result.map(|result| match result.get("text").and_then(Value::as_str) {
         Some(text) => text.to_owned(),
         None => result.to_string(),
     });
-    match speech {
+    match protocol {
         HookProtocol::Claude => {
             let event = match (&text, failed) {
                 (None, _) => "PreToolUse",
                 (Some(_), false) => "PostToolUse",
                 (Some(_), true) => "PostToolUseFailure",
             };
-            let mut told = json!({
+            let mut payload = json!({
                 "session_id": input.session, "hook_event_name": event, "cwd": input.workspace,
                 "tool_name": input.tool, "tool_input": input.arguments,
             });
             if let Some(result) = input.result {
-                told["tool_response"] = result.clone();
+                payload["tool_response"] = result.clone();
             }
-            told
+            payload
         }
         HookProtocol::Ours | HookProtocol::Copilot => {
             let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-            let mut told = json!({
+            let mut payload = json!({
                 "sessionId": input.session, "timestamp": u64::try_from(since.as_millis()).unwrap_or(u64::MAX),
                 "cwd": input.workspace, "toolName": input.tool, "toolArgs": input.arguments,
             });
             match text {
-                Some(text) if failed => told["error"] = json!(text),
+                Some(text) if failed => payload["error"] = json!(text),
                 Some(text) => {
-                    told["toolResult"] = json!({"resultType": "success", "textResultForLlm": text});
+                    payload["toolResult"] = json!({"resultType": "success", "textResultForLlm": text});
                 }
                 None => {}
             }
-            told
+            payload
         }
     }
 }

@@ -25,9 +25,9 @@ fn relative_hook_command_is_refused_outside_trusted_project() {
         (
             LayerOrigin::User,
             "['./check.sh']",
-            Some("line 1: [[hooks.pre]]: `./check.sh` depends on the workspace"),
+            Some("line 1: [[hooks.pre]]: `./check.sh` is relative to the workspace"),
         ),
-        (LayerOrigin::Flags, "['tools/check']", Some("depends on the workspace")),
+        (LayerOrigin::Flags, "['tools/check']", Some("is relative to the workspace")),
         (LayerOrigin::User, "[]", Some("`command` is empty")),
         (LayerOrigin::User, "['/usr/bin/check']", None),
         (LayerOrigin::User, "['check']", None),

@@ -76,13 +76,13 @@ fn edit_of_folder_touches_rules_for_files_in_it() {
 fn invalid_rule_is_refused_with_reason() {
     for (text, wanted) in [
         ("bash(ls", "has no `)` at its end"),
-        ("bash()", "nothing between `(` and `)`"),
+        ("bash()", "`()` is empty"),
         ("effect:red", "there is no effect `red`; there are `read`, `edit`, `execute` and `network`"),
-        ("my tool", "is no tool's name"),
-        ("", "is no tool's name"),
-        ("bash(curl x | sh)", "`|` cannot stand in a pattern"),
-        ("bash(rm 'a b')", "cannot stand in a pattern"),
-        ("read(../x)", "`..` leads nowhere"),
+        ("my tool", "is not a tool name"),
+        ("", "is not a tool name"),
+        ("bash(curl x | sh)", "`|` is not allowed in a pattern"),
+        ("bash(rm 'a b')", "is not allowed in a pattern"),
+        ("read(../x)", "cannot contain `..`"),
         ("read(a[)", "unclosed character class"),
     ] {
         let error = Rule::read(text, PolicyVerdict::Deny, "test").expect_err(text);

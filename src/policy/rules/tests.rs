@@ -89,7 +89,7 @@ fn policy_decision_names_its_rule_and_settings_layer() {
     let asked = decide("ls | cat");
     assert_eq!(
         asked.why,
-        "bash runs a program, for which the default rule is `ask`, and there is a pipe in it, so no pattern can allow it"
+        "bash runs a program, for which the default rule is `ask`, and it contains a pipe, so no pattern can allow it"
     );
 }
 
@@ -236,8 +236,8 @@ fn invalid_permission_rule_is_reported_with_line() {
         "[permissions]\ndeny = [\n  'read',\n  'bash(a|b)',\n]\nexcluded = ['a b']\n",
     )]);
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("line 4: the rule `bash(a|b)`: `|` cannot stand in a pattern"), "{error}");
-    assert!(error.contains("line 6: `a b` is no tool's name"), "{error}");
+    assert!(error.contains("line 4: the rule `bash(a|b)`: `|` is not allowed in a pattern"), "{error}");
+    assert!(error.contains("line 6: `a b` is not a tool name"), "{error}");
 }
 
 fn rule() -> impl Strategy<Value = String> {

@@ -21,7 +21,7 @@ const MAX_BEARER_TOKEN_CHARS: usize = 4096;
 #[derive(Debug, Error)]
 pub(crate) enum TokenError {
     /// The file cannot be read or written.
-    #[error("the token's file {} cannot be used: {error}", path.display())]
+    #[error("the token file {} cannot be used: {error}", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -29,18 +29,18 @@ pub(crate) enum TokenError {
         error: io::Error,
     },
     /// Others can read the file.
-    #[error("the token's file {} can be read by other users; run: chmod 600 {}", path.display(), path.display())]
+    #[error("the token file {} is readable by other users; run: chmod 600 {}", path.display(), path.display())]
     Open {
         /// The file.
         path: PathBuf,
     },
     /// The text does not have the form of a token.
     #[error(
-        "a token has {MIN_BEARER_TOKEN_CHARS} to {MAX_BEARER_TOKEN_CHARS} visible ASCII characters without spaces; make one with: openssl rand -hex 32"
+        "a token must have {MIN_BEARER_TOKEN_CHARS} to {MAX_BEARER_TOKEN_CHARS} visible ASCII characters without spaces; generate one with: openssl rand -hex 32"
     )]
     Unusable,
     /// The system gave no random bytes.
-    #[error("the system gives no random bytes ({0}), so that no token can be made")]
+    #[error("the system provides no random bytes ({0}), so no token can be generated")]
     NoRandom(#[from] getrandom::Error),
 }
 
@@ -147,7 +147,7 @@ impl KeptToken {
 impl Drop for KeptToken {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::debug!("the token's file stays behind: {error}");
+            tracing::debug!("the token file was not removed: {error}");
         }
     }
 }

@@ -57,7 +57,7 @@ fn indent(line: &str) -> &str {
 pub(super) fn parse(lines: &[&str], mut at: usize) -> Result<Vec<FilePatch>, PatchError> {
     let lines = &unindented(lines, at)[..];
     let mut files: Vec<FilePatch> = Vec::new();
-    let mut room = MAX_HUNKS;
+    let mut remaining = MAX_HUNKS;
     loop {
         let Some(line) = lines.get(at) else {
             return Err(PatchError::Incomplete { line: lines.len(), what: "`*** End Patch` is missing" });
@@ -72,14 +72,14 @@ pub(super) fn parse(lines: &[&str], mut at: usize) -> Result<Vec<FilePatch>, Pat
         if files.len() == MAX_FILES {
             return Err(PatchError::TooMany { what: "files", most: MAX_FILES });
         }
-        let file = read_file(lines, &mut at, room)?;
-        room -= file.hunks.len();
+        let file = read_file(lines, &mut at, remaining)?;
+        remaining -= file.hunks.len();
         files.push(file);
     }
     if files.is_empty() { Err(PatchError::Nothing) } else { Ok(files) }
 }
 
-fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, PatchError> {
+fn read_file(lines: &[&str], at: &mut usize, remaining: usize) -> Result<FilePatch, PatchError> {
     let begin = *at;
     let line = lines[begin].trim_end();
     *at += 1;
@@ -95,7 +95,7 @@ fn read_file(lines: &[&str], at: &mut usize, room: usize) -> Result<FilePatch, P
             None => FilePatchOperation::Modify { path },
         };
         *at += usize::from(moved.is_some());
-        (operation, read_chunks(lines, at, room)?)
+        (operation, read_chunks(lines, at, remaining)?)
     } else {
         let what = format!(
             "`{}` is not expected here; write `*** Add File: `, `*** Update File: `, `*** Delete File: ` or `{END}`",
@@ -150,10 +150,10 @@ fn blank_lines(lines: &[&str], at: usize) -> usize {
 }
 
 /// The chunks of an updated file. The first may come without `@@`.
-fn read_chunks(lines: &[&str], at: &mut usize, room: usize) -> Result<Vec<Hunk>, PatchError> {
+fn read_chunks(lines: &[&str], at: &mut usize, remaining: usize) -> Result<Vec<Hunk>, PatchError> {
     let mut hunks = Vec::new();
     while lines.get(*at).is_some_and(|line| !ends(line)) {
-        if hunks.len() == room {
+        if hunks.len() == remaining {
             return Err(PatchError::TooMany { what: "hunks", most: MAX_HUNKS });
         }
         let begin = *at;

@@ -84,9 +84,7 @@ impl FilePatchHeader {
             }
         }
         if self.is_new && self.is_deleted {
-            return Err(
-                self.header_error("a file cannot be new and deleted at once; make two sections of it")
-            );
+            return Err(self.header_error("a file cannot be new and deleted at once; use two sections"));
         }
         self.operation_of_names()
     }
@@ -106,9 +104,7 @@ impl FilePatchHeader {
                 Ok(FilePatchOperation::Delete { path: path.unwrap_or_else(|| clean_single(old)) })
             }
             (Some((PatchSide::File(old), PatchSide::File(new))), _) => self.operation_of_pair(old, new),
-            (Some(_), _) => {
-                Err(self.header_error("`/dev/null` is on the wrong side for what the headers say"))
-            }
+            (Some(_), _) => Err(self.header_error("`/dev/null` is on the wrong side for these headers")),
             (None, Some((old, new))) if old.clean == new.clean => Ok(self.one_file(old, new)),
             (None, _) => {
                 Err(self.header_error("the file names cannot be read; add `--- a/FILE` and `+++ b/FILE`"))

@@ -15,11 +15,11 @@ pub(super) fn read_all(
     lines: &[&str],
     at: &mut usize,
     repairs: &mut Vec<Repair>,
-    room: usize,
+    remaining: usize,
 ) -> Result<Vec<Hunk>, PatchError> {
     let mut hunks = Vec::new();
     while lines.get(*at).is_some_and(|line| line.starts_with("@@")) {
-        if hunks.len() == room {
+        if hunks.len() == remaining {
             return Err(PatchError::TooMany { what: "hunks", most: MAX_HUNKS });
         }
         let begin = *at;
@@ -186,7 +186,7 @@ fn by_shape(
             continue;
         }
         if line.starts_with(TRUNCATED) {
-            let what = "the diff was shortened when it was shown";
+            let what = "the diff is a shortened display";
             return Err(PatchError::Incomplete { line: *at + blank + 1, what });
         }
         let taken = lines[*at..*at + blank].iter().filter_map(|line| body_line(line));

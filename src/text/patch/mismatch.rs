@@ -167,13 +167,17 @@ impl std::fmt::Display for MismatchReason {
                 let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
                 write!(f, "it fits at several places (lines {}); give more context lines", lines.join(", "))
             }
-            Self::Overlap => f.write_str("its place is changed by another hunk of the patch; make one hunk of both"),
-            Self::PastEnd { lines } => write!(f, "it goes behind a line past the end; the file has {lines} lines"),
-            Self::NothingToFind => {
-                f.write_str("it has neither a line number nor lines of the file; add context lines around what is new")
+            Self::Overlap => {
+                f.write_str("its place is changed by another hunk of the patch; make one hunk of both")
             }
+            Self::PastEnd { lines } => {
+                write!(f, "it starts past the end of the file, which has {lines} lines")
+            }
+            Self::NothingToFind => f.write_str(
+                "it has neither a line number nor context; add context lines around the new lines",
+            ),
             Self::Unanchored => f.write_str(
-                "it has no lines of the file, and other hunks were found elsewhere than stated; add context lines",
+                "it has no context, and other hunks were found elsewhere than stated; add context lines",
             ),
         }
     }
@@ -183,7 +187,7 @@ impl std::fmt::Display for HunkMismatch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "hunk {} (line {} of the patch): {}", self.index + 1, self.patch_line, self.reason)?;
         if self.already_applied {
-            f.write_str("; the file has its new lines already")?;
+            f.write_str("; the file already contains its new lines")?;
         }
         let Some(near) = &self.nearest else { return Ok(()) };
         write!(f, "; nearest is line {} ({} of {} lines the same): ", near.line, near.same, near.of)?;

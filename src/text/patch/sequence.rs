@@ -62,10 +62,10 @@ pub(crate) enum SectionError {
     #[error(transparent)]
     Apply(#[from] ApplyError),
     /// The file does not exist.
-    #[error("there is no such file; correct the path, or create it with `--- /dev/null`")]
+    #[error("the file does not exist; correct the path, or create it with `--- /dev/null`")]
     Missing,
     /// The file exists already.
-    #[error("there is such a file already; modify it, or choose another name")]
+    #[error("the file exists already; modify it, or choose another name")]
     Exists,
 }
 
@@ -251,13 +251,13 @@ impl<E, R: FnMut(&PatchPath) -> Result<Option<String>, E>> PatchedFiles<R> {
 
 fn format_failures(failures: &[SectionFailure]) -> String {
     const MAX_REPORTED_PATCH_FAILURES: usize = 20;
-    let mut told: Vec<String> = failures
+    let mut lines: Vec<String> = failures
         .iter()
         .take(MAX_REPORTED_PATCH_FAILURES)
         .map(|failure| format!("{}: {}", failure.path.clean.escape_debug(), failure.error))
         .collect();
     if let Some(more) = failures.len().checked_sub(MAX_REPORTED_PATCH_FAILURES).filter(|more| *more > 0) {
-        told.push(format!("and {more} more files"));
+        lines.push(format!("and {more} more files"));
     }
-    told.join("\n")
+    lines.join("\n")
 }

@@ -11,7 +11,7 @@ use crate::text::diff::TRUNCATED;
 /// Reads all file sections. `lines` still have their line ends.
 pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
     let mut files: Vec<FilePatch> = Vec::new();
-    let mut room = MAX_HUNKS;
+    let mut remaining = MAX_HUNKS;
     let mut at = 0;
     while at < lines.len() {
         let Some(header) = read_header(lines, &mut at)? else {
@@ -22,8 +22,8 @@ pub(super) fn parse(lines: &[&str]) -> Result<Vec<FilePatch>, PatchError> {
         if files.len() == MAX_FILES {
             return Err(PatchError::TooMany { what: "files", most: MAX_FILES });
         }
-        let file = read_file(lines, &mut at, &header, room)?;
-        room -= file.hunks.len();
+        let file = read_file(lines, &mut at, &header, remaining)?;
+        remaining -= file.hunks.len();
         files.push(file);
     }
     if files.is_empty() { Err(no_patch_error(lines)) } else { Ok(files) }
@@ -33,10 +33,10 @@ fn read_file(
     lines: &[&str],
     at: &mut usize,
     header: &FilePatchHeader,
-    room: usize,
+    remaining: usize,
 ) -> Result<FilePatch, PatchError> {
     let mut repairs = Vec::new();
-    let hunks = hunks::read_all(lines, at, &mut repairs, room)?;
+    let hunks = hunks::read_all(lines, at, &mut repairs, remaining)?;
     if let Some(line) = lines.get(*at) {
         refuse_unsupported(line, *at)?;
     }
@@ -60,9 +60,9 @@ fn check_hunks(file: FilePatch) -> Result<FilePatch, PatchError> {
         FilePatchOperation::Modify { path } if file.hunks.is_empty() && file.new_mode.is_none() => {
             Err(PatchError::NoHunks { line: file.line, path: error_excerpt(&path.clean) })
         }
-        FilePatchOperation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => wrong(
-            "the file is new, but hunks remove or keep lines of it; take `/dev/null` and `new file mode` away",
-        ),
+        FilePatchOperation::Create { .. } if has(LineKind::Remove) || has(LineKind::Context) => {
+            wrong("the file is new, but hunks remove or keep lines; remove `/dev/null` and `new file mode`")
+        }
         FilePatchOperation::Delete { .. } if has(LineKind::Add) || has(LineKind::Context) => {
             wrong("the file is deleted, but hunks keep or add lines of it; every line must begin with `-`")
         }
@@ -115,10 +115,7 @@ fn refuse_unsupported(line: &str, at: usize) -> Result<(), PatchError> {
         return Err(PatchError::HunkWithoutFile { line: at + 1 });
     }
     if line.starts_with(TRUNCATED) {
-        return Err(PatchError::Incomplete {
-            line: at + 1,
-            what: "the diff was shortened when it was shown",
-        });
+        return Err(PatchError::Incomplete { line: at + 1, what: "the diff is a shortened display" });
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ fn invalid_replacement_is_refused_with_advice() {
         ),
         (
             vec![one("zzzzz", "x")],
-            "replacement 1: `old` is not in the file; read the file and give its text as it is",
+            "replacement 1: `old` is not in the file; read the file and copy its exact text",
         ),
     ] {
         assert_eq!(made("alpha beta\nfoo 1\nfoo 2\n", &replacements), told);

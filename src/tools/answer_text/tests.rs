@@ -153,8 +153,8 @@ fn answer_text_of_an_edit_says_what_it_broke_once_per_file_and_message() {
     );
     assert_eq!(text.matches("partial").count(), 1, "{text}");
     answer["diagnostics"] =
-        json!({"verdict": "no_data", "state": "starting", "reason": "not judged yet: s is starting"});
+        json!({"verdict": "no_data", "state": "starting", "reason": "not checked yet: s is starting"});
     answer["verdict"] = json!("no_data");
     let text = answer_text(&answer);
-    assert!(text.ends_with("verdict: no_data\nnot judged yet: s is starting"), "{text}");
+    assert!(text.ends_with("verdict: no_data\nnot checked yet: s is starting"), "{text}");
 }

@@ -43,7 +43,7 @@ impl fmt::Display for UnreadReason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Submodule => out.write_str("it is a submodule"),
-            Self::NoFile(why) | Self::Other(why) => out.write_str(why),
+            Self::NoFile(reason) | Self::Other(reason) => out.write_str(reason),
         }
     }
 }
@@ -91,23 +91,20 @@ impl ComparedTexts {
 
     /// The reasons that the list may be incomplete, in sentences.
     pub(crate) fn gaps(&self) -> Vec<String> {
-        let submodules = self.unread.iter().filter(|(_, why)| *why == UnreadReason::Submodule);
+        let submodules = self.unread.iter().filter(|(_, reason)| *reason == UnreadReason::Submodule);
         let mut gaps: Vec<String> = submodules
             .map(|(path, _)| {
-                format!(
-                    "{} is a submodule: what another commit of it changes is not looked at",
-                    path.display()
-                )
+                format!("{} is a submodule: changes between its commits are not checked", path.display())
             })
             .collect();
-        gaps.extend(self.cut.then(|| "git gave more differences than are read".to_owned()));
+        gaps.extend(self.cut.then(|| "git returned more differences than the limit".to_owned()));
         gaps.extend((self.elsewhere > 0).then(|| {
             let count = self.elsewhere;
-            format!("{count} changed files lie outside the workspace: what they break in it is not known")
+            format!("{count} changed files are outside the workspace: their effect on it is unknown")
         }));
         gaps.extend((self.unwatched > 0).then(|| {
-            let told = "git update-index --no-assume-unchanged ends that";
-            format!("git takes {} files for unchanged, whatever is in them ({told})", self.unwatched)
+            let advice = "git update-index --no-assume-unchanged reverts that";
+            format!("git assumes that {} files are unchanged ({advice})", self.unwatched)
         }));
         gaps
     }
@@ -144,8 +141,8 @@ impl ComparedTexts {
         let before = side_text(context, renamed_from.as_ref().unwrap_or(&path), before, blobs);
         let after = side_text(context, &path, after, blobs);
         let (before, after) = match (before, after) {
-            (SideText::Unread(why), _) | (_, SideText::Unread(why)) => {
-                self.unread.push((path, why));
+            (SideText::Unread(reason), _) | (_, SideText::Unread(reason)) => {
+                self.unread.push((path, reason));
                 return;
             }
             (SideText::Absent, SideText::Absent) => return,
@@ -169,11 +166,11 @@ fn side_text(
     side: &ComparedFile,
     blobs: &BTreeMap<String, BlobContent>,
 ) -> SideText {
-    let unread = |why: &str| SideText::Unread(UnreadReason::Other(why.to_owned()));
+    let unread = |reason: &str| SideText::Unread(UnreadReason::Other(reason.to_owned()));
     match side {
         ComparedFile::Absent => SideText::Absent,
         ComparedFile::Submodule => SideText::Unread(UnreadReason::Submodule),
-        ComparedFile::Other(why) => SideText::Unread(UnreadReason::NoFile(format!("it is {why}"))),
+        ComparedFile::Other(reason) => SideText::Unread(UnreadReason::NoFile(format!("it is {reason}"))),
         ComparedFile::OnDisk => {
             let limit = context.config.settings.limits.max_file_bytes;
             match context.workspace.read_text_up_to(path, limit) {
@@ -184,11 +181,11 @@ fn side_text(
             }
         }
         ComparedFile::Blob(id) => match blobs.get(id) {
-            None => unread("git does not give it"),
+            None => unread("git does not return it"),
             Some(BlobContent::Missing) => unread("the clone does not have its text (git fetch gets it)"),
             Some(BlobContent::TooLarge(size)) => unread(&format!("it is too large ({size} bytes)")),
             Some(BlobContent::Bytes(bytes)) => match std::str::from_utf8(bytes) {
-                _ if bytes.contains(&0) => unread("it is no text"),
+                _ if bytes.contains(&0) => unread("it is not text"),
                 Ok(text) => SideText::Text(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned()),
                 Err(_) => unread("it is not in UTF-8"),
             },

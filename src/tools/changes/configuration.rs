@@ -155,7 +155,7 @@ pub(super) async fn users_of_data(
     };
     let found = run_in_background(context, move |workspace, _| Ok(workspace.search(&query)?)).await?;
     if found.truncated || found.timed_out {
-        let what = "not all files were searched for those that import the changed data";
+        let what = "not all files were searched for imports of the changed data";
         return Err(ToolError::new(ErrorCode::Timeout, what));
     }
     let paths: BTreeSet<WorkspacePath> = found.hits.into_iter().map(|hit| hit.path).collect();

@@ -101,7 +101,7 @@ async fn found_changes(context: &Context, edits: &[EditedText]) -> (Vec<FoundCha
     let edits: Vec<(String, EditedText)> =
         edits.iter().filter(is_interface).filter_map(with_language).collect();
     let until = std::time::Instant::now() + INTERFACES_TIMEOUT;
-    let look = move || {
+    let compare = move || {
         let (mut found, mut is_all) = (Vec::new(), true);
         for (language, edit) in &edits {
             if std::time::Instant::now() > until {
@@ -113,7 +113,7 @@ async fn found_changes(context: &Context, edits: &[EditedText]) -> (Vec<FoundCha
         found.sort_by(|a, b| (&a.change.path, a.change.at).cmp(&(&b.change.path, b.change.at)));
         Ok((found, is_all))
     };
-    run_blocking(look).await.unwrap_or_default()
+    run_blocking(compare).await.unwrap_or_default()
 }
 
 fn line_maps(edits: &[EditedText]) -> BTreeMap<&WorkspacePath, LineMap> {
@@ -132,16 +132,16 @@ async fn users(
 ) -> Option<BTreeSet<(WorkspacePath, Position)>> {
     let subject = LanguageFile { path: one.path.clone(), language: Some(one.language.clone()) };
     let session = navigating_session(context, &subject, deadline).await?;
-    let _viewing = session.enter_view(view, deadline).await.ok()?;
-    let asked = session.navigate(Navigation::References, &one.path, at, deadline).await.ok()?;
-    if asked.unfinished_work.is_some() {
+    let _view_guard = session.enter_view(view, deadline).await.ok()?;
+    let answer = session.navigate(Navigation::References, &one.path, at, deadline).await.ok()?;
+    if answer.unfinished_work.is_some() {
         return None;
     }
     let place = |location: Location| match location.file {
         FileRef::Inside(path) => Some((path, location.range.start)),
         FileRef::Outside(_) | FileRef::Virtual(_) => None,
     };
-    let places: BTreeSet<_> = asked.value.into_iter().filter_map(place).collect();
+    let places: BTreeSet<_> = answer.value.into_iter().filter_map(place).collect();
     Some(places.into_iter().filter(|(path, used)| !(*path == one.path && used.line == at.line)).collect())
 }
 

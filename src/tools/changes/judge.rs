@@ -37,8 +37,7 @@ pub(super) const GIT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 const SHOWN_ID_DIGITS: usize = 10;
 
 /// The reason that no code of a trusted project was run.
-const UNTRUSTED_BY_HISTORY: &str = "the other commit is no ancestor of HEAD, so nothing of either tree was run, though the project is trusted: \
-                                    `--trust-trees` on the command line allows it";
+const UNTRUSTED_BY_HISTORY: &str = "the other commit is not an ancestor of HEAD, so no code of either tree was run, although the project is trusted: `--trust-trees` on the command line allows it";
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Default)]

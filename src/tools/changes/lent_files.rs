@@ -55,7 +55,7 @@ pub(super) fn lend(top: &Path, into: &Path, ignored: &[PathBuf], submodules: &[P
             symlink(&from, &to).is_ok()
         };
         if !lent {
-            gaps.push(format!("the submodule `{}` is not there", path.display()));
+            gaps.push(format!("the submodule `{}` is missing", path.display()));
         }
     }
     gaps
@@ -177,7 +177,7 @@ mod tests {
         fs::write(top.join("one/a.py"), "").unwrap();
         let into = into.canonicalize().unwrap();
         let gaps = lend(&top, &into, &[], &["one", "two"].map(PathBuf::from));
-        assert_eq!(gaps, ["the submodule `two` is not there"]);
+        assert_eq!(gaps, ["the submodule `two` is missing"]);
         assert!(into.join("one/a.py").is_file());
     }
 }

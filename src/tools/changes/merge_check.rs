@@ -102,7 +102,7 @@ pub(crate) async fn check_merge(
     if !report.conflicts.is_empty() {
         let out: BTreeSet<&str> = report.conflicts.iter().map(|conflict| conflict.branch.as_str()).collect();
         let out: Vec<&str> = out.into_iter().collect();
-        answer.notes.push(format!("left out, since git cannot merge it: {}", out.join(", ")));
+        answer.notes.push(format!("omitted, because git cannot merge it: {}", out.join(", ")));
         if answer.verdict == Verdict::Complete {
             answer.verdict = Verdict::Partial;
         }
@@ -157,7 +157,7 @@ impl MergeTrees<'_> {
         let mut answer = self.judge(merged, options).await?;
         // The findings of the merge are reported even if their branches cannot be determined.
         if let Err(error) = self.attribute(&mut answer, &mut report, options).await {
-            answer.notes.push(format!("which branch breaks what is not known: {}", error.error));
+            answer.notes.push(format!("the findings cannot be assigned to branches: {}", error.error));
         }
         Ok((answer, report))
     }
@@ -191,8 +191,7 @@ impl MergeTrees<'_> {
             let alone = self.judge(&branch.commit, &options).await?;
             let is_known = alone.verdict != Verdict::NoData;
             if alone.verdict != Verdict::Complete {
-                let what =
-                    "what it breaks by itself may not be all, so that less may come from the combination";
+                let what = "its own findings may be incomplete, so fewer may come from the combination";
                 answer.notes.push(format!("{}: {what}", branch.name));
             }
             let mut own = alone.output.found.diagnostics;

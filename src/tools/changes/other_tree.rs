@@ -142,7 +142,7 @@ fn make_root(top: &Path, below: &Path) -> Result<PathBuf, ToolError> {
                 fs::create_dir(&root).map_err(|error| io_error(&error))?;
             }
             Ok(_) | Err(_) => {
-                let what = format!("`{}` is no folder in the other tree", below.display());
+                let what = format!("`{}` is not a folder in the other tree", below.display());
                 return Err(ToolError::new(ErrorCode::Unsupported, what));
             }
         }
@@ -195,7 +195,7 @@ impl EarlierCommit {
     async fn write(&self) -> Result<OtherTree, String> {
         let tree = ComparedTree::Object(self.commit.clone());
         let written = OtherTree::write(&self.context, &self.opened, &tree, self.inherits_trust).await;
-        written.map_err(|error| format!("the earlier tree is not there to be looked at: {}", error.error))
+        written.map_err(|error| format!("the earlier tree is not available: {}", error.error))
     }
 
     /// Notes on parts of the project that the tree lacks, if it was written out.
@@ -203,7 +203,7 @@ impl EarlierCommit {
         match self.written.get() {
             None => Vec::new(),
             Some(Ok(tree)) => tree.gaps.clone(),
-            Some(Err(why)) => vec![why.clone()],
+            Some(Err(reason)) => vec![reason.clone()],
         }
     }
 

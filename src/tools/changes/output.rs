@@ -10,37 +10,37 @@ use crate::tools::short_range::{self, ShortRange};
 /// The name of the files on disk in answers.
 pub(crate) const WORK_TREE: &str = "work tree";
 
-/// `lsp_changes`, and `check --against`.
+/// The output of `lsp_changes` and `check --against`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ChangesOutput {
-    /// What was compared: `1a2b3c4 → work tree`.
+    /// The compared trees: `1a2b3c4 → work tree`.
     pub compared: String,
-    /// How many files differ.
+    /// The number of files that differ.
     pub changed_files: usize,
-    /// The findings that the difference brings, anywhere in the project.
+    /// The findings that the difference adds, anywhere in the project.
     #[serde(flatten)]
     pub found: DiagnosticsOutput,
-    /// Declarations that were removed, renamed or changed, with who uses them.
+    /// Declarations that were removed, renamed or changed, with their users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<InterfaceChange>,
     /// Files that could not be judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unjudged: Vec<UnjudgedFile>,
-    /// Of a merge: what its sides are, and whose the findings are.
+    /// For a merge: its branches, and the findings of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merge: Option<MergeReport>,
 }
 
-/// A file of which nothing can be said.
+/// A file that could not be judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct UnjudgedFile {
     /// Relative to the workspace.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
-/// What happened to a declaration.
+/// The kind of change to a declaration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -64,80 +64,80 @@ impl InterfaceChangeKind {
     }
 }
 
-/// A declaration that is not what it was.
+/// A changed declaration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct InterfaceChange {
-    /// Relative to the workspace; where it stands now, or stood.
+    /// The current or former path, relative to the workspace.
     pub path: String,
-    /// Its name: now, or before where it is gone.
+    /// The position of its name; the former position if it was removed.
     #[serde(with = "short_range::position")]
     #[schemars(with = "ShortRange")]
     pub at: Position,
-    /// With what it lies in (`Class.method`), as it was called.
+    /// The qualified former name (`Class.method`).
     pub name: String,
-    /// What it is, in LSP's words.
+    /// LSP's symbol kind.
     pub kind: String,
-    /// What happened to it.
+    /// The kind of change.
     pub change: InterfaceChangeKind,
-    /// Its name now, where it was renamed.
+    /// The new name of a renamed declaration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
-    /// Its head before.
+    /// The signature before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// Its head now.
+    /// The signature now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The places that use it now, `path:line:column`; at most a few.
+    /// Current uses as `path:line:column`; at most a few.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub users: Vec<String>,
-    /// How many there are in all; not there where that is not known.
+    /// The total number of uses; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_count: Option<usize>,
 }
 
-/// The sides of a merge.
+/// The branches of a merge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MergeReport {
-    /// What was merged into what, in this order, as it was given.
+    /// The merged branches, in the given order.
     pub branches: Vec<String>,
-    /// Files that git cannot merge, with the branch at which that showed.
+    /// Files with merge conflicts, with the branch where the conflict appeared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<MergeConflict>,
-    /// How many of the findings each branch brings by itself.
+    /// The number of findings that each branch adds by itself.
     pub by_branch: Vec<BranchFindings>,
-    /// How many only the combination brings.
+    /// The number of findings that only the combination adds.
     pub by_combination: usize,
-    /// For each of those the branches that changed the file, or what it uses.
+    /// For each of these, the branches that changed the file or a declaration that it uses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub combined: Vec<CombinedFinding>,
 }
 
-/// A file that cannot be merged.
+/// A file with a merge conflict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct MergeConflict {
     /// Relative to the workspace.
     pub path: String,
-    /// The branch that did not fit to those before it.
+    /// The branch that conflicts with the earlier ones.
     pub branch: String,
 }
 
-/// What one branch brings by itself.
+/// The findings that one branch adds by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct BranchFindings {
-    /// As it was given.
+    /// The branch, as given.
     pub branch: String,
-    /// How many findings; nothing where that is not known.
+    /// The number of findings; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub findings: Option<usize>,
 }
 
-/// A finding of no branch alone.
+/// A finding that no branch has alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct CombinedFinding {
     /// Relative to the workspace.
     pub path: String,
-    /// Where it begins.
+    /// The start position.
     #[serde(with = "short_range::position")]
     #[schemars(with = "ShortRange")]
     pub at: Position,

@@ -129,7 +129,7 @@ impl ChatTool {
             Ok(outcome) => to_tool_result(outcome),
             Err(fault) => {
                 tracing::error!("reading chats failed: {fault}");
-                internal_error("the chats could not be read, by a fault that is in the log")
+                internal_error("the chats could not be read; the reason is in the log")
             }
         }
     }

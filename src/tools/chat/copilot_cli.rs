@@ -75,8 +75,8 @@ fn session(
                 ..lost
             })
         }
-        Err(why) => {
-            harvest.skip(ChatSource::CopilotCli, id, why);
+        Err(reason) => {
+            harvest.skip(ChatSource::CopilotCli, id, reason);
             known.belongs_to(root).then_some(lost)
         }
     }
@@ -134,7 +134,7 @@ struct CopilotCliLog {
 /// The error of an invalid log. Lines are 1-based.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum BadLog {
-    #[error("events.jsonl is no log of a session: it does not begin with session.start")]
+    #[error("events.jsonl is not a session log: it does not begin with session.start")]
     Foreign,
     #[error("events.jsonl is broken: line {line}: {why}")]
     Broken { line: usize, why: String },

@@ -36,7 +36,7 @@ pub(crate) const NAMES: [&str; 3] =
     [requests::GET_REQUEST, requests::GET_FIRST_REQUEST, sessions::CHAT_SESSIONS];
 
 /// The error of a call while they are switched off.
-pub(crate) const SWITCHED_OFF: &str = "it tells of the user's chats, which is switched off; the user can switch it on with \
+pub(crate) const SWITCHED_OFF: &str = "it reads the user's chats, which is disabled; the user can enable it with \
                                 `enabled = true` under [chats] in their own lsp-tools.toml";
 
 /// Adds the tools, over the stores of this machine.

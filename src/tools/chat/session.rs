@@ -7,13 +7,13 @@ use super::super::context::Context;
 /// The longest preview, in characters.
 pub(crate) const MAX_CHAT_PREVIEW_CHARS: usize = 80;
 
-/// Where a session comes from.
+/// The origin of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ChatSource {
-    /// VS Code, and editors made of it.
+    /// VS Code and editors based on it.
     Vscode,
-    /// Copilot's command line.
+    /// The Copilot command line.
     CopilotCli,
 }
 
@@ -56,14 +56,14 @@ impl ChatSession {
     }
 }
 
-/// A file of a store that is no session.
+/// A file in a store that is not a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub(crate) struct Skipped {
-    /// Whose store.
+    /// The store.
     pub source: ChatSource,
-    /// The file's own name.
+    /// The file name.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 

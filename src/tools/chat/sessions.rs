@@ -23,7 +23,7 @@ const MAX_LISTED_SKIPPED_CHATS: usize = 20;
 /// The arguments of `chat_sessions`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 pub(crate) struct ChatSessionsArgs {
-    /// 20, up to 500.
+    /// Maximum number of sessions (20, at most 500).
     pub limit: Option<i64>,
 }
 
@@ -32,11 +32,11 @@ pub(crate) struct ChatSessionsArgs {
 pub(crate) struct ChatSessionsOutput {
     /// The sessions, the current dialog first.
     pub sessions: Vec<SessionItem>,
-    /// How many there are.
+    /// The number of sessions.
     pub count: usize,
-    /// Whether `sessions` leaves some out.
+    /// True if there are more.
     pub has_more: bool,
-    /// Files of the stores that are no sessions, and why.
+    /// Files in the stores that are not sessions, with reasons.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skipped: Vec<Skipped>,
 }
@@ -44,23 +44,23 @@ pub(crate) struct ChatSessionsOutput {
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct SessionItem {
-    /// For the tools that give its requests.
+    /// The id for tools that return the session's requests.
     #[serde(rename = "sessionId")]
     pub session_id: String,
-    /// Whose store it is in.
+    /// The store.
     pub source: ChatSource,
-    /// What it is called.
+    /// The title.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The beginning of the first request, up to 80 characters.
+    /// The start of the first request, up to 80 characters.
     #[serde(rename = "firstRequest", skip_serializing_if = "Option::is_none")]
     pub first_request: Option<String>,
-    /// How many requests; left out where the chat cannot be had.
+    /// The number of requests; absent if the chat cannot be read.
     #[serde(rename = "requestsCount", skip_serializing_if = "Option::is_none")]
     pub requests_count: Option<usize>,
-    /// When something was asked last.
+    /// The time of the last request.
     pub updated: String,
-    /// It is the current dialog.
+    /// True for the current dialog.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub current: bool,
 }

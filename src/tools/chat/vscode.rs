@@ -107,10 +107,10 @@ fn add_sessions(store: &Workspace, folder: &WorkspacePath, harvest: &mut ChatSto
         };
         match data {
             Ok(data) => harvest.sessions.push(data.session(id, stamp)),
-            Err(why) => {
-                harvest.skip(ChatSource::Vscode, name, &why);
+            Err(reason) => {
+                harvest.skip(ChatSource::Vscode, name, &reason);
                 // A broken session still exists, but has no content.
-                if matches!(why, SessionFileError::Broken(_)) {
+                if matches!(reason, SessionFileError::Broken(_)) {
                     harvest.sessions.push(ChatSession {
                         id: id.to_owned(),
                         source: ChatSource::Vscode,

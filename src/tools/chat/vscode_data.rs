@@ -9,7 +9,7 @@ use super::session::{ChatRequest, ChatSession, ChatSource};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SessionFileError {
     /// The file has another format.
-    #[error("it is no chat session: {0}")]
+    #[error("it is not a chat session: {0}")]
     Foreign(String),
     /// The file is a session with a broken part.
     #[error("it is broken: {0}")]

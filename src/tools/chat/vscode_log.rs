@@ -41,7 +41,7 @@ pub(super) fn replay_log(text: &str) -> Result<VscodeSessionData, SessionFileErr
         if line.trim().is_empty() {
             continue;
         }
-        let broken = |why: String| SessionFileError::Broken(format!("line {}: {why}", at + 1));
+        let broken = |reason: String| SessionFileError::Broken(format!("line {}: {reason}", at + 1));
         let parsed: VscodeLogLine<'_> = match serde_json::from_str(line) {
             Ok(parsed) => parsed,
             Err(_) if lines.peek().is_none() && !line.ends_with('\n') && data.is_some() => break,
@@ -55,11 +55,11 @@ pub(super) fn replay_log(text: &str) -> Result<VscodeSessionData, SessionFileErr
                 let whole = parsed.v.map_or("null", |value| value.get());
                 *data = Some(VscodeSessionData::read(whole)?);
             }
-            (1..=3, None) => return Err(broken("a change, and nothing that it could change".to_owned())),
+            (1..=3, None) => return Err(broken("a change without a session to change".to_owned())),
             (kind @ 1..=3, Some(data)) => {
-                apply_change(data, kind, &parsed).map_err(|why| broken(why.to_owned()))?;
+                apply_change(data, kind, &parsed).map_err(|reason| broken(reason.to_owned()))?;
             }
-            (kind, _) => return Err(broken(format!("{kind} is no kind of change"))),
+            (kind, _) => return Err(broken(format!("{kind} is not a kind of change"))),
         }
     }
     data.ok_or_else(|| SessionFileError::Foreign("it is empty".to_owned()))
@@ -83,7 +83,7 @@ fn apply_change(
             if rest.is_empty() && *at == data.requests.len() {
                 data.requests.push(VscodeRequest::default());
             }
-            let item = data.requests.get_mut(*at).ok_or("a change of a request that is not there")?;
+            let item = data.requests.get_mut(*at).ok_or("a change of a missing request")?;
             change_request(item, rest, line.v);
         }
         ("customTitle", [], _) => data.title = decode_value(line.v),
@@ -115,7 +115,7 @@ fn change_request(item: &mut VscodeRequest, place: &[LogPathSegment], value: Opt
 
 fn parse_requests(value: Option<&RawValue>) -> Result<Vec<VscodeRequest>, &'static str> {
     let Some(value) = value else { return Ok(Vec::new()) };
-    let raw: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| "the requests are no list")?;
+    let raw: Vec<&RawValue> = serde_json::from_str(value.get()).map_err(|_| "the requests are not a list")?;
     Ok(raw.into_iter().map(VscodeRequest::read).collect())
 }
 
@@ -186,7 +186,7 @@ mod tests {
         let orphan = replay(&[r#"{"kind":1,"k":["hasPendingEdits"],"v":true}"#]);
         assert_eq!(
             orphan,
-            Err(SessionFileError::Broken("line 1: a change, and nothing that it could change".into()))
+            Err(SessionFileError::Broken("line 1: a change without a session to change".into()))
         );
         let half = replay(&[FIRST, "{\"kind\":1,", FIRST]);
         assert!(matches!(half, Err(SessionFileError::Broken(why)) if why.starts_with("line 2: ")));

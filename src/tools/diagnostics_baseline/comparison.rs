@@ -40,7 +40,7 @@ impl Baseline {
         if !blind.is_empty() {
             let names: Vec<&str> = blind.iter().copied().collect();
             delta.notes.push(format!(
-                "{} may read other files from disk: what the edit breaks in them may only show once it is written",
+                "{} may read other files from disk: errors in them may appear only after the edit is written",
                 names.join(", ")
             ));
         }
@@ -49,7 +49,7 @@ impl Baseline {
             // No server can be shown that an existing file is deleted.
             delta
                 .notes
-                .push("what misses a file that goes away or moves is only seen once it has".to_owned());
+                .push("errors from a deleted or moved file appear only after the edit is made".to_owned());
         }
         let is_in_new_folder = |edit: &EditedText| {
             let above = edit.path.parent();
@@ -58,7 +58,7 @@ impl Baseline {
         let new_folder = edits.iter().any(is_in_new_folder);
         if new_folder {
             // Servers resolve a module on disk before they look at open documents.
-            delta.notes.push("servers may miss a new file in a folder that is not there yet".to_owned());
+            delta.notes.push("servers may miss a new file in a folder that does not exist yet".to_owned());
         }
         if delta.verdict == Verdict::Complete && (vanishing || new_folder || !blind.is_empty()) {
             delta.verdict = Verdict::Partial;
@@ -133,7 +133,8 @@ impl Baseline {
         }
     }
 
-    /// The findings after the edit that may be new, the likely ones first: the findings before it are not all known yet.
+    /// The findings after the edit that may be new, likely ones first. The findings before the edit
+    /// are not all known yet.
     pub(super) fn likely_new(
         &self,
         edits: &[EditedText],
@@ -155,15 +156,15 @@ impl Baseline {
         let omitted = (!left_out.is_empty()).then(|| {
             let named = Vec::from_iter(named).join(", ");
             let count = left_out.len();
-            format!("{count} more files use what changed and were not looked at: {named}{rest}")
+            format!("{count} more files use the change and were not checked: {named}{rest}")
         });
         omitted.into_iter().chain(self.search_gap(unknown)).collect()
     }
 
     /// The reason that unchecked files may have new errors, in a sentence.
     pub(super) fn search_gap(&self, unknown: Option<String>) -> Option<String> {
-        let why = unknown.or_else(|| self.impact.cut.then(|| SEARCH_CUT.to_owned()))?;
-        Some(format!("{why}: files that were not looked at may break as well"))
+        let reason = unknown.or_else(|| self.impact.cut.then(|| SEARCH_CUT.to_owned()))?;
+        Some(format!("{reason}: files that were not checked may break as well"))
     }
 
     /// The verdict: complete if every file was, both times; no data if no file has any, or the
@@ -234,13 +235,13 @@ fn late_servers(reports: &[&FileReport]) -> (Option<ServerState>, Vec<String>) {
         let server = &status.server;
         match (status.state, &status.detail) {
             (ServerState::Starting | ServerState::Indexing, Some(detail)) => {
-                format!("not judged yet: {detail}")
+                format!("not checked yet: {detail}")
             }
-            (ServerState::Starting, None) => format!("not judged yet: {server} is starting"),
+            (ServerState::Starting, None) => format!("not checked yet: {server} is starting"),
             _ => {
                 let named = Vec::from_iter(paths.iter().take(MAX_NAMED_OMITTED_FILES).cloned()).join(", ");
                 let rest = if paths.len() > MAX_NAMED_OMITTED_FILES { ", …" } else { "" };
-                format!("not judged yet: {server} did not answer in time about {named}{rest}")
+                format!("not checked yet: {server} did not answer in time about {named}{rest}")
             }
         }
     };
@@ -279,13 +280,14 @@ pub(super) fn unchecked_aspects(
     };
     let (mut servers, mut unchecked) = (BTreeSet::new(), BTreeSet::new());
     for report in after.values() {
-        let asked = specs(report);
-        let Some((_, first)) = asked.first() else { continue };
-        let by_none = |gap: &&UncheckedAspect| asked.iter().all(|(_, spec)| spec.unchecked.contains(gap));
+        let asked_servers = specs(report);
+        let Some((_, first)) = asked_servers.first() else { continue };
+        let by_none =
+            |gap: &&UncheckedAspect| asked_servers.iter().all(|(_, spec)| spec.unchecked.contains(gap));
         let gaps: Vec<UncheckedAspect> = first.unchecked.iter().filter(by_none).copied().collect();
         if !gaps.is_empty() {
             unchecked.extend(gaps);
-            servers.extend(asked.into_iter().map(|(key, _)| key));
+            servers.extend(asked_servers.into_iter().map(|(key, _)| key));
         }
     }
     if unchecked.is_empty() {

@@ -61,8 +61,7 @@ fn add_blind_note(context: &Context, edits: &[EditedText], delta: &mut Diagnosti
         others.filter_map(|path| context.language_file_unchecked(path).ok()).collect();
     let mut servers = subjects.iter().flat_map(|subject| judging_servers(context, subject));
     if let Some((server, _)) = servers.find(|(_, server)| !server.diagnostics.sees_unsaved) {
-        let note =
-            format!("{server} reads other files from disk: what was wrong in them before is not known");
+        let note = format!("{server} reads other files from disk: their earlier diagnostics are unknown");
         delta.notes.push(note);
         if delta.verdict == Verdict::Complete {
             delta.verdict = Verdict::Partial;
@@ -98,19 +97,19 @@ pub(super) fn check_askable(
     for server in resting {
         match context.manager.locate(server, path) {
             Ok(_) => drop(installed.get_or_insert(server)),
-            Err(why) => drop(refused.get_or_insert((server, why))),
+            Err(reason) => drop(refused.get_or_insert((server, reason))),
         }
     }
     match (installed, refused) {
         _ if runs => context.start_servers_for(subject),
         (Some(_), _) if context.keeps_servers() => context.start_servers_for(subject),
         (Some(server), _) => {
-            let why = format!(
-                "not judged: {server} is not running; run `lsp-tools check`, or edit with `--diagnostics`"
+            let reason = format!(
+                "not checked: {server} is not running; run `lsp-tools check`, or edit with `--diagnostics`"
             );
-            return Err(DiagnosticsStatement::no_data(why));
+            return Err(DiagnosticsStatement::no_data(reason));
         }
-        (None, Some((server, why))) => return Err(unavailable(context, subject, server, &why)),
+        (None, Some((server, reason))) => return Err(unavailable(context, subject, server, &reason)),
         (None, None) => {}
     }
     Ok(())
@@ -123,18 +122,18 @@ fn without_server(context: &Context, subject: &LanguageFile) -> DiagnosticsState
         (None, Some(extension)) => format!(".{extension} files"),
         (None, None) => subject.path.name_lossy().into_owned(),
     };
-    DiagnosticsStatement::hints(format!("not judged: no server for {subject}"))
+    DiagnosticsStatement::hints(format!("not checked: no server for {subject}"))
 }
 
 fn unavailable(
     context: &Context,
     subject: &LanguageFile,
     server: &str,
-    why: &SessionUnavailable,
+    reason: &SessionUnavailable,
 ) -> DiagnosticsStatement {
     let language = subject.language.as_deref();
-    if !matches!(why, SessionUnavailable::Missing { .. }) {
-        return DiagnosticsStatement::hints(format!("not judged: {why}"));
+    if !matches!(reason, SessionUnavailable::Missing { .. }) {
+        return DiagnosticsStatement::hints(format!("not checked: {reason}"));
     }
     // Data formats of a project need no server.
     if language.is_some_and(|language| context.catalogue().is_data(language)) {
@@ -142,7 +141,7 @@ fn unavailable(
     }
     let install = context.installer_command(server, language).or_else(|| context.install_command(server));
     let run = install.map(|command| format!(", run: {command}")).unwrap_or_default();
-    DiagnosticsStatement::hints(format!("not judged: {server} is not installed{run}"))
+    DiagnosticsStatement::hints(format!("not checked: {server} is not installed{run}"))
 }
 
 /// Returns true if the servers of a file check unsaved texts on demand. The findings before an edit

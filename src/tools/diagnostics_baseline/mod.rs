@@ -125,8 +125,8 @@ impl BreakageWatch {
         mode: BreakageMode,
     ) -> Result<Self, DiagnosticsStatement> {
         if mode == BreakageMode::Unwanted {
-            let why = "not judged: the call said `diagnostics: false`";
-            return Err(DiagnosticsStatement::no_data(why.to_owned()));
+            let reason = "not checked: the call set `diagnostics: false`";
+            return Err(DiagnosticsStatement::no_data(reason.to_owned()));
         }
         let own = edits.iter().flat_map(|edit| {
             let old = edit.renamed_from.as_ref().map(|path| (path, edit.before.as_deref()));
@@ -139,7 +139,7 @@ impl BreakageWatch {
             let subject = LanguageFile { path: path.clone(), language: language_of(context, path, text) };
             match judge::check_askable(context, &subject, mode) {
                 Ok(()) => subjects.push(subject),
-                Err(why) => drop(refused.get_or_insert(why)),
+                Err(reason) => drop(refused.get_or_insert(reason)),
             }
         }
         if subjects.is_empty() {
@@ -241,7 +241,8 @@ impl Baseline {
         let is_left = |subject: &&LanguageFile| !is_gone(edits, &subject.path);
         let left: Vec<LanguageFile> = self.subjects.iter().filter(is_left).cloned().collect();
         let mut after = check_files_until(context, left, view, self.mode, until).await;
-        // The servers analyse again after each change of the text, so questions about the text after the edit come first.
+        // Servers analyse again after each change of the text, so questions about the edited text
+        // come first.
         let mut remedied = self.likely_new(edits, &after);
         remedy::add_remedies(context, &mut remedied, view).await;
         let spreads = self.begin_spread(context, edits, view, &after, until).await;
@@ -357,7 +358,7 @@ async fn check_files_until(
     mode: BreakageMode,
     until: Instant,
 ) -> BTreeMap<WorkspacePath, FileReport> {
-    let look = FileCheckOptions {
+    let options = FileCheckOptions {
         view: view.clone(),
         until: Some(until),
         may_be_kept: true,
@@ -365,11 +366,11 @@ async fn check_files_until(
     };
     if let BreakageMode::Difference(_) = mode {
         let none_named = BTreeSet::new();
-        let checked = lsp_diagnostics::check_files(context, (subjects, &none_named), &look).await;
+        let checked = lsp_diagnostics::check_files(context, (subjects, &none_named), &options).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();
     }
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
-        .map(|subject| check_file(context, subject, &look))
+        .map(|subject| check_file(context, subject, &options))
         .buffered(MAX_CONCURRENT_BREAKAGE_CHECKS)
         .collect()
         .await;

@@ -76,7 +76,7 @@ impl BreakageWatch {
         let left_out = std::mem::take(&mut baseline.impact.left_out);
         found
             .unjudged
-            .extend(left_out.into_iter().map(|path| (path, "too many files use what changed".to_owned())));
+            .extend(left_out.into_iter().map(|path| (path, "too many files use the change".to_owned())));
         found.reports = after.into_values().map(|report| baseline.retain_new(edits, report)).collect();
         found
     }
@@ -116,13 +116,13 @@ impl Baseline {
             let Some(old) = earlier_path(edits, path).filter(|_| !report.items.is_empty()) else {
                 return true;
             };
-            let why = match self.before.get(old) {
+            let reason = match self.before.get(old) {
                 Some(before) if super::was_looked_at(before) => return true,
                 Some(before) => before.detail.clone(),
                 None => None,
             };
-            let why = why.unwrap_or_else(|| "the earlier file could not be looked at".to_owned());
-            found.unjudged.push((path.clone(), format!("what was found in it before is not known: {why}")));
+            let reason = reason.unwrap_or_else(|| "the earlier file could not be checked".to_owned());
+            found.unjudged.push((path.clone(), format!("its earlier findings are unknown: {reason}")));
             false
         });
         after
@@ -137,13 +137,13 @@ impl Baseline {
         edits: &[EditedText],
         reports: &mut BTreeMap<WorkspacePath, FileReport>,
     ) {
-        let BreakageMode::Difference(told) = self.mode else { return };
+        let BreakageMode::Difference(floor) = self.mode else { return };
         // Without a tree of their own, the earlier files are the same files read in the same way.
         let same_files = self.earlier.tree.is_none();
         for report in reports.values_mut() {
             let same_text = !edits.iter().any(|edit| edit.path == report.path);
             report.items.retain(|item| {
-                item.severity <= told && !(same_files && same_text && is_about_files(context, item))
+                item.severity <= floor && !(same_files && same_text && is_about_files(context, item))
             });
         }
     }

@@ -111,15 +111,15 @@ impl Baseline {
             let beyond = match outcome {
                 SpreadOutcome::Same => return None,
                 SpreadOutcome::Files(files) => files,
-                SpreadOutcome::Unknown(why) => {
-                    tracing::debug!("all files of {language} are looked at: {why}");
+                SpreadOutcome::Unknown(reason) => {
+                    tracing::debug!("all files of {language} are checked: {reason}");
                     let (rest, all) = remaining_files(context, &language, after, &changed, self.mode).await;
                     let is_wanted =
                         self.mode != BreakageMode::Unsaid || rest.len() + after.len() <= most_files;
                     let subjects = if is_wanted { rest } else { Vec::new() };
                     let told =
                         self.check_more_files(context, edits, subjects, (old, view), until, after).await;
-                    return (!(is_wanted && all && told)).then_some(why);
+                    return (!(is_wanted && all && told)).then_some(reason);
                 }
             };
             let subjects: Vec<LanguageFile> =
@@ -130,7 +130,7 @@ impl Baseline {
             }
             step = spread.begin_step(&text_pairs(context, edits, after.keys()), view, until).await;
         }
-        Some("more files use what looks different now".to_owned())
+        Some("more files use the changed interface".to_owned())
     }
 
     fn transitive_timeout(&self) -> Duration {

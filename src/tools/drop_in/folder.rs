@@ -159,7 +159,7 @@ fn of_user(folder: &Path, found: &mut DropInContents) {
 
 fn text_of(path: &Path) -> Result<String, String> {
     Workspace::read_outside(path, MAX_DROP_IN_FILE_BYTES).map_err(|error| match error {
-        ReadError::Special { .. } | ReadError::Directory { .. } => "it is no file".to_owned(),
+        ReadError::Special { .. } | ReadError::Directory { .. } => "it is not a file".to_owned(),
         ReadError::TooLarge { .. } => format!("it has more than {MAX_DROP_IN_FILE_BYTES} bytes"),
         error => format!("it cannot be read: {}", error.reason()),
     })

@@ -158,10 +158,10 @@ fn schema(mut value: Value) -> Result<Schema, String> {
         return Err(format!("`schema` has more than {MAX_DROP_IN_SCHEMA_BYTES} bytes"));
     }
     let Value::Object(map) = &mut value else {
-        return Err("`schema` is no object; give the JSON schema of the arguments".to_owned());
+        return Err("`schema` is not an object; give the JSON schema of the arguments".to_owned());
     };
     if map.get("type").is_some_and(|kind| kind != "object") {
-        return Err("`schema` is not of an object: arguments have names".to_owned());
+        return Err("`schema` does not describe an object of named arguments".to_owned());
     }
     map.insert("type".to_owned(), json!("object"));
     map.entry("required").or_insert_with(|| json!([]));
@@ -174,14 +174,14 @@ fn schema(mut value: Value) -> Result<Schema, String> {
     for name in properties.as_object().into_iter().flatten().map(|(name, _)| name) {
         if !fits(name) || name.contains(is_hidden) {
             return Err(format!(
-                "the argument `{}` cannot be named so; use A-Z, a-z, 0-9 and `_`",
+                "the argument name `{}` is invalid; use A-Z, a-z, 0-9 and `_`",
                 escape_hidden(name)
             ));
         }
     }
     escape_all(&mut value);
     let schema = Schema::new(value);
-    schema.verify().map_err(|error| format!("`schema` is no JSON schema: {error}"))?;
+    schema.verify().map_err(|error| format!("`schema` is not a JSON schema: {error}"))?;
     Ok(schema)
 }
 
@@ -228,8 +228,8 @@ mod tests {
             ("timeout_ms", json!(0), "`timeout_ms` is 0"),
             ("output_bytes", json!(1 << 30), "`output_bytes` is"),
             ("command", json!([]), "`command` is empty"),
-            ("schema", json!({"type": "string"}), "is not of an object"),
-            ("schema", json!({"properties": {"a b": {}}}), "the argument `a b`"),
+            ("schema", json!({"type": "string"}), "does not describe an object"),
+            ("schema", json!({"properties": {"a b": {}}}), "the argument name `a b`"),
             ("colour", json!("red"), "unknown field `colour`"),
         ];
         for (key, value, expected) in cases {

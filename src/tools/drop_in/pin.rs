@@ -55,7 +55,7 @@ pub(super) fn check_trusted(context: &Context, name: &str, pin: &str) -> Result<
     match state.map_err(|error| error.to_string())? {
         TrustState::Trusted => Ok(()),
         TrustState::Untrusted => {
-            Err("this project is not trusted with it; `lsp-tools trust` shows what it would run".to_owned())
+            Err("this project is not trusted; `lsp-tools trust` shows what it would run".to_owned())
         }
         TrustState::Changed { what } => {
             Err(format!("{}; `lsp-tools trust` shows what it would run now", what.join("; ")))
@@ -84,7 +84,7 @@ pub(super) fn resolve_program(manifest: &ToolManifest, workspace: &Workspace) ->
         true => Some(workspace.root().join(word)).filter(|path| is_program(path)),
         false => ProgramPath::of_user(workspace).find(word),
     };
-    let found = found.ok_or_else(|| format!("its program `{word}` is not to be found, or cannot be run"))?;
+    let found = found.ok_or_else(|| format!("its program `{word}` was not found or is not executable"))?;
     std::fs::canonicalize(&found).map_err(|error| format!("its program `{word}` cannot be found: {error}"))
 }
 

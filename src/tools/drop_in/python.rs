@@ -16,11 +16,11 @@ pub(super) const RUNNER: &str = include_str!("runner.py");
 pub(super) fn manifest(file: &DropInFile) -> Option<Result<Value, String>> {
     let module = PythonModule::read(&file.text, Instant::now() + DEADLINE)?;
     let schema = module.constant("SCHEMA").transpose()?;
-    Some(schema.map_err(|why| format!("`SCHEMA` is read and not run: {why}")).and_then(|schema| {
+    Some(schema.map_err(|reason| format!("`SCHEMA` must be a literal: {reason}")).and_then(|schema| {
         if !module.has_function("execute") {
-            return Err("it has `SCHEMA` and no function `execute(tool_input, ctx)`".to_owned());
+            return Err("it has `SCHEMA` but no function `execute(tool_input, ctx)`".to_owned());
         }
-        let Value::Object(mut words) = schema else { return Err("`SCHEMA` is no dictionary".to_owned()) };
+        let Value::Object(mut words) = schema else { return Err("`SCHEMA` is not a dictionary".to_owned()) };
         words.insert("command".to_owned(), json!(["python3", format!("./{}.py", file.stem)]));
         Ok(Value::Object(words))
     }))

@@ -63,10 +63,10 @@ impl DropIn {
             Ok(Some((output, exit))) => Ok(self.to_result(&output, exit, &process)),
             Ok(None) => {
                 process.terminate(Duration::ZERO).await;
-                let what = format!("said more than {} bytes and was ended", self.manifest.output_bytes);
+                let what = format!("wrote more than {} bytes and was ended", self.manifest.output_bytes);
                 Err(self
                     .error(ErrorCode::TooLarge, what)
-                    .with_hint("ask for less, or raise its `output_bytes`"))
+                    .with_hint("request less, or raise its `output_bytes`"))
             }
             Err(_) => {
                 process.terminate(Duration::ZERO).await;
@@ -78,10 +78,10 @@ impl DropIn {
 
     /// The program, and the expected content of it and its files.
     fn program(&self, context: &Context) -> Result<(PathBuf, Vec<FilePin>), ToolError> {
-        let refused = |code, why: String| self.error(code, format!("does not run: {why}"));
+        let refused = |code, reason: String| self.error(code, format!("does not run: {reason}"));
         let Some(pin) = &self.pin else {
             let program = pin::resolve_program(&self.manifest, &context.workspace);
-            return Ok((program.map_err(|why| refused(ErrorCode::NotFound, why))?, Vec::new()));
+            return Ok((program.map_err(|reason| refused(ErrorCode::NotFound, reason))?, Vec::new()));
         };
         // A script may have changed since the tool was found.
         let now = pin::trust_needs(context, &self.manifest);
@@ -89,7 +89,7 @@ impl DropIn {
             true => pin::check_trusted(context, &self.manifest.name, &now.text).map(|()| now),
             false => Err("its files were changed; `lsp-tools trust` shows what it would run now".to_owned()),
         });
-        let now = same.map_err(|why| refused(ErrorCode::Denied, why))?;
+        let now = same.map_err(|reason| refused(ErrorCode::Denied, reason))?;
         Ok((now.program, now.pins))
     }
 
@@ -107,7 +107,7 @@ impl DropIn {
         let started = context.manager.spawner().spawn(spawn).await;
         started.map_err(|error| {
             tracing::warn!(tool = self.manifest.name, "{error}");
-            self.error(ErrorCode::Internal, "could not be started; the log says why")
+            self.error(ErrorCode::Internal, "could not be started; the reason is in the log")
         })
     }
 
@@ -139,23 +139,23 @@ impl DropIn {
 
     fn to_result(&self, output: &[u8], exit: Exit, process: &ServerProcess) -> ToolResult {
         let text = String::from_utf8_lossy(output);
-        let said = text.trim();
+        let trimmed = text.trim();
         let tail = process.stderr_tail().join("\n");
         if exit != Exit::Code(0) {
             let mut value = json!({
                 "ok": false, "code": "internal", "error": format!("{} ended with {exit}", self.manifest.name),
             });
-            if !said.is_empty() {
-                value["output"] = serde_json::from_str(said).unwrap_or_else(|_| json!(said));
+            if !trimmed.is_empty() {
+                value["output"] = serde_json::from_str(trimmed).unwrap_or_else(|_| json!(trimmed));
             }
             let error = if tail.is_empty() { exit.to_string() } else { tail };
             tracing::warn!(tool = self.manifest.name, "ended with {exit}: {error}");
             let failed = ToolResult::from_value(value);
             return ToolResult { kind: ResultType::Failure, error: Some(error), ..failed };
         }
-        let value = match said {
+        let value = match trimmed {
             "" => Value::Null,
-            said => serde_json::from_str(said).unwrap_or_else(|_| json!(said)),
+            trimmed => serde_json::from_str(trimmed).unwrap_or_else(|_| json!(trimmed)),
         };
         let result = ToolResult::from_value(value);
         ToolResult { session_log: result.session_log.or((!tail.is_empty()).then_some(tail)), ..result }

@@ -176,19 +176,19 @@ fn elide_middle(lines: &[String], most: usize) -> String {
     if lines.iter().map(size).sum::<usize>() <= most {
         return lines.join("\n");
     }
-    let room = most.saturating_sub(json_size(&"⋯ 1000 lines left out ⋯"));
-    let taken = |lines: &mut dyn Iterator<Item = &String>, room: usize| {
+    let budget = most.saturating_sub(json_size(&"⋯ 1000 lines left out ⋯"));
+    let taken = |lines: &mut dyn Iterator<Item = &String>, budget: usize| {
         let mut used = 0;
         lines
             .take_while(|line| {
                 used += size(line);
-                used <= room
+                used <= budget
             })
             .count()
     };
     // The lines after the signature are more useful than the end. At least one line stays.
-    let head = taken(&mut lines.iter(), room * 2 / 3).max(1);
-    let tail = taken(&mut lines[head..].iter().rev(), room / 3);
+    let head = taken(&mut lines.iter(), budget * 2 / 3).max(1);
+    let tail = taken(&mut lines[head..].iter().rev(), budget / 3);
     let left_out = lines.len() - head - tail;
     let mut shown = lines[..head].to_vec();
     if left_out > 0 {

@@ -8,58 +8,58 @@ use crate::text::{Position, Range};
 use crate::tools::answer::Verdict;
 use crate::tools::short_range::{self, ShortRange};
 
-/// `explore`.
+/// The output of `explore`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreOutput {
-    /// The symbol, with what it lies in (`Class.method`).
+    /// The qualified symbol (`Class.method`).
     pub symbol: String,
-    /// What it is, in LSP's words.
+    /// LSP's symbol kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The file that defines it: relative to the workspace, absolute outside.
     pub path: String,
-    /// Its name.
+    /// The position of its name.
     #[serde(rename = "at", with = "short_range::position")]
     #[schemars(with = "ShortRange")]
     pub name_start: Position,
-    /// The whole definition.
+    /// The range of the whole definition.
     #[serde(with = "short_range")]
     #[schemars(with = "ShortRange")]
     pub range: Range,
     /// Signature and documentation, Markdown.
     pub about: String,
-    /// Its source; of a long one the middle is left out.
+    /// The source; the middle of a long one is omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Errors in it.
+    /// Diagnostics within the symbol.
     #[serde(skip_serializing_if = "ExploreList::is_empty")]
     #[serde(default)]
     pub errors: ExploreList<ExploreFinding>,
-    /// What calls or names it, the most frequent first.
+    /// Callers and other users, most frequent first.
     pub callers: ExploreList<ExploreItem>,
-    /// What implements or overrides it.
+    /// Implementations and overrides.
     #[serde(skip_serializing_if = "ExploreList::is_empty")]
     #[serde(default)]
     pub implementations: ExploreList<ExploreItem>,
-    /// Tests that name it.
+    /// Tests that use it.
     pub tests: ExploreList<ExploreItem>,
-    /// What it calls.
+    /// Callees.
     #[serde(skip_serializing_if = "ExploreList::is_empty")]
     #[serde(default)]
     pub callees: ExploreList<ExploreItem>,
 }
 
-/// One part, as far as there was room.
+/// A part of the answer, shortened to the budget.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreList<T> {
-    /// How many there are in all.
+    /// The total number.
     pub count: usize,
-    /// The first of them.
+    /// The first items.
     pub items: Vec<T>,
-    /// How many are shown, and what shows the others.
+    /// The number of items shown, and the way to see the others.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more: Option<String>,
-    /// How far to rely on this part, where it is not complete.
+    /// The reliability of this part, if not complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
 }
@@ -81,20 +81,20 @@ impl<T> Default for ExploreList<T> {
 pub struct ExploreItem {
     /// Relative to the workspace.
     pub path: String,
-    /// With what it lies in; absent for the top level of a file.
+    /// The qualified symbol; absent for the top level of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symbol: Option<String>,
-    /// What it is, in LSP's words.
+    /// LSP's symbol kind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The first places in it that matter.
+    /// The first relevant positions in it.
     #[serde(with = "short_range::positions")]
     #[schemars(with = "Vec<ShortRange>")]
     pub at: Vec<Position>,
-    /// How many places there are, where `at` leaves some out.
+    /// The total number of positions, if `at` omits some.
     #[serde(skip_serializing_if = "is_one", default = "one")]
     pub places: usize,
-    /// The source at the first of them.
+    /// The source at the first position.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
 }
@@ -102,16 +102,16 @@ pub struct ExploreItem {
 /// A diagnostic within the symbol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExploreFinding {
-    /// Where it begins.
+    /// The start position.
     #[serde(with = "short_range::position")]
     #[schemars(with = "ShortRange")]
     pub at: Position,
-    /// How bad.
+    /// The severity.
     pub severity: Severity,
     /// The rule's code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 

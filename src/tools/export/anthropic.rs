@@ -1,4 +1,5 @@
-//! Anthropic's messages: `input_schema` in JSON Schema 2020-12, without references or combinations at its root.
+//! Anthropic's messages: `input_schema` in JSON Schema 2020-12, without references or combinations
+//! at the root.
 
 use serde_json::{Value, json};
 

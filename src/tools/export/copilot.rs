@@ -30,7 +30,8 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
 /// the description lists the others.
 fn property(name: &str, given: &Value) -> Map<String, Value> {
     let mut out = given.as_object().cloned().unwrap_or_default();
-    let mut told = out.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+    let mut description =
+        out.get("description").and_then(Value::as_str).unwrap_or_default().trim().to_owned();
     let mut others: Vec<String> = Vec::new();
     if out.contains_key("allOf") {
         out = lower::one_object(&Value::Object(out));
@@ -63,13 +64,13 @@ fn property(name: &str, given: &Value) -> Map<String, Value> {
     let kind = types.first().copied().or(word).unwrap_or("string").to_owned();
     others.extend(types.iter().skip(1).map(|kind| (*kind).to_owned()));
     others.retain(|other| *other != kind);
-    if told.is_empty() {
-        told = name.replace(['_', '-'], " ");
+    if description.is_empty() {
+        description = name.replace(['_', '-'], " ");
     }
     if !others.is_empty() {
-        told.push_str(&format!(" (also: {})", others.join(", ")));
+        description.push_str(&format!(" (also: {})", others.join(", ")));
     }
     out.insert("type".to_owned(), json!(kind));
-    out.insert("description".to_owned(), json!(told));
+    out.insert("description".to_owned(), json!(description));
     out
 }

@@ -21,7 +21,7 @@ pub(super) fn tool(name: &str, definition: &ToolDefinition) -> Value {
 
 fn schema(given: &Map<String, Value>) -> Option<Value> {
     let mut out = Map::new();
-    let mut told = given.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let mut description = given.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
     if given.contains_key("allOf") {
         return schema(&lower::one_object(&Value::Object(given.clone())));
     }
@@ -40,8 +40,8 @@ fn schema(given: &Map<String, Value>) -> Option<Value> {
                 }
             }
         }
-        (None, [kind], _) => write_typed(kind, given, &mut out, &mut told)?,
-        (None, [], Some(word)) => write_typed(lower::type_of(word), given, &mut out, &mut told)?,
+        (None, [kind], _) => write_typed(kind, given, &mut out, &mut description)?,
+        (None, [], Some(word)) => write_typed(lower::type_of(word), given, &mut out, &mut description)?,
         (None, [], None) => return None,
         (None, several, _) => {
             let ways: Option<Vec<Value>> = several
@@ -55,8 +55,8 @@ fn schema(given: &Map<String, Value>) -> Option<Value> {
             out.insert("anyOf".to_owned(), Value::Array(ways?));
         }
     }
-    if !told.is_empty() {
-        out.insert("description".to_owned(), json!(told));
+    if !description.is_empty() {
+        out.insert("description".to_owned(), json!(description));
     }
     if nullable {
         out.insert("nullable".to_owned(), json!(true));
@@ -69,7 +69,7 @@ fn write_typed(
     kind: &str,
     given: &Map<String, Value>,
     out: &mut Map<String, Value>,
-    told: &mut String,
+    description: &mut String,
 ) -> Option<()> {
     out.insert("type".to_owned(), json!(kind.to_ascii_uppercase()));
     let keep: &[&str] = match kind {
@@ -90,7 +90,7 @@ fn write_typed(
     }
     let constant = given.get("const").map(|word| vec![word.clone()]);
     if let Some(words) = constant.or_else(|| given.get("enum").and_then(Value::as_array).cloned()) {
-        write_enum(kind, &words, out, told);
+        write_enum(kind, &words, out, description);
     }
     match kind {
         "array" => {
@@ -113,14 +113,14 @@ fn write_typed(
 }
 
 /// Writes an enumeration. Only texts can be enumerated; other values are put into the description.
-fn write_enum(kind: &str, words: &[Value], out: &mut Map<String, Value>, told: &mut String) {
+fn write_enum(kind: &str, words: &[Value], out: &mut Map<String, Value>, description: &mut String) {
     let words: Vec<&Value> = words.iter().filter(|word| !word.is_null()).collect();
     if kind == "string" {
         out.insert("format".to_owned(), json!("enum"));
         out.insert("enum".to_owned(), json!(words));
     } else {
         let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-        let gap = if told.is_empty() { "" } else { " " };
-        told.push_str(&format!("{gap}One of {}.", words.join(", ")));
+        let gap = if description.is_empty() { "" } else { " " };
+        description.push_str(&format!("{gap}One of {}.", words.join(", ")));
     }
 }

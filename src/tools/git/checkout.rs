@@ -101,7 +101,7 @@ async fn measure(
     }
     if done.cut || files > MAX_TREE_FILES || bytes > MAX_TREE_BYTES {
         let why = format!(
-            "a tree of more than {MAX_TREE_FILES} files or {} GiB is not written out to be looked at",
+            "a tree of more than {MAX_TREE_FILES} files or {} GiB is not checked out",
             MAX_TREE_BYTES >> 30
         );
         return Err(GitError::Unsupported { why });

@@ -28,13 +28,13 @@ use crate::process::RunError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GitError {
     /// The folder is in no repository.
-    #[error("`{path}` lies in no git repository")]
+    #[error("`{path}` is not in a git repository")]
     NoRepository {
         /// The given path, relative to the workspace.
         path: String,
     },
     /// The repository is built so that it may expose data of another one.
-    #[error("the git repository is not looked into: {why}")]
+    #[error("the git repository is not read: {why}")]
     Refused {
         /// The problem.
         why: String,
@@ -64,7 +64,7 @@ pub(crate) enum GitError {
         shallow: bool,
     },
     /// The given name is not a valid name of a commit.
-    #[error("`{name}` is no name of a commit that is looked up here: {why}")]
+    #[error("`{name}` is not an accepted commit name: {why}")]
     InvalidRevision {
         /// The given name.
         name: String,
@@ -96,8 +96,8 @@ pub(crate) enum GitError {
 }
 
 impl GitError {
-    fn refused(why: impl Into<String>) -> Self {
-        Self::Refused { why: why.into() }
+    fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { why: reason.into() }
     }
 
     fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {

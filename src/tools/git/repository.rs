@@ -58,7 +58,7 @@ impl Repository {
             let dot_git = top.join(".git");
             let Ok(metadata) = fs::symlink_metadata(&dot_git) else { continue };
             if !top.starts_with(workspace) && metadata.uid() != rustix::process::geteuid().as_raw() {
-                return Err(GitError::refused("it lies above the workspace and belongs to another user"));
+                return Err(GitError::refused("it is above the workspace and belongs to another user"));
             }
             let found = if metadata.is_file() {
                 Some(Self::from_git_file(top, &dot_git, workspace)?)
@@ -202,13 +202,13 @@ impl Repository {
                 return Ok(GitHead::Commit(value.to_owned()));
             }
             let name = value.strip_prefix("ref:").map(str::trim_start).filter(|name| is_reference(name));
-            let name = name.ok_or_else(|| GitError::refused("its HEAD names no commit and no branch"))?;
+            let name = name.ok_or_else(|| GitError::refused("its HEAD is neither a commit nor a branch"))?;
             match self.data_path(&self.common_dir, name)? {
                 Some(path) if path.is_file() => text = read_text(&path)?,
                 _ => return self.packed_reference(name),
             }
         }
-        Err(GitError::refused("its HEAD leads from one reference to the next without end"))
+        Err(GitError::refused("its HEAD is an endless chain of references"))
     }
 
     fn packed_reference(&self, name: &str) -> Result<GitHead, GitError> {

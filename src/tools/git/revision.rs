@@ -67,7 +67,7 @@ impl Comparison {
         let first = commit(shadow, repository, range.first).await?;
         let second = match range.second {
             Some(name) if index => {
-                let why = "a second commit and what is staged cannot both be the later side";
+                let why = "a second commit and the index cannot both be the later side";
                 return Err(GitError::InvalidRevision { name: name.to_owned(), why });
             }
             Some(name) => Some(commit(shadow, repository, name).await?),
@@ -112,8 +112,8 @@ pub(crate) async fn commit(
         None if base.len() >= 4 && base.bytes().all(|byte| byte.is_ascii_hexdigit()) => base.to_owned(),
         None => return Err(unknown()),
     };
-    let asked = format!("{id}{steps}^{{commit}}");
-    let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &asked];
+    let expression = format!("{id}{steps}^{{commit}}");
+    let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &expression];
     match shadow.run(repository, &args.map(OsString::from)).await {
         Ok(done) => Ok(first_line(&done.output)),
         Err(GitError::Failed { .. }) => Err(unknown()),
@@ -158,7 +158,7 @@ fn check_name(name: &str) -> Result<(), GitError> {
         "" => "it is empty",
         _ if name.len() > MAX_REVISION_BYTES => "it is too long",
         _ if name.starts_with('-') => "it begins with a dash",
-        _ if name.chars().any(|c| c.is_control() || c.is_whitespace()) => "it has spaces in it",
+        _ if name.chars().any(|c| c.is_control() || c.is_whitespace()) => "it contains spaces",
         _ if name.contains("@{") => "reflogs and upstream branches are not read; name the commit or branch",
         _ if name.contains(':') => "it names a file in a commit",
         _ => return Ok(()),

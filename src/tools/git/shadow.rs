@@ -160,11 +160,11 @@ impl GitRunner {
             cwd: cwd.to_owned(),
             pins: Vec::new(),
         };
-        let mut said = String::new();
+        let mut message = String::new();
         let deadline = self.deadline.of_next_run();
         let with = Exchange { input, most_bytes: MAX_GIT_OUTPUT_BYTES, deadline };
-        let done = exchange(&self.spawner, spawn, with, |line| line.clone_into(&mut said)).await?;
-        Ok((done, said))
+        let done = exchange(&self.spawner, spawn, with, |line| line.clone_into(&mut message)).await?;
+        Ok((done, message))
     }
 }
 
@@ -180,25 +180,25 @@ impl ShadowRepository {
     ) -> Result<Self, GitError> {
         private::make_folder(cache).map_err(|error| GitError::io(cache, error))?;
         let folder = TempDir::with_prefix_in("git-", cache).map_err(|error| GitError::io(cache, error))?;
-        let said = configuration(&git, folder.path(), &repository.configuration()?).await?;
-        repository.is_work_tree(said.get("core.worktree").map(String::as_str))?;
-        if said.get("extensions.refstorage").is_some_and(|storage| storage != "files") {
+        let config = configuration(&git, folder.path(), &repository.configuration()?).await?;
+        repository.is_work_tree(config.get("core.worktree").map(String::as_str))?;
+        if config.get("extensions.refstorage").is_some_and(|storage| storage != "files") {
             return Err(GitError::Unsupported {
-                why: "it keeps its references in another form than files".to_owned(),
+                why: "it does not store its references as files".to_owned(),
             });
         }
         let shadow = Self { folder, git, env: Vec::new() };
-        shadow.populate(repository, &said)?;
+        shadow.populate(repository, &config)?;
         Ok(shadow)
     }
 
-    fn populate(&self, repository: &Repository, said: &BTreeMap<String, String>) -> Result<(), GitError> {
+    fn populate(&self, repository: &Repository, config: &BTreeMap<String, String>) -> Result<(), GitError> {
         let head = match repository.head()? {
             GitHead::Commit(id) => format!("{id}\n"),
             GitHead::Unborn => UNBORN.to_owned(),
         };
         self.write("HEAD", &head)?;
-        self.write("config", &carried_configuration(said))?;
+        self.write("config", &carried_configuration(config))?;
         for folder in ["refs", "info"] {
             let path = self.folder.path().join(folder);
             private::make_folder(&path).map_err(|error| GitError::io(path, error))?;
@@ -346,10 +346,10 @@ async fn configuration(
     Ok(pairs.map(|(key, value)| (key.to_owned(), value.to_owned())).collect())
 }
 
-fn carried_configuration(said: &BTreeMap<String, String>) -> String {
+fn carried_configuration(config: &BTreeMap<String, String>) -> String {
     let mut text = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n".to_owned();
     for (key, values) in CARRIED {
-        let value = said.get(*key).map(|value| value.to_ascii_lowercase());
+        let value = config.get(*key).map(|value| value.to_ascii_lowercase());
         let value = value.filter(|value| values.contains(&value.as_str()));
         if let (Some(value), Some((section, name))) = (value, key.split_once('.')) {
             // Writing to a String cannot fail.

@@ -8,7 +8,7 @@ use super::difference::{path, whole_entries};
 use super::repository::Repository;
 use super::shadow::ShadowRepository;
 
-/// What happened to a file.
+/// The kind of change to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]

@@ -58,10 +58,7 @@ pub(crate) async fn search(
     let text = fetch(settings, address, "application/json").await?;
     let answer: Value = serde_json::from_str(&text).map_err(|error| {
         tracing::debug!("{address}: {error}");
-        with_bundled_hint(ToolError::new(
-            ErrorCode::ServerFailed,
-            "the service answered something that is no JSON",
-        ))
+        with_bundled_hint(ToolError::new(ErrorCode::ServerFailed, "the service returned invalid JSON"))
     })?;
     // A list, or an object around it, depending on the service's version. Entries without an id are
     // useless.
@@ -83,7 +80,7 @@ async fn fetch(
     accept: &'static str,
 ) -> Result<String, ToolError> {
     if !settings.remote {
-        let what = "libraries that are not bundled are not looked up: `remote` under [library-docs] is off";
+        let what = "only bundled libraries are available: `remote` under [library-docs] is off";
         return Err(with_bundled_hint(ToolError::new(ErrorCode::NotFound, what)));
     }
     let exceptions = own_host(settings);
@@ -104,7 +101,7 @@ fn own_host(settings: &LibraryDocsSettings) -> WebHostExceptions {
 fn address(settings: &LibraryDocsSettings, what: &str, query: &[(&str, &str)]) -> Result<Url, ToolError> {
     let whole = format!("{}/api/v2/{what}", settings.api.trim_end_matches('/'));
     Url::parse_with_params(&whole, query).map_err(|error| {
-        let what = format!("`api` under [library-docs] is `{}`, which is no address: {error}", settings.api);
+        let what = format!("`api` under [library-docs] is `{}`, an invalid address: {error}", settings.api);
         ToolError::new(ErrorCode::InvalidArgs, what)
     })
 }

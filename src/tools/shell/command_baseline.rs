@@ -84,7 +84,7 @@ impl CommandBaseline {
             edits.push(EditedText { path: path.clone(), renamed_from: None, before, after });
         }
         let note = |rest: &str| {
-            format!("what was wrong in {} before the command is not known{rest}", unknown.join(", "))
+            format!("the diagnostics of {} before the command are unknown{rest}", unknown.join(", "))
         };
         let mut judgement: EditJudgement = match baseline {
             Some(mut baseline) => {
@@ -92,18 +92,13 @@ impl CommandBaseline {
                 baseline.compare(context, &edits, &View::disk()).await.into()
             }
             None if edits.is_empty() && !unknown.is_empty() => {
-                let why =
-                    format!("not judged: {}", note("; `lsp_diagnostics` tells what is wrong there now"));
-                return DiagnosticsStatement::no_data(why).into();
+                let reason = format!("not checked: {}", note("; `lsp_diagnostics` reports the current ones"));
+                return DiagnosticsStatement::no_data(reason).into();
             }
             None => EditJudge::Afterwards(BreakageMode::Unsaid).judge(context, &edits, &View::disk()).await,
         };
         if !unknown.is_empty() {
-            let rest = if is_captured {
-                ": all that is wrong there now counts as added"
-            } else {
-                ", so it is left out"
-            };
+            let rest = if is_captured { ": all current ones count as added" } else { ", so it is omitted" };
             if !is_captured {
                 judgement.lower_to_partial();
             }
@@ -113,7 +108,7 @@ impl CommandBaseline {
         if beyond > 0 {
             judgement.lower_to_partial();
             if let Some(delta) = judgement.delta_mut() {
-                delta.notes.push(format!("{beyond} more changed files were not looked at"));
+                delta.notes.push(format!("{beyond} more changed files were not checked"));
             }
         }
         judgement

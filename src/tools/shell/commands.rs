@@ -82,8 +82,7 @@ impl ShellCommands {
                 Ok(())
             }
             None => {
-                let what =
-                    format!("{most} commands of this session run in the background, the most there may be");
+                let what = format!("{most} commands of this session run in the background, the limit");
                 let hint = "end one with bash_kill, or raise `background` under [bash] in lsp-tools.toml";
                 Err(ToolError::new(ErrorCode::Conflict, what).with_hint(hint))
             }
@@ -126,7 +125,7 @@ impl ShellCommands {
 fn new_id() -> Result<String, ToolError> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the system gives no random numbers: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the system provides no random numbers: {error}"))
     })?;
     Ok(format!("sh-{:016x}", u64::from_ne_bytes(bytes)))
 }

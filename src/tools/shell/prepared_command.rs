@@ -72,8 +72,7 @@ pub(crate) fn enforced_confinement(
 /// The actions that are not prevented here although other machines prevent them, one sentence each.
 pub(crate) async fn confinement_gaps(settings: &BashSettings, spawner: &Spawner) -> Vec<String> {
     if !matches!(enforced_confinement(settings, spawner), Ok(Enforced::Landlock)) {
-        let what = "commands can stop, look into and speak for every process of yours, lsp-tools itself included: \
-                    no rule about what an agent may do is kept by force; and they write your caches, what others run there included";
+        let what = "commands can stop, read and impersonate all your processes, lsp-tools included, so no rule for agents is enforced; they can also write your caches, including programs there";
         return vec![what.to_owned()];
     }
     let status = sandbox::status();
@@ -85,26 +84,24 @@ fn gaps_of(caches: CacheSharing, status: &sandbox::SandboxSupport, own_processes
     let mut gaps = Vec::new();
     if caches == CacheSharing::Shared {
         gaps.push(
-            "commands write your caches of packages (`bash.caches` is `shared`): what they leave there, your other programs run"
+            "commands write your package caches (`bash.caches` is `shared`), and your other programs run code from there"
                 .to_owned(),
         );
     }
     if !status.tcp {
         gaps.push(
-            "TCP cannot be kept from commands (`bash.network`): that takes Linux 6.7 (Landlock 4)".to_owned(),
+            "commands cannot be denied TCP (`bash.network`): this requires Linux 6.7 (Landlock 4)".to_owned(),
         );
     }
     if !status.signals {
         gaps.push(
-            "commands can connect to abstract Unix sockets and signal your processes outside, their own supervisor included, \
-             without which they pass for processes of yours: Linux 6.12 (Landlock 6) keeps them from it"
+            "commands can connect to abstract Unix sockets and signal your processes outside, including their supervisor, without which they count as your own processes: Linux 6.12 (Landlock 6) prevents this"
                 .to_owned(),
         );
     }
     if !own_processes {
         gaps.push(
-            "commands see your processes outside and can change their priorities and limits, and one that forks without end is ended \
-             in rounds, not at one stroke: processes of their own take root's power to mount (CAP_SYS_ADMIN)"
+            "commands see your processes outside and can change their priorities and limits, and endless forks are ended in rounds, not at once: separate processes require the capability to mount (CAP_SYS_ADMIN)"
                 .to_owned(),
         );
     }
@@ -121,18 +118,18 @@ fn decide_confinement(
     let no_tcp = settings.network == NetworkAccess::NoTcp;
     match (settings.sandbox, able) {
         (SandboxMode::Off, _) if no_tcp => Err(refused_error(
-            "`network = \"no-tcp\"` needs the sandbox, which `sandbox = \"off\"` switches off",
+            "`network = \"no-tcp\"` requires the sandbox, which `sandbox = \"off\"` disables",
             "change one of the two under [bash] in lsp-tools.toml",
         )),
         (SandboxMode::Off, _) => Ok(Enforced::None),
         (_, Ok(())) if no_tcp && !tcp => Err(refused_error(
-            "the settings keep TCP from commands, and this kernel cannot (Linux 6.7 can)",
+            "the settings deny TCP to commands, but this kernel cannot enforce it (Linux 6.7 can)",
             "put `network = \"open\"` under [bash] in lsp-tools.toml to run commands without that",
         )),
         (_, Ok(())) => Ok(Enforced::Landlock),
         (SandboxMode::Auto, Err(_)) if !no_tcp => Ok(Enforced::None),
-        (_, Err(why)) => Err(refused_error(
-            &format!("the settings require the sandbox, and it cannot be had: {why}"),
+        (_, Err(reason)) => Err(refused_error(
+            &format!("the settings require the sandbox, which is not available: {reason}"),
             "put `sandbox = \"auto\"` and `network = \"open\"` under [bash] in lsp-tools.toml to run commands without it",
         )),
     }
@@ -162,7 +159,7 @@ impl PreparedCommand {
                     confinement.writable = sandbox_writable(context, Some(caches.folder));
                     first = CACHES_AGAIN;
                 }
-                Err(why) => no_caches = Some(why),
+                Err(reason) => no_caches = Some(reason),
             }
         }
         let mut line = first.to_owned();
@@ -210,9 +207,9 @@ async fn command_caches(
         // command.
         tokio::task::spawn_blocking(move || wanted.clear_others());
     }
-    Ok(made.map_err(|why| {
-        tracing::warn!("{why}");
-        why.to_string()
+    Ok(made.map_err(|reason| {
+        tracing::warn!("{reason}");
+        reason.to_string()
     }))
 }
 
@@ -231,10 +228,10 @@ fn export_line(env: &BTreeMap<OsString, OsString>) -> OsString {
 
 fn check(command: &str) -> Result<(), ToolError> {
     let (what, hint) = if command.contains('\0') {
-        ("`command` contains a zero byte, which no command line can", "write it as \\0 in a printf")
+        ("`command` contains a zero byte", "write it as \\0 in a printf")
     } else if command.len() > MAX_SHELL_COMMAND_BYTES {
         (
-            &*format!("`command` is longer than the {MAX_SHELL_COMMAND_BYTES} bytes that the system takes"),
+            &*format!("`command` is longer than the system's limit of {MAX_SHELL_COMMAND_BYTES} bytes"),
             "write it into a file and run that",
         )
     } else {

@@ -43,27 +43,27 @@ impl SkillCatalogue {
     /// workspace over one of the user's.
     pub(crate) fn scan(context: &Context) -> Self {
         let (places, unread) = skill_folders(context);
-        let mut shelf = Self { unreadable: unread, ..Self::default() };
+        let mut catalogue = Self { unreadable: unread, ..Self::default() };
         for (order, place) in places.into_iter().enumerate() {
             let name = place.name.clone();
-            match shelf.check_skill(context, place) {
+            match catalogue.check_skill(context, place) {
                 Ok(skill) => {
-                    shelf.skills.insert(name, Skill { order, ..skill });
+                    catalogue.skills.insert(name, Skill { order, ..skill });
                 }
-                Err((shown, why)) => shelf.left_out.push((name, format!("{shown}: {why}"))),
+                Err((shown, reason)) => catalogue.left_out.push((name, format!("{shown}: {reason}"))),
             }
         }
-        shelf
+        catalogue
     }
 
     fn check_skill(&self, context: &Context, place: SkillFolder) -> Result<Skill, (String, String)> {
         let shown = place.display_name();
-        let refused = |why: String| (shown.clone(), why);
+        let refused = |reason: String| (shown.clone(), reason);
         if !is_name(&place.name) {
-            return Err(refused("its name is not of a-z, 0-9, `-` and `_` alone, at most 64".to_owned()));
+            return Err(refused("its name must be at most 64 of a-z, 0-9, `-` and `_`".to_owned()));
         }
         if context.config.settings.skills.disabled.contains(&place.name) {
-            return Err(refused("switched off in the settings".to_owned()));
+            return Err(refused("disabled in the settings".to_owned()));
         }
         let known = self.skills.get(&place.name).map(|skill| skill.place.whose);
         if (known, place.whose) == (Some(Whose::User), Whose::Workspace) {
@@ -77,13 +77,13 @@ fn read(context: &Context, place: SkillFolder) -> Result<Skill, String> {
     let text = read_optional(context, &place, "SKILL.md")?;
     let manifest = read_optional(context, &place, SkillFolder::MANIFEST)?;
     if text.is_none() && manifest.is_none() {
-        return Err("neither SKILL.md nor skill.json of it can be found any more".to_owned());
+        return Err("its SKILL.md or skill.json no longer exists".to_owned());
     }
     let manifest = manifest.map(|text| SkillManifest::parse(&text)).transpose()?;
     let head = text.as_deref().map(Frontmatter::parse).transpose().map_err(|error| error.to_string())?;
     let names = [head.as_ref().map(|head| &head.name), manifest.as_ref().map(|manifest| &manifest.name)];
     if let Some(name) = names.into_iter().flatten().find(|name| **name != place.name) {
-        return Err(format!("it calls itself {name:?}, which must be the name of its folder"));
+        return Err(format!("its `name` {name:?} differs from the name of its folder"));
     }
     let description = head.map(|head| head.description);
     let description = description.or_else(|| manifest.as_ref().map(|manifest| manifest.description.clone()));
@@ -105,10 +105,10 @@ pub(crate) enum SkillFileError {
     #[error(transparent)]
     Not(#[from] ReadError),
     /// The file is not trusted.
-    #[error("it is the workspace's, and its owner has not said yes to it as it is now (lsp-tools trust)")]
+    #[error("it belongs to the workspace and is not trusted in its current state (lsp-tools trust)")]
     Untrusted,
     /// The trust store is not available.
-    #[error("whether it is trusted cannot be told; why is in the log")]
+    #[error("its trust cannot be determined; the reason is in the log")]
     NoStore,
 }
 

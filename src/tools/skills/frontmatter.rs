@@ -32,20 +32,20 @@ pub(crate) enum FrontmatterError {
     #[error("the head of SKILL.md does not end with `---` within {MAX_FRONTMATTER_BYTES} bytes")]
     Endless,
     /// A line is not `key: value`.
-    #[error("SKILL.md line {line}: this is no `key: value`")]
+    #[error("SKILL.md line {line}: this is not `key: value`")]
     NoKey {
         /// The line.
         line: usize,
     },
     /// A key occurs twice.
-    #[error("SKILL.md line {line}: the key stands there for the second time")]
+    #[error("SKILL.md line {line}: duplicate key")]
     Twice {
         /// The line.
         line: usize,
     },
     /// The kind of value is not supported.
     #[error(
-        "SKILL.md line {line}: anchors, aliases, tags and unclosed quotes are not read; write a plain text"
+        "SKILL.md line {line}: anchors, aliases, tags and unclosed quotes are not supported; write plain text"
     )]
     NotPlain {
         /// The line.

@@ -26,17 +26,17 @@ pub(crate) struct LoadedSkill {
 ///
 /// # Errors
 /// If it does not exist, with the nearest name, or may not be used.
-pub(crate) fn find<'a>(shelf: &'a SkillCatalogue, name: &str) -> Result<&'a Skill, ToolError> {
-    if let Some(skill) = shelf.skills.get(name) {
+pub(crate) fn find<'a>(catalogue: &'a SkillCatalogue, name: &str) -> Result<&'a Skill, ToolError> {
+    if let Some(skill) = catalogue.skills.get(name) {
         return Ok(skill);
     }
-    if let Some((_, why)) = shelf.left_out.iter().find(|(left_out, _)| left_out == name) {
-        return Err(ToolError::new(ErrorCode::Denied, format!("the skill is not loaded: {why}")));
+    if let Some((_, reason)) = catalogue.left_out.iter().find(|(left_out, _)| left_out == name) {
+        return Err(ToolError::new(ErrorCode::Denied, format!("the skill is not loaded: {reason}")));
     }
     let error = ToolError::new(ErrorCode::NotFound, format!("there is no skill {name:?}"));
-    Err(match nearest_word(name, shelf.skills.keys().map(String::as_str)) {
+    Err(match nearest_word(name, catalogue.skills.keys().map(String::as_str)) {
         Some(near) => error.with_hint(format!("nearest: {near}")),
-        None => error.with_hint("action `list` tells what there is"),
+        None => error.with_hint("action `list` lists the skills"),
     })
 }
 

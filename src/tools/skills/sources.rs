@@ -21,7 +21,7 @@ const MAX_SKILL_FOLDER_DEPTH: usize = 4;
 /// The timeout for listing one folder.
 const SKILL_FOLDER_LIST_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Who put a skill there.
+/// The owner of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(inline)]
@@ -120,7 +120,7 @@ pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>
     let (mut places, mut left_out) = (Vec::new(), Vec::new());
     let mut take = |found: Result<Vec<SkillFolder>, String>| match found {
         Ok(found) => places.extend(found),
-        Err(why) => left_out.push(why),
+        Err(reason) => left_out.push(reason),
     };
     for below in OF_HOME {
         let folder = context.folders.home.as_ref().map(|home| home.join(below));
@@ -139,7 +139,7 @@ pub(crate) fn skill_folders(context: &Context) -> (Vec<SkillFolder>, Vec<String>
             None => Err(format!("{shown} is neither absolute nor in the workspace nor in a home directory")),
             Some(ConfiguredSkillFolder::Inside(folder)) => of_workspace(context, &folder),
             Some(ConfiguredSkillFolder::Elsewhere(folder)) if folder.is_dir() => of_user(&folder, &shown),
-            Some(ConfiguredSkillFolder::Elsewhere(_)) => Err(format!("{shown} is no directory")),
+            Some(ConfiguredSkillFolder::Elsewhere(_)) => Err(format!("{shown} is not a directory")),
         });
     }
     for folder in OF_WORKSPACE {

@@ -32,8 +32,8 @@ pub(crate) fn usable_tool_files(context: &Context) -> Vec<ToolFile> {
     if !places.iter().any(SkillFolder::has_manifest) {
         return Vec::new();
     }
-    let shelf = SkillCatalogue::scan(context);
-    let mut skills: Vec<_> = shelf.skills.values().collect();
+    let catalogue = SkillCatalogue::scan(context);
+    let mut skills: Vec<_> = catalogue.skills.values().collect();
     skills.sort_by_key(|skill| (skill.place.whose, std::cmp::Reverse(skill.order)));
     let read = |place: &SkillFolder, file: &str| trusted_text(context, place, file).ok();
     let files = skills.iter().flat_map(|skill| {

@@ -53,27 +53,27 @@ impl NameSearch<'_> {
         let list = |names: BTreeSet<String>| Vec::from_iter(names).join(", ");
         self.found.timed_out = timed_out;
         if !unlisting.is_empty() {
-            notes.push(format!("{} did not list all that the text defines of `{query}`", list(unlisting)));
+            notes.push(format!("{} did not list all definitions of `{query}` in the text", list(unlisting)));
         }
         if !unasked.is_empty() {
             let languages = list(unasked);
             notes.push(format!(
-                "files of these languages have `{query}`, and no server was asked: {languages}"
+                "files of these languages contain `{query}`, but no server was asked: {languages}"
             ));
         }
         if !unseen.is_empty() {
-            let place = |(place, why): (String, String)| match why.is_empty() {
+            let place = |(place, reason): (String, String)| match reason.is_empty() {
                 true => place,
-                false => format!("{place} ({why})"),
+                false => format!("{place} ({reason})"),
             };
             let places = list(unseen.into_iter().map(place).collect());
-            notes.push(format!("no server looked for `{query}` where the text defines it: {places}"));
+            notes.push(format!("no server searched for `{query}` where the text defines it: {places}"));
         }
         if timed_out {
-            notes.push("the time was up before all files were searched for the name".to_owned());
+            notes.push("the time limit was reached before all files were searched for the name".to_owned());
         } else if is_cut {
             notes.push(format!(
-                "`{query}` stands in more files than were looked at; there may be more symbols"
+                "`{query}` occurs in more files than were searched; there may be more symbols"
             ));
         }
         if !notes.is_empty() && self.found.verdict == Verdict::Complete {
@@ -114,8 +114,8 @@ impl Context {
                     TextSymbol::Unlisted => {
                         doubts.unlisting.insert(session.server().to_owned());
                     }
-                    TextSymbol::Unseen(place, why) => {
-                        doubts.unseen.insert(place, why);
+                    TextSymbol::Unseen(place, reason) => {
+                        doubts.unseen.insert(place, reason);
                     }
                 }
             }
@@ -136,13 +136,13 @@ impl Context {
         let FileRef::Inside(path) = &symbol.location.file else { return TextSymbol::Known };
         let Some((_, coverage)) = self.text_coverage(search, path) else { return TextSymbol::Known };
         let is_named = symbol.name == search.query;
-        if let Some(why) = unknown.get(&coverage) {
-            TextSymbol::Unseen(coverage_name(&coverage), why.clone())
+        if let Some(reason) = unknown.get(&coverage) {
+            TextSymbol::Unseen(coverage_name(&coverage), reason.clone())
         } else if is_named && !listed.named.contains(&coverage) || !listed.wanted.contains(&coverage) {
             TextSymbol::Unlisted
         } else if is_named && session.leaves_files_out(path) && !has_symbol_at(&search.found.symbols, symbol)
         {
-            TextSymbol::Unseen(path.display(), "settings of the project leave it out".to_owned())
+            TextSymbol::Unseen(path.display(), "the project's settings exclude it".to_owned())
         } else {
             TextSymbol::Known
         }

@@ -76,10 +76,10 @@ impl Context {
         for language in &to_ask {
             self.ask_language(&mut search, &language.language, &language.clone().into()).await;
         }
-        let asked: BTreeSet<String> = to_ask.into_iter().map(|language| language.language).collect();
+        let queried: BTreeSet<String> = to_ask.into_iter().map(|language| language.language).collect();
         let is_like = wanted == SymbolMatchMode::Like;
         let may_be_elsewhere = (is_like || text.truncated) && self.may_be_elsewhere(&search).await;
-        if is_like && (may_be_elsewhere || search.lacks_answer() || !code.is_subset(&asked)) {
+        if is_like && (may_be_elsewhere || search.lacks_answer() || !code.is_subset(&queried)) {
             let until = deadline.min(Instant::now() + NAME_SEARCH_TIMEOUT);
             text = fallback::workspace_symbols(self, query, until.into_std()).await?;
             evidence = TextEvidenceByLanguage::new(self, &text);
@@ -94,7 +94,7 @@ impl Context {
         let is_cut = text.truncated && (may_be_elsewhere || lacks_code);
         let mut doubts = self.add_from_text(&mut search, text, &unknown);
         doubts.is_cut = is_cut;
-        doubts.unasked = evidence.unasked_languages(&asked, named_in_code);
+        doubts.unasked = evidence.unasked_languages(&queried, named_in_code);
         search.add_notes(doubts);
         let NameSearch { mut found, .. } = search;
         sort_by_relevance(&mut found.symbols, query);
@@ -181,8 +181,8 @@ impl Context {
                 true => self.ask_language(search, &language, &subject).await,
                 false => Some(format!("{MAX_NAME_SEARCH_COVERAGES} others were asked")),
             };
-            if let Some(why) = failure {
-                unknown.insert(coverage, why);
+            if let Some(reason) = failure {
+                unknown.insert(coverage, reason);
             }
         }
         unknown
@@ -212,7 +212,7 @@ impl Context {
         deadline: Instant,
     ) -> SymbolSearchAnswer {
         let started = Instant::now();
-        let mut met_crash = false;
+        let mut has_crashed = false;
         loop {
             let session = match self.session(server, subject, deadline).await {
                 Ok(session) => session,
@@ -227,8 +227,7 @@ impl Context {
                 Ok((symbols, working, unknown, left_out)) => {
                     let state = if working.is_some() { ServerState::Indexing } else { ServerState::Ready };
                     let too_many = || {
-                        (left_out > 0)
-                            .then(|| format!("{server} lists {left_out} symbols more than are read"))
+                        (left_out > 0).then(|| format!("{server} lists {left_out} symbols above the limit"))
                     };
                     let lack = unknown.or_else(|| session.shortfall_reason(&subject.path)).or_else(too_many);
                     let whole = working.is_none() && lack.is_none();
@@ -241,7 +240,7 @@ impl Context {
                     return SymbolSearchAnswer::By { session, symbols, left_out, status, verdict };
                 }
                 // A crash is often caused by a single request.
-                Err(error) if error.is_closed() && !met_crash => met_crash = true,
+                Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
                 Err(error) => {
                     return SymbolSearchAnswer::Not(
                         self.failed_status(&session, subject, &error, started).await,
@@ -263,7 +262,7 @@ impl Context {
         if let Err(error) = session.sync(&subject.path).await.map(drop) {
             tracing::debug!("no example file: {error}");
         }
-        let _viewing = viewing?;
+        let _view_guard = viewing?;
         let mut unknown = None;
         if session.knows_open_files(&subject.path) {
             unknown = self.open_mentioning_files(session, subject, query, deadline).await;
@@ -271,7 +270,7 @@ impl Context {
         if session.lists_symbols_of_last_file()
             && let Err(error) = session.document_symbols(&subject.path, deadline).await
         {
-            unknown.get_or_insert_with(|| format!("what it lists may be of another project: {error}"));
+            unknown.get_or_insert_with(|| format!("its symbols may belong to another project: {error}"));
         }
         let (symbols, working, left_out) = session.workspace_symbols(query, deadline).await?;
         Ok((symbols, working, unknown, left_out))
@@ -309,7 +308,10 @@ impl Context {
         let exact = without_overloads(&fitting);
         match found.statuses.first().filter(|_| exact.is_empty() && !found.timed_out) {
             Some(status) if found.verdict == Verdict::Hints && status.state == ServerState::Missing => {
-                Err(fallback::nothing_found_error(status, &format!("the text has no symbol called `{name}`")))
+                Err(fallback::nothing_found_error(
+                    status,
+                    &format!("the text has no symbol with the name `{name}`"),
+                ))
             }
             _ => Ok((exact, found.timed_out)),
         }

@@ -82,21 +82,21 @@ impl<'a> TextEvidenceByLanguage<'a> {
         present.sort_by_key(|language| self.of(&language.language));
         let defines = |language: &PresentLanguage| self.of(&language.language) == TextEvidence::Defines;
         let main = present.first().cloned();
-        let (mut asked, others): (Vec<_>, Vec<_>) = present.into_iter().partition(defines);
-        asked.truncate(MAX_DEFINING_LANGUAGES);
-        let room = MAX_NAME_SEARCH_LANGUAGES.saturating_sub(asked.len());
-        asked.extend(others.into_iter().filter(has_server).take(room));
-        if asked.is_empty() {
+        let (mut selected, others): (Vec<_>, Vec<_>) = present.into_iter().partition(defines);
+        selected.truncate(MAX_DEFINING_LANGUAGES);
+        let remaining = MAX_NAME_SEARCH_LANGUAGES.saturating_sub(selected.len());
+        selected.extend(others.into_iter().filter(has_server).take(remaining));
+        if selected.is_empty() {
             // At least one language gets a status.
-            asked.extend(main);
+            selected.extend(main);
         }
-        asked
+        selected
     }
 
-    /// The languages beside those of `asked` that may have a symbol of the name.
+    /// The languages beside those of `queried` that may have a symbol of the name.
     pub(super) fn unasked_languages(
         &self,
-        asked: &BTreeSet<String>,
+        queried: &BTreeSet<String>,
         named_in_code: bool,
     ) -> BTreeSet<String> {
         let may_define = |language: &&String| match self.of(language) {
@@ -105,6 +105,6 @@ impl<'a> TextEvidenceByLanguage<'a> {
             TextEvidence::None => false,
         };
         let all = self.defining.iter().chain(self.occurring.iter().flatten());
-        all.filter(may_define).filter(|language| !asked.contains(*language)).cloned().collect()
+        all.filter(may_define).filter(|language| !queried.contains(*language)).cloned().collect()
     }
 }

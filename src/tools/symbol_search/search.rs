@@ -137,14 +137,14 @@ impl<'a> NameSearch<'a> {
             _ => Verdict::Partial,
         };
         // The root with the worst answer determines the reason.
-        let mut told: Vec<(String, ServerStatus, Verdict)> = Vec::new();
+        let mut statuses: Vec<(String, ServerStatus, Verdict)> = Vec::new();
         for (language, status, verdict) in self.asked.drain(..) {
-            match told.iter_mut().find(|(known, ..)| *known == language) {
-                None => told.push((language, status, verdict)),
+            match statuses.iter_mut().find(|(known, ..)| *known == language) {
+                None => statuses.push((language, status, verdict)),
                 Some(known) if known.2 == Verdict::Complete => *known = (language, status, verdict),
                 Some(_) => {}
             }
         }
-        self.found.statuses = told.into_iter().map(|(_, status, _)| status).collect();
+        self.found.statuses = statuses.into_iter().map(|(_, status, _)| status).collect();
     }
 }

@@ -78,11 +78,11 @@ async fn run_task(context: &Context, order: &TaskOrder) -> Result<TaskOutput, To
             let limit = context.timeout.unwrap_or(limit);
             let what = format!("the agent {} was ended because it took more than {limit:?}", order.agent);
             Err(ToolError::new(ErrorCode::Timeout, what)
-                .with_hint("give it less to do, or raise `task` under [deadlines] in lsp-tools.toml"))
+                .with_hint("give it a smaller task, or raise `task` under [deadlines] in lsp-tools.toml"))
         }
         Err(RunError::Start(error)) => {
             tracing::warn!("{error}");
-            Err(runner_error(order, "cannot be started; why is in the log"))
+            Err(runner_error(order, "cannot be started; the reason is in the log"))
         }
     }
 }
@@ -94,10 +94,10 @@ fn runner_pins(context: &Context, order: &TaskOrder) -> Result<Vec<FilePin>, Too
     let program = order.runner.first().map_or("", String::as_str);
     pins_among(program, words, &[root], &context.workspace, &context.trust, pin).map_err(|file| {
         let what = format!(
-            "`{file}`, which the runner of the agent {} names, is not trusted as it is now",
+            "`{file}`, used by the runner of the agent {}, is not trusted in its current state",
             order.agent
         );
-        ToolError::new(ErrorCode::Denied, what).with_hint("look at it, then: lsp-tools trust")
+        ToolError::new(ErrorCode::Denied, what).with_hint("review it, then run: lsp-tools trust")
     })
 }
 
@@ -111,9 +111,9 @@ fn command(context: &Context, order: &TaskOrder) -> Result<(PathBuf, Vec<OsStrin
         false => ProgramPath::of_user(&context.workspace).find(name),
     };
     let program = found.ok_or_else(|| {
-        let what = format!("the runner of the agent {} is not there", order.agent);
+        let what = format!("the runner of the agent {} was not found", order.agent);
         ToolError::new(ErrorCode::NotFound, what)
-            .with_hint("`runner` begins with an absolute path or the name of a program on PATH")
+            .with_hint("`runner` must begin with an absolute path or the name of a program on PATH")
     })?;
     let real = std::fs::canonicalize(&program).unwrap_or_else(|_| program.clone());
     if context.workspace.workspace_path(&program).is_some()
@@ -148,9 +148,9 @@ fn build_output(
     match done.exit {
         Exit::Code(0) => {}
         Exit::Code(EXIT_RUNNER_NOT_STARTED) => {
-            return Err(runner_error(order, "cannot be started; why is in the log"));
+            return Err(runner_error(order, "cannot be started; the reason is in the log"));
         }
-        exit => return Err(runner_error(order, &format!("ended with {exit}; what it said is in the log"))),
+        exit => return Err(runner_error(order, &format!("ended with {exit}; its output is in the log"))),
     }
     let summary = summary.filter(|summary| !summary.trim().is_empty());
     let summary = summary.ok_or_else(|| runner_error(order, "ended without a summary"))?;

@@ -37,12 +37,13 @@ pub(super) fn other_runs(index: &CodeIndex, test: UnitAt) -> Vec<Reached> {
     if index.unit(class).kind != CodeUnitKind::Type {
         return Vec::new();
     }
-    let heirs = heirs(index, class).into_iter().filter(|heir| {
-        let own = own_tests(index, *heir);
+    let heirs = heirs(index, class).into_iter().filter(|subclass| {
+        let own = own_tests(index, *subclass);
         own.iter().all(|other| index.unit(*other).name != index.unit(test).name)
     });
     let heirs: Vec<UnitAt> = heirs.collect();
-    let own = heirs.iter().map(|heir| Reached::InheritedTest { file: heir.0, class: *heir, test });
+    let own =
+        heirs.iter().map(|subclass| Reached::InheritedTest { file: subclass.0, class: *subclass, test });
     let imported = std::iter::once(&class).chain(&heirs).flat_map(|class| {
         let modules = modules_importing(index, *class);
         modules.into_iter().map(|file| Reached::InheritedTest { file, class: *class, test })
@@ -125,10 +126,10 @@ fn heirs(index: &CodeIndex, class: UnitAt) -> BTreeSet<UnitAt> {
     for _ in 0..MAX_CLASS_DEPTH {
         let mut next = Vec::new();
         for base in &level {
-            for heir in index.derived_from(&index.unit(*base).name) {
-                let is_meant = index.files[heir.0].among_tests && is_seen_from(index, *base, heir.0);
-                if is_meant && *heir != class && found.insert(*heir) {
-                    next.push(*heir);
+            for subclass in index.derived_from(&index.unit(*base).name) {
+                let is_meant = index.files[subclass.0].among_tests && is_seen_from(index, *base, subclass.0);
+                if is_meant && *subclass != class && found.insert(*subclass) {
+                    next.push(*subclass);
                 }
             }
         }

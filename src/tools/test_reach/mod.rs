@@ -95,7 +95,7 @@ pub(crate) async fn tests_reaching_symbol(
         keyed(file).into_iter().find(|(_, known)| std::ptr::eq(*known, unit)).map(|(key, _)| key)
     });
     let key = found.ok_or_else(|| {
-        let what = format!("no function, type or variable is known at {}", address_of(&path, at));
+        let what = format!("no known function, type or variable at {}", address_of(&path, at));
         ToolError::new(ErrorCode::NotFound, what)
     })?;
     let changed = ChangedCode {
@@ -233,9 +233,9 @@ impl ReachFindings {
         if unknown.len() > named.len() {
             let others = unknown.len() - named.len();
             self.doubts
-                .push(format!("what reads {} and {others} other files is not known", named.join(", ")));
+                .push(format!("the readers of {} and {others} other files are unknown", named.join(", ")));
         } else if !named.is_empty() {
-            self.doubts.push(format!("what reads {} is not known", named.join(", ")));
+            self.doubts.push(format!("the readers of {} are unknown", named.join(", ")));
         }
     }
 
@@ -319,7 +319,7 @@ fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<String> {
         files.filter(|file| !file.has_test_forms()).map(hints::UnitFile::language).collect();
     let languages: Vec<&str> = languages.into_iter().collect();
     (!languages.is_empty()).then(|| {
-        format!("tests in {} are known only where the whole file is one by its name", languages.join(", "))
+        format!("tests in {} are recognised only by the name of the whole file", languages.join(", "))
     })
 }
 

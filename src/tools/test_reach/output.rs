@@ -9,21 +9,22 @@ use crate::tools::short_range::ShortRange;
 /// The bytes of a file in an answer beside its path and the names of its tests.
 const FILE_OVERHEAD_BYTES: usize = 24;
 
-/// How a test is connected with what changed: by the weakest link of its way. The stronger come first.
+/// The connection of a test with a change: the weakest link of the path. Strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReachKind {
-    /// The test itself is changed.
+    /// The test itself changed.
     Changed,
     /// Every link is a call.
     Calls,
-    /// Every link is a use that a server knows, or a rule of the test runner (a fixture, a set-up).
+    /// Every link is a use that a server knows, or a test runner's rule (a fixture, a set-up).
     References,
-    /// A link is only a mention in the type of a parameter, a variable or a result.
+    /// At least one link is only a mention in the type of a parameter, variable or result.
     Mentions,
-    /// A link is only a name: a member of a value whose type no server knows, or a method that a library calls.
+    /// At least one link is only a name: a member of a value of unknown type, or a method called by
+    /// a library.
     Names,
-    /// The file imports what changed, and no use is known.
+    /// The file imports the changed code, but no use is known.
     Imports,
 }
 
@@ -45,16 +46,16 @@ pub(crate) struct ReachedTest {
     pub way: Vec<String>,
 }
 
-/// Tests that reach a change in the same way.
+/// Tests that reach a change along the same path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TestsByWay {
     /// The weakest link.
     pub how: ReachKind,
-    /// What lies between, as `path:symbol`, from what the tests use to what changed; empty for
-    /// changed tests.
+    /// The intermediate symbols as `path:symbol`, from the code that the tests use to the changed
+    /// code; empty for changed tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub way: Vec<String>,
-    /// How many there are.
+    /// The number of tests.
     pub count: usize,
     /// The tests.
     pub files: Vec<TestsOfFile>,
@@ -65,8 +66,8 @@ pub(crate) struct TestsByWay {
 pub(crate) struct TestsOfFile {
     /// Relative to the workspace.
     pub path: String,
-    /// The tests with what they lie in (`TestCart.test_add`, or titles joined by a space);
-    /// without them, the file as a whole.
+    /// Qualified test names (`TestCart.test_add`, or titles joined by a space); empty for the whole
+    /// file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
 }
@@ -112,12 +113,12 @@ pub(super) fn by_way(tests: &[ReachedTest], limit: usize, bytes: usize) -> Vec<T
 pub(crate) struct TestRun {
     /// For a shell at the root of the workspace.
     pub command: String,
-    /// Which file of the project says so.
+    /// The project file that the command comes from.
     pub why: String,
-    /// What it does not do of what was wanted.
+    /// Parts of the request that the command does not cover.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The command that installs what the tests need, where one is known.
+    /// The command that installs the tests' requirements, if known.
     #[serde(skip)]
     pub set_up: Option<String>,
 }
@@ -125,22 +126,22 @@ pub(crate) struct TestRun {
 /// The tests that reach a change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct TestReachOutput {
-    /// What changed, as `path:symbol`.
+    /// The changed symbols, as `path:symbol`.
     pub changed: Vec<String>,
-    /// All tests that are known of these languages are reached.
+    /// True if the change reaches all known tests of these languages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub whole_suite: bool,
-    /// The tests by their ways, those with the strongest links first, and among these the shortest.
+    /// The tests by path, strongest links first, then shortest paths.
     pub tests: Vec<TestsByWay>,
-    /// How many tests there are, without files that only import what changed.
+    /// The number of tests, without files that only import the changed code.
     pub count: usize,
-    /// How many files only import what changed.
+    /// The number of files that only import the changed code.
     pub importing_files: usize,
-    /// Whether `tests` or `changed` leaves some out.
+    /// True if there are more entries in `tests` or `changed`.
     pub has_more: bool,
-    /// What runs the tests; of files that only import what changed where there are no others.
+    /// Commands that run the tests, or the importing files if there are no other tests.
     pub runs: Vec<TestRun>,
-    /// Files of tests that none of the commands runs, since no project says how.
+    /// Test files that no command runs, because the project does not say how.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without_run: Vec<String>,
 }

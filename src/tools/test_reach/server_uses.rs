@@ -93,25 +93,25 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
         if session.knows_open_files(&subject.path) {
             let opened = self.context.open_mentioning_files(&session, &subject, &unit.name, self.deadline);
             let doubt = Box::pin(opened).await;
             doubt.into_iter().for_each(|doubt| self.doubt(doubt));
         }
-        let asked =
+        let answer =
             session.navigate(Navigation::References, &subject.path, unit.selection, self.deadline).await;
-        let asked = asked.map_err(|error| self.doubt_error(&error)).ok()?;
+        let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
         let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
-        if let Some(work) = &asked.unfinished_work {
+        if let Some(work) = &answer.unfinished_work {
             status.state = ServerState::Indexing;
-            self.doubt(format!("{} was still at work: {work:?}", session.server()));
+            self.doubt(format!("{} was still working: {work:?}", session.server()));
         }
         self.status = Some(status);
-        if asked.left_out > 0 {
-            self.doubt(format!("{} uses of `{}` were left out", asked.left_out, unit.qualified));
+        if answer.left_out > 0 {
+            self.doubt(format!("{} uses of `{}` were omitted", answer.left_out, unit.qualified));
         }
-        Some(self.places(index, asked.value))
+        Some(self.places(index, answer.value))
     }
 
     /// The uses as places in the index. Uses in files outside the index cannot be followed, so they
@@ -125,7 +125,7 @@ impl<'a> ServerUses<'a> {
             let others = missing.filter(|other| *other != path).collect::<HashSet<_>>().len();
             let others = if others > 0 { format!(" and {others} other files") } else { String::new() };
             self.doubt(format!(
-                "uses in {path}{others} were not followed further: no source that is searched"
+                "uses in {path}{others} were not followed further: not among the searched sources"
             ));
         }
         places(index, found)
@@ -149,13 +149,13 @@ impl<'a> ServerUses<'a> {
         let subject = self.subject(index, file);
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
-        let _viewing = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
-        let asked = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
-        let asked = asked.map_err(|error| self.doubt_error(&error)).ok()?;
-        if let Some(work) = &asked.unfinished_work {
-            self.doubt(format!("{} was still at work: {work:?}", session.server()));
+        let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
+        let answer = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
+        let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
+        if let Some(work) = &answer.unfinished_work {
+            self.doubt(format!("{} was still working: {work:?}", session.server()));
         }
-        let found = asked.value;
+        let found = answer.value;
         Some(match found.is_empty() {
             true => NameMeaning::Unknown,
             false => NameMeaning::Defined(places(index, found)),
@@ -187,18 +187,18 @@ impl<'a> ServerUses<'a> {
             self.refused.insert(project);
         }
         let language = subject.language.as_deref().unwrap_or(self.language);
-        self.doubt(format!(
-            "no server answered for {language}, whose uses were followed by their names alone"
-        ));
+        self.doubt(format!("no server answered for {language}, so its uses were followed by name only"));
         None
     }
 
     /// Returns true if no time or no request is left, and records that once.
-    fn is_over(&mut self, asked: usize, most: usize) -> bool {
-        if asked >= most {
-            self.doubt(format!("after {most} questions uses were followed by their names alone"));
+    fn is_over(&mut self, requests: usize, most: usize) -> bool {
+        if requests >= most {
+            self.doubt(format!("after {most} requests uses were followed by name only"));
         } else if Instant::now() >= self.deadline {
-            self.doubt("the time was up, and the rest was followed by names alone".to_owned());
+            self.doubt(
+                "the time limit was reached, and the other uses were followed by name only".to_owned(),
+            );
         } else {
             return false;
         }

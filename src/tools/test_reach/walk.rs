@@ -89,7 +89,7 @@ impl<'a> ReachWalk<'a> {
                 return;
             }
             if Instant::now() >= deadline {
-                self.cut = Some("the time was up before all uses were followed".to_owned());
+                self.cut = Some("the time limit was reached before all uses were followed".to_owned());
                 return;
             }
             if self.steps.len().is_multiple_of(STEPS_BETWEEN_YIELDS) {

@@ -76,7 +76,7 @@ pub(crate) struct SelectedTest {
 }
 
 /// The note of a plan that selects files and not their tests.
-const ALL_OF_FILES: &str = "some of the files are wanted as a whole; all tests of the files run";
+const ALL_OF_FILES: &str = "some of the files were requested whole; all tests of the files run";
 
 impl TestSelection {
     /// The part of the selection for a runner of files with these `endings`. `None` if files are
@@ -140,8 +140,14 @@ pub(crate) struct TestRunPlan {
 }
 
 impl TestRunPlan {
-    fn new(command: impl Into<String>, why: impl Into<String>) -> Self {
-        Self { command: command.into(), why: why.into(), notes: Vec::new(), files: Vec::new(), set_up: None }
+    fn new(command: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            command: command.into(),
+            why: reason.into(),
+            notes: Vec::new(),
+            files: Vec::new(),
+            set_up: None,
+        }
     }
 
     /// Appends words to the command, quoted if necessary.
@@ -161,13 +167,13 @@ impl TestRunPlan {
     /// Adds a note that the runner ignores the selected tests.
     fn without_names(self, wanted: &TestSelection) -> Self {
         let left_out = !wanted.names.is_empty();
-        self.with_note_if(left_out, "this runner is not told names of tests here; all tests of the files run")
+        self.with_note_if(left_out, "this runner takes no test names here; all tests of the files run")
     }
 
     /// Adds a note that the runner ignores the selected files.
     fn without_files(self, wanted: &TestSelection) -> Self {
         let left_out = !wanted.files.is_empty();
-        self.with_note_if(left_out, "this runner is not told files here; all tests run")
+        self.with_note_if(left_out, "this runner takes no files here; all tests run")
     }
 
     fn with_note_if(mut self, so: bool, note: &str) -> Self {

@@ -25,11 +25,11 @@ pub(crate) struct ProjectReader<'a> {
 }
 
 impl ProjectReader<'_> {
-    /// Calls `look` with a reader for the caller of `context`.
-    pub(crate) fn with<T>(context: &Context, look: impl FnOnce(&ProjectReader<'_>) -> T) -> T {
+    /// Calls `plan` with a reader for the caller of `context`.
+    pub(crate) fn with<T>(context: &Context, plan: impl FnOnce(&ProjectReader<'_>) -> T) -> T {
         let read = |path: &WorkspacePath| context.saved_text(path).ok();
         let python = |folder: &WorkspacePath| context.manager.python_environment(folder);
-        look(&ProjectReader { workspace: &context.workspace, read: &read, python: &python })
+        plan(&ProjectReader { workspace: &context.workspace, read: &read, python: &python })
     }
 
     /// The interpreter of the environment of `folder`, for a shell there.

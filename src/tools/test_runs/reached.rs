@@ -56,8 +56,8 @@ pub(super) fn plan_runs(reader: &ProjectReader<'_>, tests: &[ReachedTest], whole
         let key = (path.parent(), path.extension().map(str::to_owned));
         let alone = BTreeMap::from([(path.clone(), names.clone())]);
         let start = path.parent().unwrap_or_else(WorkspacePath::root);
-        let look = || Some(nearest_plans(reader, &start, &|at| selection(&alone, at, true))?.folder);
-        match known.entry(key).or_insert_with(look) {
+        let find_plan = || Some(nearest_plans(reader, &start, &|at| selection(&alone, at, true))?.folder);
+        match known.entry(key).or_insert_with(find_plan) {
             Some(folder) => drop(projects.entry(folder.clone()).or_default().insert(path, names)),
             None => planned.without.push(path.display()),
         }
@@ -96,7 +96,7 @@ fn best_plan(
         let ProjectPlans { folder, plans } = nearest_plans(reader, folder, &select)?;
         let mut plan = plans.into_iter().next()?;
         if !is_exact && files.values().any(|names| !names.contains(&None)) {
-            plan.notes.push("the tests are too many to be named; all tests of these files run".to_owned());
+            plan.notes.push("the tests are too many to name; all tests of these files run".to_owned());
         }
         let most = if is_exact { MAX_NAMING_COMMAND_BYTES } else { MAX_COMMAND_BYTES };
         (plan.command.len() <= most).then_some((folder, plan))

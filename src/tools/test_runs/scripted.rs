@@ -29,8 +29,8 @@ pub(super) fn node(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Option
                 })?;
             let run = if runner == NodeRunner::Vitest { " run" } else { "" };
             let command = format!("npx --no-install {}{run}", runner.word());
-            let why = format!("package.json depends on {} and has no script `test`", runner.word());
-            (TestRunPlan::new(command, why), Some(runner))
+            let reason = format!("package.json depends on {} and has no script `test`", runner.word());
+            (TestRunPlan::new(command, reason), Some(runner))
         }
     };
     let plan = plan.with_words(&wanted.files).with_set_up(format!("{} install", package_manager(folder)));
@@ -156,8 +156,8 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
             .map(|file| format!("{file} has `import pytest`"))
     };
     let (python, set_up) = python_program(folder);
-    if let Some(why) = sign.or_else(imports) {
-        let plan = TestRunPlan::new(format!("{python} -m pytest"), why).with_set_up(set_up);
+    if let Some(reason) = sign.or_else(imports) {
+        let plan = TestRunPlan::new(format!("{python} -m pytest"), reason).with_set_up(set_up);
         let plan = match wanted.tests.is_empty() {
             true => plan.with_words(&wanted.files),
             false => plan.with_words(wanted.whole_files()).with_words(wanted.tests.iter().map(node_id)),
@@ -172,12 +172,12 @@ pub(super) fn python(folder: &dyn ProjectFolder, wanted: &TestSelection) -> Opti
     let beside = folder.names().iter().any(|name| name.starts_with("test_") && name.ends_with(".py"));
     let project = ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt"];
     let file = project.into_iter().find(|file| folder.has(file));
-    let why = match (file, beside) {
+    let reason = match (file, beside) {
         (Some(file), _) => format!("{file} is here and does not name pytest"),
         (None, true) if folder.is_last_resort() => "there are test_*.py".to_owned(),
         (None, _) => return None,
     };
-    let plan = TestRunPlan::new(format!("{python} -m unittest"), why);
+    let plan = TestRunPlan::new(format!("{python} -m unittest"), reason);
     let plan = match (wanted.files.is_empty(), tests) {
         (false, _) => plan.with_words(&wanted.files),
         (true, Some(tests)) if !beside => plan.with_words(["discover", "-s", tests]),

@@ -115,8 +115,9 @@ impl EndedRun<'_> {
         let error = ToolError::new(ErrorCode::ServerFailed, error);
         Some(match remedy {
             Some(remedy) => error.with_hint(format!("run: {remedy}")),
-            None => error
-                .with_hint(format!("run the command in a terminal and see what it lacks: {}", self.command)),
+            None => {
+                error.with_hint(format!("run the command in a terminal to see the reason: {}", self.command))
+            }
         })
     }
 }

@@ -16,14 +16,14 @@ pub(crate) enum WebAddressError {
     #[error("`{0}:` addresses are not fetched, only http and https")]
     Scheme(String),
     /// The address contains a user name or password.
-    #[error("an address with a user's name or password is not fetched")]
+    #[error("an address with a user name or password is not fetched")]
     Credentials,
     /// The address has no host.
     #[error("the address names no host")]
     NoHost,
     /// The host is not on the public internet.
     #[error(
-        "{0} is, or leads to, an address that is private to this machine or network, and such are not fetched"
+        "{0} is, or leads to, an address that is private to this machine or network; these are not fetched"
     )]
     Private(String),
 }

@@ -76,7 +76,7 @@ async fn get_following_redirects(
             None => return read_body(url, answer, most).await,
         }
     }
-    let what = format!("{} led to more than {MAX_WEB_REDIRECTS} other addresses in turn", host(&url));
+    let what = format!("{} redirected more than {MAX_WEB_REDIRECTS} times", host(&url));
     Err(ToolError::new(ErrorCode::ServerFailed, what))
 }
 
@@ -97,7 +97,10 @@ pub(crate) fn client(excepted: bool) -> Result<Client, ToolError> {
         .default_headers(headers);
     let builder = if excepted { builder } else { builder.dns_resolver(PublicOnly::shared()) };
     builder.build().map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("no HTTP client can be made: {}", error_chain(&error)))
+        ToolError::new(
+            ErrorCode::Internal,
+            format!("the HTTP client cannot be created: {}", error_chain(&error)),
+        )
     })
 }
 
@@ -108,7 +111,7 @@ fn redirect_target(from: &Url, status: StatusCode, headers: &HeaderMap) -> Optio
     }
     let next = headers.get(LOCATION).and_then(|next| next.to_str().ok());
     Some(next.and_then(|next| from.join(next).ok()).ok_or_else(|| {
-        let what = format!("{} answered {} without saying where to", host(from), status.as_u16());
+        let what = format!("{} answered {} without a location", host(from), status.as_u16());
         ToolError::new(ErrorCode::ServerFailed, what)
     }))
 }
@@ -122,9 +125,9 @@ async fn read_body(url: Url, mut answer: Response, most: usize) -> Result<Fetche
     let content_type = content_type.map(str::to_owned);
     let (mut body, mut truncated) = (Vec::new(), false);
     while let Some(chunk) = answer.chunk().await.map_err(|error| request_error(&url, &error))? {
-        let room = most - body.len();
-        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
-        if chunk.len() > room {
+        let remaining = most - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(remaining)]);
+        if chunk.len() > remaining {
             truncated = true;
             break;
         }
@@ -151,9 +154,9 @@ fn request_error(url: &Url, error: &reqwest::Error) -> ToolError {
         return ToolError::new(ErrorCode::Timeout, format!("{} did not answer in time", host(url)));
     }
     tracing::debug!("{url}: {}", error_chain(error));
-    let what = if error.is_connect() { "could not be reached" } else { "broke off its answer" };
+    let what = if error.is_connect() { "could not be reached" } else { "broke off its response" };
     let error = ToolError::new(ErrorCode::ServerFailed, format!("{} {what}", host(url)));
-    error.with_hint("the log says why; see whether the address is right and the network is there")
+    error.with_hint("the reason is in the log; check the address and the network")
 }
 
 fn refusal_error(refused: &WebAddressError) -> ToolError {
@@ -164,7 +167,7 @@ fn refusal_error(refused: &WebAddressError) -> ToolError {
     let error = ToolError::new(code, refused.to_string());
     match refused {
         WebAddressError::Private(_) => {
-            error.with_hint("its owner can except a host: `allow-hosts` under [fetch] in lsp-tools.toml")
+            error.with_hint("the user can allow a host: `allow-hosts` under [fetch] in lsp-tools.toml")
         }
         _ => error,
     }

@@ -34,19 +34,18 @@ pub(crate) struct WebPage {
 /// # Errors
 /// `not_text` if it is not text, `too_large` if it is nested too deeply.
 pub(crate) fn to_page(fetched: &FetchedResponse) -> Result<WebPage, ToolError> {
-    let told = fetched.content_type.as_deref().unwrap_or("text/plain");
-    let content_type = told.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let header = fetched.content_type.as_deref().unwrap_or("text/plain");
+    let content_type = header.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let html = matches!(content_type.as_str(), "text/html" | "application/xhtml+xml");
     if !html && !is_text(&content_type) {
-        let what =
-            format!("it is `{}`, and only HTML and other texts are read", content_type.escape_default());
+        let what = format!("it is `{}`; only HTML and other text is read", content_type.escape_default());
         return Err(ToolError::new(ErrorCode::NotText, what));
     }
     if !html && fetched.body.contains(&0) {
-        let what = format!("it says that it is {content_type}, but it is binary data");
+        let what = format!("its content type is {content_type}, but it is binary data");
         return Err(ToolError::new(ErrorCode::NotText, what));
     }
-    let text = decode_body(&fetched.body, told, html);
+    let text = decode_body(&fetched.body, header, html);
     if !html {
         return Ok(WebPage { content_type, title: None, text });
     }

@@ -32,13 +32,13 @@ const KINDS: &[ControlPathKind] = &[
     // https://git-scm.com/docs/gitrepository-layout, https://git-scm.com/docs/git-config#FILES
     ControlPathKind {
         care: ControlPathPolicy::Refused,
-        why: "git's own files decide what runs when git is used",
+        why: "git's own files control the programs that git runs",
         paths: &[".git", "git~1", ".gitconfig", ".config/git"],
     },
     // docs/settings.md
     ControlPathKind {
         care: ControlPathPolicy::Refused,
-        why: "it holds the settings, permissions and state of lsp-tools itself",
+        why: "it contains the settings, permissions and state of lsp-tools",
         paths: &[".lsp-tools", "lsp-tools.toml"],
     },
     // https://code.claude.com/docs/en/settings, https://cursor.com/docs,
@@ -48,7 +48,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://opencode.ai/docs/config
     ControlPathKind {
         care: ControlPathPolicy::Refused,
-        why: "it governs what agents may do and which programs they start",
+        why: "it controls agents' permissions and programs",
         paths: &[
             ".claude",
             ".claude.json",
@@ -71,7 +71,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://zed.dev/docs/tasks
     ControlPathKind {
         care: ControlPathPolicy::Refused,
-        why: "it holds settings and tasks by which an editor runs programs",
+        why: "it contains settings and tasks with which an editor runs programs",
         paths: &[
             ".vscode/settings.json",
             ".vscode/tasks.json",
@@ -115,7 +115,7 @@ const KINDS: &[ControlPathKind] = &[
     // sshd(8), ssh_config(5)
     ControlPathKind {
         care: ControlPathPolicy::Refused,
-        why: "it decides who may log in and with which keys",
+        why: "it controls logins and their keys",
         paths: &[".ssh"],
     },
     // https://git-scm.com/docs/githooks, https://typicode.github.io/husky, https://pre-commit.com,
@@ -123,7 +123,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://docs.github.com/copilot/concepts/agents/coding-agent/about-hooks
     ControlPathKind {
         care: ControlPathPolicy::Asked,
-        why: "hooks in it are run by git or by agents",
+        why: "git or agents run the hooks in it",
         paths: &[
             ".github/hooks",
             ".husky",
@@ -148,7 +148,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://aider.chat/docs/config.html
     ControlPathKind {
         care: ControlPathPolicy::Asked,
-        why: "it governs what an agent may do and which programs it starts",
+        why: "it controls an agent's permissions and programs",
         paths: &[
             ".windsurf",
             ".roo",
@@ -175,7 +175,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://www.sublimetext.com/docs/build_systems.html
     ControlPathKind {
         care: ControlPathPolicy::Asked,
-        why: "an editor runs programs or code by it",
+        why: "an editor runs programs or code from it",
         paths: &[
             ".idea/workspace.xml",
             ".idea/runconfigurations",
@@ -199,7 +199,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://containers.dev/implementors/json_reference (`initializeCommand` is run on the host)
     ControlPathKind {
         care: ControlPathPolicy::Asked,
-        why: "a development container runs commands by it, some of them outside of the container",
+        why: "a development container runs commands from it, some of them outside the container",
         paths: &[".devcontainer", ".devcontainer.json"],
     },
     // https://doc.rust-lang.org/cargo/reference/config.html,
@@ -232,7 +232,7 @@ const KINDS: &[ControlPathKind] = &[
     // https://docs.npmjs.com/cli/v11/configuring-npm/folders
     ControlPathKind {
         care: ControlPathPolicy::Asked,
-        why: "what is put there is run in the place of an installed program, or whenever one starts",
+        why: "programs there run instead of installed ones, or whenever one starts",
         paths: &[
             ".venv/bin",
             "venv/bin",
@@ -246,7 +246,7 @@ const KINDS: &[ControlPathKind] = &[
     // Xsession(5), tmux(1)
     ControlPathKind {
         care: ControlPathPolicy::Asked,
-        why: "it is run or read when its owner logs in",
+        why: "it is run or read at its owner's login",
         paths: &[
             ".config/autostart",
             ".config/systemd",

@@ -10,13 +10,13 @@ use crate::workspace::WorkspacePath;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditError {
     /// A file has changed since the change was prepared.
-    #[error("{}; nothing was changed; read it again and make the change anew", ConflictList(.0, "it was read"))]
+    #[error("{}; nothing was changed; read it again and repeat the change", ConflictList(.0, "it was read"))]
     Conflict(Vec<Conflict>),
     /// A file to restore has changed since the transaction.
-    #[error("{}; nothing was taken back; change it by hand, or undo the later edit first", ConflictList(.0, "that edit"))]
+    #[error("{}; nothing was undone; change it manually, or undo the later edit first", ConflictList(.0, "that edit"))]
     UndoConflict(Vec<Conflict>),
     /// The path does not exist.
-    #[error("there is nothing at `{path}`; give the path of an existing file")]
+    #[error("`{path}` does not exist; give the path of an existing file")]
     NotFound {
         /// The path.
         path: String,
@@ -44,9 +44,7 @@ pub(crate) enum EditError {
         path: String,
     },
     /// Symbolic links on the way lead in a circle.
-    #[error(
-        "`{path}` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
-    )]
+    #[error("`{path}` cannot be followed: its symbolic links form a loop; remove or correct one of them")]
     LinkLoop {
         /// The path.
         path: String,
@@ -83,7 +81,7 @@ pub(crate) enum EditError {
     },
     /// The file has more than one name.
     #[error(
-        "`{path}` has {names} names (hard links), and a replaced file would part from the others; make it a file of its own first: cp -p FILE COPY && mv COPY FILE"
+        "`{path}` has {names} names (hard links), and replacing it would detach it from the others; make it a separate file first: cp -p FILE COPY && mv COPY FILE"
     )]
     HardLinked {
         /// The path.
@@ -106,7 +104,7 @@ pub(crate) enum EditError {
         advice: &'static str,
     },
     /// The plan contradicts itself.
-    #[error("the plan cannot be carried out at `{path}`: {why}")]
+    #[error("the edit of `{path}` cannot be applied: {why}")]
     Contradiction {
         /// The path.
         path: String,
@@ -123,7 +121,7 @@ pub(crate) enum EditError {
     },
     /// No space, or no quota, is left.
     #[error(
-        "there is no space left on the device of `{path}`; everything is as it was; free some space and try again"
+        "there is no space left on the device of `{path}`; nothing was changed; free some space and try again"
     )]
     NoSpace {
         /// The path.
@@ -131,7 +129,7 @@ pub(crate) enum EditError {
     },
     /// A part of the path was exchanged while it was inspected or changed.
     #[error(
-        "`{path}` was moved or exchanged by another program at the same moment; nothing was changed; look at what is there now and make the change anew"
+        "`{path}` was moved or replaced by another program at the same time; nothing was changed; read it again and repeat the change"
     )]
     Moved {
         /// The path.
@@ -148,7 +146,7 @@ pub(crate) enum EditError {
     /// The journal, which keeps the old contents for undo, cannot be read or written; nothing is
     /// changed then.
     #[error(
-        "the edit journal cannot be kept: cannot {action} `{file}` in the state folder: {reason}; nothing was changed; LSP_TOOLS_STATE_DIR names another folder for it"
+        "the edit journal cannot be written: cannot {action} `{file}` in the state folder: {reason}; nothing was changed; set LSP_TOOLS_STATE_DIR to another folder"
     )]
     Journal {
         /// The attempted action.
@@ -167,7 +165,7 @@ pub(crate) enum EditError {
     /// A step failed and the steps before it could not be reversed at once. The journal keeps the
     /// information, and the reversal is repeated before the next edit.
     #[error(
-        "`{path}` cannot be changed ({reason}), and not everything could be put back ({obstacle}); it is tried again before the next edit"
+        "`{path}` cannot be changed ({reason}), and not everything could be restored ({obstacle}); the restore is repeated before the next edit"
     )]
     Unfinished {
         /// The path of the failed step.
@@ -179,14 +177,14 @@ pub(crate) enum EditError {
     },
     /// The history does not have the transaction, or no longer.
     #[error(
-        "there is no edit {id} in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) shows which there are"
+        "there is no edit {id} in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) lists them"
     )]
     UnknownEdit {
         /// The transaction.
         id: EditId,
     },
     /// The transaction has been undone already.
-    #[error("{id} was already undone by {by}; undo {by} to bring it back")]
+    #[error("{id} was already undone by {by}; undo {by} to restore it")]
     AlreadyUndone {
         /// The transaction.
         id: EditId,
@@ -258,7 +256,7 @@ impl fmt::Display for ConflictList<'_> {
         }
         match self.0.len().saturating_sub(MAX_REPORTED_CONFLICTS) {
             0 => Ok(()),
-            more => write!(f, ", and {more} more are not as expected"),
+            more => write!(f, ", and {more} more do not match"),
         }
     }
 }
@@ -269,7 +267,7 @@ impl Conflict {
             (ConflictExpectation::Absent, _) => "exists already",
             (_, ConflictFinding::Absent) => "is gone",
             (_, ConflictFinding::File { .. }) => "has changed",
-            (_, ConflictFinding::Other) => "is not the file it was",
+            (_, ConflictFinding::Other) => "was replaced by another file",
         }
     }
 }

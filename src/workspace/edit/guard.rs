@@ -11,10 +11,10 @@ use super::locate::WorkspaceTree;
 use super::overlay::{PlanNode, PlanOverlay};
 use crate::workspace::{Workspace, WorkspacePath};
 
-const GIT: &str = "git's own files decide what runs when git is used";
+const GIT: &str = "git's own files control the programs that git runs";
 const WOULD_BE_GIT: &str =
-    "it would make its folder a git repository, whose files decide what runs when git is used";
-const OWN: &str = "it holds the settings, permissions and state of lsp-tools itself";
+    "it would make its folder a git repository, whose files control the programs that git runs";
+const OWN: &str = "it contains the settings, permissions and state of lsp-tools";
 
 /// The names that identify a git directory, regardless of its own name: all names of one row
 /// (`is_git_directory` and `get_common_dir` in git's setup.c).
@@ -45,7 +45,7 @@ impl WorkspaceGuard {
         touch: TouchKind,
         given: &WorkspacePath,
     ) -> Result<(), EditError> {
-        self.refusal_reason(path, touch).map_or(Ok(()), |why| Err(control_error(given, why)))
+        self.refusal_reason(path, touch).map_or(Ok(()), |reason| Err(control_error(given, reason)))
     }
 
     /// Refuses `path`, without links, if it is, or lies in, a folder that its content identifies as

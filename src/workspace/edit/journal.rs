@@ -209,11 +209,7 @@ impl Journal {
         };
         let bytes = read().map_err(|error| journal_error("read", &path, error))?;
         if ContentHash::compute(&bytes) != image.hash {
-            return Err(journal_error(
-                "believe",
-                &path,
-                "it is damaged: its content is not what was put into it",
-            ));
+            return Err(journal_error("believe", &path, "it is damaged: its checksum does not match"));
         }
         Ok(bytes)
     }

@@ -42,7 +42,7 @@ pub(super) fn refuse_size(path: &WorkspacePath, size: u64, limits: &EditLimits) 
         what: "the content",
         size,
         limit: limits.file_bytes,
-        advice: "write it with a program of its own",
+        advice: "write it with another program",
     })
 }
 
@@ -53,7 +53,7 @@ pub(super) fn too_large(path: &WorkspacePath, seen: &SeenFile, limits: &EditLimi
         what: "the old content",
         size: seen.stamp.size,
         limit: limits.file_bytes,
-        advice: "it could not be brought back; change it in a shell",
+        advice: "it could not be undone; change it in a shell",
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn refuse_amount(path: &WorkspacePath, length: u64, limits: &EditLimi
     }
     Err(EditError::TooLarge {
         path: path.display(),
-        what: "the old content to be kept for the way back, up to that",
+        what: "the old content to be kept for undo, up to that",
         size: length,
         limit: limits.transaction_bytes,
         advice: "make several edits of it",
@@ -79,7 +79,7 @@ pub(super) fn tree_refused(limits: &EditLimits, path: &WorkspacePath, error: Tre
         TreeError::Special(below, kind) => EditError::Special { path: inner(below), kind },
         TreeError::TooLarge(below) => EditError::TooLarge {
             path: inner(below),
-            what: "what would have to be kept for the way back",
+            what: "the content to be kept for undo",
             size: limits.file_bytes + 1,
             limit: limits.file_bytes,
             advice: "delete it in a shell",

@@ -31,9 +31,9 @@ pub(crate) struct RetracedChange {
     pub(crate) texts: Result<(Option<String>, Option<String>), &'static str>,
 }
 
-const LARGE: &str = "the file is too large to be shown";
-const NOT_TEXT: &str = "it is no text";
-const CHANGED: &str = "the file was changed since by something else";
+const LARGE: &str = "the file is too large to show";
+const NOT_TEXT: &str = "it is not text";
+const CHANGED: &str = "another program has changed the file since";
 const SAME: &str = "its content stayed as it was";
 
 /// Returns the effects of the transaction `id`, file by file.

@@ -329,7 +329,7 @@ impl TransactionManagerInner {
             match self.journal.read_record(entry) {
                 Ok(record) => recovered.push(self.recover_one(entry, &record)?),
                 Err(error) => {
-                    tracing::error!("the interrupted edit {} is kept for a look at it: {error}", entry.id);
+                    tracing::error!("the interrupted edit {} is kept for inspection: {error}", entry.id);
                     self.journal.quarantine(entry)?;
                 }
             }
@@ -356,7 +356,7 @@ impl TransactionManagerInner {
             obstacle: reason,
         })?;
         self.journal.remove_entry(entry)?;
-        tracing::info!("the interrupted edit {id} was taken back");
+        tracing::info!("the interrupted edit {id} was rolled back");
         Ok(RecoveredTransaction {
             id,
             finished: false,
@@ -373,8 +373,8 @@ impl TransactionManagerInner {
         for id in ids {
             let unknown = || EditError::UnknownEdit { id: *id };
             let entry = entries.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
-            let told = history.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
-            if let Some(by) = told.undone_by {
+            let record = history.iter().find(|entry| entry.id == *id).ok_or_else(unknown)?;
+            if let Some(by) = record.undone_by {
                 return Err(EditError::AlreadyUndone { id: *id, by });
             }
             undo::add_inverse(&mut plan, &self.journal, entry, &self.journal.read_record(entry)?)?;
@@ -394,7 +394,7 @@ impl TransactionManagerInner {
             let record = match self.journal.read_record(entry) {
                 Ok(record) => record,
                 Err(error) => {
-                    tracing::warn!("the edit {} cannot be undone any more: {error}", entry.id);
+                    tracing::warn!("the edit {} can no longer be undone: {error}", entry.id);
                     continue;
                 }
             };

@@ -32,7 +32,7 @@ pub(in crate::workspace) struct SearchStopped;
 
 impl fmt::Display for SearchStopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the time was up")
+        f.write_str("the time limit was reached")
     }
 }
 

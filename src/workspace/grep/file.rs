@@ -187,9 +187,9 @@ fn starts_as_utf16(file: &File) -> bool {
 /// Fills `buffer` with the content of `file`, which had `size` bytes, and returns its length.
 /// `None` if it has grown beyond the limit.
 fn read_whole(mut file: &File, size: usize, buffer: &mut Vec<u8>) -> io::Result<Option<usize>> {
-    let room = size.max(4096) + 1;
-    if buffer.len() < room {
-        buffer.resize(room.next_power_of_two(), 0);
+    let capacity = size.max(4096) + 1;
+    if buffer.len() < capacity {
+        buffer.resize(capacity.next_power_of_two(), 0);
     }
     let mut length = 0;
     loop {

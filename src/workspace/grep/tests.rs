@@ -283,7 +283,7 @@ fn grep_with_invalid_glob_or_type_is_refused_with_advice() {
         let select = Selection { globs: own(globs), types: own(types), ..Selection::default() };
         workspace.grep(&GrepQuery { select, ..query("x") }).unwrap_err().to_string()
     };
-    assert_eq!(message(&[], &["pyton"]), "no file type is called `pyton`; the nearest is `python`");
+    assert_eq!(message(&[], &["pyton"]), "unknown file type `pyton`; the nearest is `python`");
     assert!(
         message(&["a{b"], &[]).starts_with("the glob `a{b` is not valid: unclosed alternate group"),
         "{}",

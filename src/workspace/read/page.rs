@@ -70,7 +70,7 @@ impl Workspace {
         query: &PageQuery,
     ) -> Result<(FilePage, FileStamp), ReadError> {
         for _ in 0..MAX_FILE_READ_ATTEMPTS {
-            // Asked before it is opened: opening a device can wake it.
+            // Checked before opening: opening a device can wake it.
             self.stamp(path)?;
             let (file, before) = self.open_regular(path.as_path())?;
             let mut pager = Pager::new(query, before.size <= MAX_COUNTED_FILE_BYTES);
@@ -212,8 +212,8 @@ impl<'q> Pager<'q> {
             let content = &rest[..end.unwrap_or(rest.len())];
             self.length += content.len() as u64;
             if self.is_wanted() {
-                let room = self.query.longest_line.saturating_sub(self.kept.len());
-                self.kept.extend_from_slice(&content[..content.len().min(room)]);
+                let capacity = self.query.longest_line.saturating_sub(self.kept.len());
+                self.kept.extend_from_slice(&content[..content.len().min(capacity)]);
             }
             let Some(end) = end else { return };
             let is_pair = rest[end] == b'\r' && rest.get(end + 1) == Some(&b'\n');

@@ -103,7 +103,7 @@ fn read_of_non_regular_file_or_outside_link_is_refused() {
         ("ld/a", format!("`ld/a` {out}")),
         (
             "a",
-            "`a` cannot be followed: its symbolic links lead in a circle; remove or correct one of them"
+            "`a` cannot be followed: its symbolic links form a loop; remove or correct one of them"
                 .to_owned(),
         ),
         ("dangling", "`dangling` does not exist".to_owned()),

@@ -1,4 +1,4 @@
-//! The fixtures: tools, resources and prompts with fixed answers. Their words are the suite's.
+//! The fixtures: tools, resources and prompts with fixed answers. Their texts are the suite's.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::handler::Fixtures;
 use crate::{content, input, tools};
 
-/// The tools, a harmless one first: the suite calls whatever the list begins with.
+/// The tools, a harmless one first: the suite calls the first tool of the list.
 pub fn list() -> Vec<Tool> {
     tools::list().into_iter().chain(input::list()).collect()
 }
@@ -48,7 +48,7 @@ pub fn read(uri: &str) -> Option<ReadResourceResult> {
     content::read(uri)
 }
 
-/// Whether it may be subscribed to, though it never changes.
+/// Returns true if it supports subscriptions, though it never changes.
 pub fn watches(uri: &str) -> bool {
     uri == "test://watched-resource" || content::read(uri).is_some()
 }

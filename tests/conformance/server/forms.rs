@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// A form with these fields.
 ///
 /// # Errors
-/// Where `schema` is no schema of a form.
+/// If `schema` is not a schema of a form.
 pub fn form(message: &str, schema: Value) -> Result<ElicitRequestParams, ErrorData> {
     let requested_schema =
         serde_json::from_value(schema).map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -20,7 +20,7 @@ pub fn form(message: &str, schema: Value) -> Result<ElicitRequestParams, ErrorDa
     })
 }
 
-/// A form with one field that has to be filled in, as part of a result.
+/// A form with one required field, as part of a result.
 ///
 /// # Errors
 /// As [`form`].
@@ -29,12 +29,12 @@ pub fn field(message: &str, name: &str, kind: &str) -> Result<InputRequest, Erro
     Ok(InputRequest::Elicitation(ElicitRequest::new(form(message, schema)?)))
 }
 
-/// What the client's model says to `prompt`.
+/// The request to the client's model for `prompt`.
 pub fn completion(prompt: &str) -> CreateMessageRequestParams {
     CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100)
 }
 
-/// The same as part of a result.
+/// The request to the client's model, as part of a result.
 pub fn sampling(prompt: &str) -> InputRequest {
     InputRequest::CreateMessage(CreateMessageRequest::new(completion(prompt)))
 }
@@ -55,7 +55,7 @@ pub fn defaults() -> Value {
     }})
 }
 
-/// A choice in each of the five ways there are (SEP-1330).
+/// A choice in each of the five forms (SEP-1330).
 pub fn choices() -> Value {
     let titled = |number: u8| json!({"const": format!("value{number}"), "title": format!("Option {number}")});
     let titled = || json!([titled(1), titled(2), titled(3)]);

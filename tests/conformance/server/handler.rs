@@ -1,4 +1,4 @@
-//! The product's handler, with the fixtures before it: what is none of theirs is passed on as it is.
+//! The product's handler behind the fixtures: other requests are passed on unchanged.
 
 use std::error::Error;
 use std::fs;
@@ -23,20 +23,20 @@ use tokio::sync::watch;
 
 use crate::fixtures;
 
-/// What the fixtures of all conversations share.
+/// The shared state of all conversations' fixtures.
 #[derive(Clone)]
 pub struct Fixtures {
     /// Seals the states of calls that wait for an answer.
     pub seal: Arc<RequestStateCodec>,
     /// Counts changes of the list of prompts.
     pub prompts: watch::Sender<u64>,
-    /// Where the user's drop-in tools are, a change of which changes the list of tools.
+    /// The folder of the user's drop-in tools, whose changes change the list of tools.
     drop_ins: PathBuf,
 }
 
 impl Fixtures {
     /// # Errors
-    /// Where the system gives no random bytes, or there is no folder for settings.
+    /// If the system provides no random bytes, or there is no folder for settings.
     pub fn new() -> Result<Self, Box<dyn Error>> {
         let mut key = [0; 32];
         getrandom::fill(&mut key)?;
@@ -45,10 +45,10 @@ impl Fixtures {
         Ok(Self { seal, prompts: watch::Sender::new(0), drop_ins })
     }
 
-    /// Changes the list of tools as a user does, by one more drop-in tool.
+    /// Changes the list of tools as a user does, by adding a drop-in tool.
     ///
     /// # Errors
-    /// Where it cannot be written.
+    /// If it cannot be written.
     pub fn add_tool(&self) -> Result<(), ErrorData> {
         let failed = |error: std::io::Error| ErrorData::internal_error(error.to_string(), None);
         fs::create_dir_all(&self.drop_ins).map_err(failed)?;
@@ -62,11 +62,12 @@ impl Fixtures {
     }
 }
 
-/// One conversation, or one request of a client that has none.
+/// One conversation, or one request of a client without conversations.
 pub struct FixtureServer {
     inner: McpConversation,
     fixtures: Fixtures,
-    /// Sees every change of the list of prompts since this was made, which is before any subscription is acknowledged.
+    /// Receives every change of the list of prompts since its creation, which is before any
+    /// subscription is acknowledged.
     prompts: watch::Receiver<u64>,
 }
 
@@ -101,7 +102,7 @@ impl ServerHandler for FixtureServer {
         self.inner.on_roots_list_changed(context).await;
     }
 
-    /// The fixtures stand first: the suite calls whatever the list begins with.
+    /// The fixtures come first: the suite calls the first tool of the list.
     async fn list_tools(&self, params: ListParams, context: Request) -> Result<ListToolsResult, ErrorData> {
         let is_first = params.as_ref().is_none_or(|params| params.cursor.is_none());
         let mut page = self.inner.list_tools(params, context).await?;

@@ -29,7 +29,7 @@ pub fn list() -> Vec<Tool> {
     ]
 }
 
-/// What stands under `key` in the responses, if it is an object; anything else counts as missing.
+/// The object under `key` in the responses; other values count as missing.
 fn response_for<'a>(responses: Option<&'a InputResponses>, key: &str) -> Option<&'a Value> {
     responses?.get(key).filter(|response| response.is_object())
 }
@@ -46,7 +46,7 @@ fn name() -> Result<InputRequest, ErrorData> {
     field("What is your name?", "name", "string")
 }
 
-/// The stage that a state was sealed at; none was brought along at the first call.
+/// The stage at which a state was sealed; the first call has none.
 fn stage(fixtures: &Fixtures, params: &CallToolRequestParams) -> Result<u64, ErrorData> {
     let Some(state) = &params.request_state else { return Ok(0) };
     let opened: Value = fixtures

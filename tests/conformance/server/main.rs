@@ -1,9 +1,10 @@
-//! The MCP server with the fixtures of MCP's official conformance suite, tools, resources and prompts with fixed answers: test
-//! equipment.
+//! The MCP server with the fixtures of MCP's official conformance suite: tools, resources and
+//! prompts with fixed answers. Test equipment.
 //!
-//! It is a cargo example. `conformance-server` serves on stdin and stdout, `conformance-server http` on a port of loopback that it
-//! tells on stderr, without a token. The workspace is the current folder. The transports, both eras of the protocol, the
-//! subscriptions and everything else that the suite exercises are the product's own.
+//! It is a cargo example. `conformance-server` serves on stdin and stdout, `conformance-server
+//! http` on a loopback port that it prints to stderr, without a token. The workspace is the current
+//! folder. The transports, both eras of the protocol, the subscriptions and all other parts that
+//! the suite exercises are the product's own.
 #![expect(deprecated, reason = "the suite asks for sampling, roots and logging, which 2026-07-28 deprecates")]
 
 mod content;
@@ -28,7 +29,7 @@ use crate::handler::{FixtureServer, Fixtures};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::current_dir()?;
-    // The program, which supervises what is run, lies one folder above the examples.
+    // The program, which is the supervisor, is one folder above the examples.
     let own = std::env::current_exe()?;
     let supervisor = own.ancestors().nth(2).map(|built| built.join("lsp-tools"));
     let runtime =

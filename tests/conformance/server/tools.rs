@@ -16,7 +16,7 @@ use crate::fixtures::tool;
 use crate::forms::{choices, completion, defaults, field, form};
 use crate::handler::Fixtures;
 
-/// Between two notifications of a tool.
+/// The pause between two notifications of a tool.
 const CONFORMANCE_NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
 
 pub fn list() -> Vec<Tool> {

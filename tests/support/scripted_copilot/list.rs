@@ -1,4 +1,4 @@
-//! The list of tools, checked and answered as the real server does.
+//! The list of tools, checked and answered like the real server.
 
 use serde_json::{Value, json};
 

@@ -106,7 +106,7 @@ struct Server {
     initialized: bool,
     user: Option<String>,
     turns: usize,
-    /// This is the n-th process of the scenario.
+    /// The number of this process in the scenario.
     number: usize,
 }
 

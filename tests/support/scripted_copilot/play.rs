@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::wire::Wire;
 
-/// Nothing is waited for longer.
+/// The limit of every wait.
 const LONGEST: Duration = Duration::from_secs(60);
 
 pub struct Stage {
@@ -17,7 +17,7 @@ pub struct Stage {
     heard: Condvar,
 }
 
-/// The turn that a step belongs to.
+/// The turn of a step.
 struct Scene<'a> {
     token: &'a Value,
     conversation: String,
@@ -138,7 +138,7 @@ impl<'a> Scene<'a> {
         Self { token, conversation, turn: format!("t{number}"), calls: 0, error: None }
     }
 
-    /// `given`, with what it leaves out; what is no object goes as it is.
+    /// `given`, completed with missing fields; values other than objects are unchanged.
     fn call(&mut self, given: &Value) -> Value {
         let Some(given) = given.as_object() else { return given.clone() };
         self.calls += 1;

@@ -1,4 +1,4 @@
-//! Frames, and answers to what the server asks.
+//! Frames, and responses to requests of the server.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::journal::Journal;
 
-/// The next message; `None` at the end of the input, or where it is none.
+/// The next message; `None` at the end of the input, or if it is not a message.
 pub fn read(input: &mut impl BufRead) -> Option<Value> {
     let mut length = None;
     loop {
@@ -62,7 +62,7 @@ impl Wire {
         });
     }
 
-    /// Asks the client; the answer comes through what is returned.
+    /// Sends a request to the client; the response comes through the returned receiver.
     pub fn ask(&self, method: &str, params: &Value) -> Receiver<Value> {
         let id = {
             let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);

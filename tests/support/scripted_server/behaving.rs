@@ -1,4 +1,4 @@
-//! The server on tower-lsp: typed, ordered, and right in all that the library sees to.
+//! The server on tower-lsp: typed, ordered, and correct in everything that the library handles.
 
 use std::io::{self, BufReader};
 use std::sync::Arc;
@@ -44,7 +44,8 @@ pub fn serve(brain: Arc<Brain>) -> std::result::Result<(), Box<dyn std::error::E
     crate::endings::exit(i32::from(!shut_down.load(Ordering::SeqCst)), &brain.journal)
 }
 
-/// Hands frames on to tower-lsp, which would not return on `exit` while stdin stays open, and logs them.
+/// Passes frames on to tower-lsp, which would not return on `exit` while stdin stays open, and logs
+/// them.
 fn read_stdin(
     brain: &Brain,
     mut feed: DuplexStream,
@@ -112,7 +113,8 @@ async fn run(brain: Arc<Brain>, client: Client, chain: Vec<Step>) {
     }
 }
 
-/// Sends through tower-lsp's own types; an error tells what these types cannot say.
+/// Sends through tower-lsp's own types; returns an error for content that these types cannot
+/// express.
 async fn send(client: &Client, outgoing: Outgoing) -> std::result::Result<(), String> {
     let wrong = |error: serde_json::Error| error.to_string();
     match outgoing {

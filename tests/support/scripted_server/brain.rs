@@ -1,4 +1,5 @@
-//! What the server knows and would say, whichever way it is then sent: shared by the raw and the behaving server.
+//! The server's state and answers, independent of the transport: shared by the raw and the behaving
+//! server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,10 +17,10 @@ use crate::scenario::{Begin, ErrorSpec, Mode, Scenario, SyncKind};
 
 pub const METHOD_NOT_FOUND: i64 = -32601;
 
-/// Texts up to this size are in the log as they are.
+/// Texts up to this size are logged verbatim.
 const LOGGED_TEXT: usize = 64 * 1024;
 
-/// A message that the server sends by itself.
+/// A message that the server sends unasked.
 #[derive(Debug, Clone)]
 pub enum Outgoing {
     Notify(&'static str, Value),
@@ -28,7 +29,7 @@ pub enum Outgoing {
     Request(&'static str, Value),
 }
 
-/// Something to be done a while after the thing before it.
+/// An action a while after the previous one.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub wait: Duration,
@@ -38,7 +39,7 @@ pub struct Step {
 #[derive(Debug, Clone)]
 pub enum Effect {
     Send(Outgoing),
-    /// Publish for the current text, unless the document went on since `version`.
+    /// Publishes for the current text, unless the document changed since `version`.
     Publish {
         uri: String,
         version: i64,
@@ -47,7 +48,7 @@ pub enum Effect {
     PullRegistered,
 }
 
-/// An answer and when it is due.
+/// An answer and its time.
 #[derive(Debug)]
 pub struct Planned {
     pub delay: Duration,
@@ -68,7 +69,7 @@ struct State {
 
 pub struct Brain {
     pub scenario: Scenario,
-    /// Which start of this scenario it is, 1-based.
+    /// The 1-based number of this start in the scenario.
     pub number: u64,
     pub journal: Arc<Journal>,
     state: Mutex<State>,
@@ -118,7 +119,7 @@ impl Brain {
         json!({"capabilities": capabilities, "serverInfo": info})
     }
 
-    /// What a notification sets going: chains of steps that run side by side.
+    /// The actions that a notification triggers: chains of steps that run concurrently.
     pub fn notification(&self, method: &str, params: &Value) -> Vec<Vec<Step>> {
         let uri = params["textDocument"]["uri"].as_str().unwrap_or_default().to_owned();
         match method {
@@ -155,7 +156,7 @@ impl Brain {
         }
     }
 
-    /// Applies the changes; what the document was before.
+    /// Applies the changes; returns the previous document.
     fn change(&self, uri: &str, params: &Value) -> Option<Document> {
         let mut state = self.state();
         let encoding = state.encoding;
@@ -308,7 +309,7 @@ impl Brain {
         vec![steps]
     }
 
-    /// Does what a step says to the state; the message to send, if any.
+    /// Applies a step to the state; returns the message to send, if any.
     pub fn perform(&self, effect: Effect) -> Option<Outgoing> {
         match effect {
             Effect::Send(outgoing) => Some(outgoing),

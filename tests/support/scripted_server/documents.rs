@@ -1,12 +1,13 @@
-//! The documents as this server knows them: plain strings and a plain reading of the specification (3.17, *Text
-//! Documents*), on purpose unlike the product's own ropes, so that the two can be compared.
+//! The documents of this server: plain strings and a literal reading of the specification (3.17,
+//! *Text Documents*), deliberately different from the product's ropes, so that the two can be
+//! compared.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a column counts (3.17, *PositionEncodingKind*).
+/// The column unit (3.17, *PositionEncodingKind*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 pub enum Encoding {
     #[serde(rename = "utf-8")]
@@ -45,7 +46,7 @@ pub struct Document {
 
 pub type Documents = BTreeMap<String, Document>;
 
-/// The stretches of bytes of the lines, without their breaks: LF, CRLF and CR, nothing else.
+/// The byte ranges of the lines, without their breaks: LF, CRLF and CR, nothing else.
 fn lines(text: &str) -> Vec<(usize, usize)> {
     let bytes = text.as_bytes();
     let mut lines = Vec::new();
@@ -66,7 +67,7 @@ fn lines(text: &str) -> Vec<(usize, usize)> {
     lines
 }
 
-/// The byte that an LSP position means, or why it means none.
+/// The byte at an LSP position, or the reason why there is none.
 pub fn offset(text: &str, position: &Value, encoding: Encoding) -> Result<usize, String> {
     let (Some(line), Some(character)) = (position["line"].as_u64(), position["character"].as_u64()) else {
         return Err(format!("no position: {position}"));
@@ -99,7 +100,7 @@ pub fn position(text: &str, offset: usize, encoding: Encoding) -> Value {
     json!({"line": line, "character": character})
 }
 
-/// The LSP range of a stretch of bytes.
+/// The LSP range of a byte range.
 pub fn range(text: &str, (start, end): (usize, usize), encoding: Encoding) -> Value {
     json!({"start": position(text, start, encoding), "end": position(text, end, encoding)})
 }
@@ -120,7 +121,7 @@ pub fn apply(text: &mut String, change: &Value, encoding: Encoding) -> Result<()
     Ok(())
 }
 
-/// The words of a text as stretches of bytes.
+/// The byte ranges of the words in a text.
 pub fn words(text: &str) -> Vec<(usize, usize)> {
     let mut words = Vec::new();
     let mut start = None;
@@ -142,7 +143,7 @@ pub fn occurrences(text: &str, word: &str) -> Vec<(usize, usize)> {
     words(text).into_iter().filter(|(start, end)| &text[*start..*end] == word).collect()
 }
 
-/// The names that follow a `def`.
+/// The names after a `def`.
 pub fn definitions(text: &str) -> Vec<(usize, usize)> {
     let words = words(text);
     words.windows(2).filter(|pair| &text[pair[0].0..pair[0].1] == "def").map(|pair| pair[1]).collect()

@@ -1,4 +1,4 @@
-//! How this server ends, or does not, and the grandchild it leaves behind.
+//! The end of this server, or its absence, and the grandchild that it leaves behind.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::journal::Journal;
 use crate::scenario::{Crash, Exit, Scenario};
 
-/// First argument of a process that only is somebody's grandchild.
+/// The first argument of a process that is only a grandchild.
 pub const GRANDCHILD: &str = "--grandchild";
 
-/// Which start this is, 1-based; counted only where a log says where.
+/// The 1-based number of this start; counted only if a log is set.
 pub fn count_start(scenario: &Scenario) -> io::Result<u64> {
     let Some(log) = &scenario.log else { return Ok(1) };
     let mut name = log.clone().into_os_string();
@@ -25,7 +25,8 @@ pub fn count_start(scenario: &Scenario) -> io::Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-/// Ends this process when its time is over, so that a forgetful test leaves nothing behind for long.
+/// Ends this process after its time limit, so that an incomplete test leaves nothing behind for
+/// long.
 pub fn limit_life(scenario: &Scenario) {
     let life = Duration::from_secs(scenario.lives_s);
     thread::spawn(move || {
@@ -34,7 +35,7 @@ pub fn limit_life(scenario: &Scenario) {
     });
 }
 
-/// Starts the grandchild that the scenario asks for.
+/// Starts the grandchild of the scenario.
 pub fn fork_child(scenario: &Scenario) -> io::Result<()> {
     let Some(child) = &scenario.fork_child else { return Ok(()) };
     let spec = json!({
@@ -51,7 +52,7 @@ pub fn fork_child(scenario: &Scenario) -> io::Result<()> {
     command.spawn().map(drop)
 }
 
-/// Lives on as the grandchild that `spec` describes.
+/// Runs as the grandchild that `spec` describes.
 pub fn be_grandchild(spec: &str) -> Result<(), Box<dyn std::error::Error>> {
     let spec: serde_json::Value = serde_json::from_str(spec)?;
     if spec["setsid"] == true {
@@ -64,7 +65,7 @@ pub fn be_grandchild(spec: &str) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Makes SIGTERM harmless for the rest of this process's life; `noticed` is called for each one.
+/// Ignores SIGTERM for the rest of this process's life; `noticed` is called for each one.
 pub fn ignore_sigterm(noticed: impl Fn() + Send + 'static) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let mut terminations = runtime.block_on(async { signal(SignalKind::terminate()) })?;
@@ -78,7 +79,7 @@ pub fn ignore_sigterm(noticed: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Dies as the scenario says.
+/// Ends as the scenario says.
 pub fn crash(crash: &Crash, journal: &Journal) -> ! {
     for line in &crash.stderr {
         eprintln!("{line}");
@@ -90,13 +91,13 @@ pub fn crash(crash: &Crash, journal: &Journal) -> ! {
     exit(crash.code, journal)
 }
 
-/// Ends this process and says so in the log.
+/// Ends this process and logs it.
 pub fn exit(code: i32, journal: &Journal) -> ! {
     journal.event("exit", json!({"code": code}));
     std::process::exit(code)
 }
 
-/// What the end of stdin, or `exit`, means to a server of this kind.
+/// Handles the end of stdin, or `exit`, as a server of this kind.
 pub fn stays(exit: Exit, at_eof: bool) -> bool {
     match exit {
         Exit::Normal => false,

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Write};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// How a message is framed.
+/// The framing of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Style {
@@ -63,7 +63,7 @@ pub fn encode(message: &Value, style: Style) -> Vec<u8> {
     [header.into_bytes(), body].concat()
 }
 
-/// Writes `bytes` as they are, at once.
+/// Writes `bytes` unchanged, at once.
 pub fn write(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)?;
     out.flush()
@@ -71,7 +71,7 @@ pub fn write(out: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
 
 /// Reads the body of the next message; `None` at the end of the stream.
 ///
-/// The client under test must frame rightly, so that anything else is an error.
+/// The client under test must frame correctly, so any other input is an error.
 pub fn read(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut length = None;
     loop {

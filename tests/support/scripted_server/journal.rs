@@ -1,4 +1,4 @@
-//! What happened, as JSON lines that the tests read while the server still runs.
+//! The events, as JSON lines that tests read while the server still runs.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ impl Journal {
         self.write(line);
     }
 
-    /// The client broke the protocol.
+    /// The client violated the protocol.
     pub fn violation(&self, what: String) {
         self.event("violation", json!({"what": what}));
     }

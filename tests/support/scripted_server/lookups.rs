@@ -1,4 +1,4 @@
-//! Answers to questions about names, read off the open documents and the files below the root.
+//! Answers to questions about names, from the open documents and the files below the root.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,12 +9,12 @@ use url::Url;
 use crate::documents::{Documents, Encoding, definitions, occurrences, offset, range, words};
 use crate::fingerprint::fingerprint;
 
-/// What a question is asked against.
+/// The context of a question.
 pub struct View<'a> {
     pub documents: &'a Documents,
     pub root: Option<&'a Path>,
     pub encoding: Encoding,
-    /// Whether hover tells the document's version.
+    /// True if hover includes the document's version.
     pub hover_version: bool,
 }
 
@@ -26,7 +26,7 @@ impl View<'_> {
         }
     }
 
-    /// The word at the position in `params` and its stretch; touching its end counts.
+    /// The word at the position in `params` and its range; touching its end counts.
     fn word(&self, params: &Value) -> Option<(String, (usize, usize), String)> {
         let text = self.text(params["textDocument"]["uri"].as_str()?)?;
         let at = offset(&text, &params["position"], self.encoding).ok()?;

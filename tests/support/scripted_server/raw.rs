@@ -1,4 +1,4 @@
-//! The server on bare pipes: it may delay, lie, break off and be silent as the scenario says.
+//! The server on bare pipes: it can delay, lie, break off and be silent as the scenario says.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader};
@@ -28,11 +28,11 @@ struct Server {
     /// Held while one message is written.
     out: Mutex<()>,
     next_id: AtomicUsize,
-    /// How often each rule has been used.
+    /// The number of uses of each rule.
     used: Vec<AtomicUsize>,
-    /// Requests whose answer is not sent yet, by id as text: whether a `$/cancelRequest` ends them.
+    /// Requests without a response yet, by id as text: true if a `$/cancelRequest` ends them.
     waiting: Mutex<BTreeMap<String, bool>>,
-    /// Requests held back until `workspace/configuration` is answered, while they are.
+    /// Requests that wait for the response to `workspace/configuration`, if any.
     held: Mutex<Option<Vec<Value>>>,
     initialized: AtomicBool,
     seen_request: AtomicBool,
@@ -103,7 +103,7 @@ impl Server {
         moments.iter().for_each(|moment| self.run_rules(moment, When::After));
     }
 
-    /// Keeps a request back, where the client owes its configuration.
+    /// Delays a request while the client owes its configuration.
     fn hold(&self, method: &str, message: &Value) -> bool {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         match held.as_mut().filter(|_| !matches!(method, "initialize" | "shutdown")) {
@@ -113,7 +113,8 @@ impl Server {
         true
     }
 
-    /// Takes an answer of the client; only that to our own question for its configuration means something.
+    /// Receives a response of the client; only the response to our own configuration request has an
+    /// effect.
     fn answered(self: &Arc<Self>, message: &Value) {
         let Some(asked) = self.scenario().configuration.as_ref().filter(|_| message["id"] == CONFIGURATION)
         else {
@@ -166,7 +167,7 @@ impl Server {
         }
     }
 
-    /// Runs a chain: at once as long as nothing waits, then beside everything else.
+    /// Runs a chain: immediately while no step waits, then concurrently.
     fn run(self: &Arc<Self>, chain: Vec<Step>) {
         let mut steps = chain.into_iter().peekable();
         while let Some(step) = steps.next_if(|step| step.wait.is_zero()) {
@@ -296,7 +297,7 @@ impl Server {
         self.brain.journal.sent(message.get("method").or_else(|| message.get("id")).unwrap_or(&Value::Null));
     }
 
-    /// Writes bytes to stdout; a client that went away is no reason to end, stdin will say so.
+    /// Writes bytes to stdout; a client that disconnected is detected through stdin instead.
     fn write(&self, bytes: &[u8]) {
         let _one_at_a_time = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = frames::write(&mut io::stdout().lock(), bytes) {

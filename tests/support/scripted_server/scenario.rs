@@ -1,4 +1,4 @@
-//! What a scenario may say. The head of `main.rs` explains each key.
+//! The content of a scenario. The head of `main.rs` explains each key.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::documents::Encoding;
 use crate::frames::Style;
 
-/// The methods whose answers the behaving server can be given.
+/// The methods that can have answers in the behaving server.
 const BEHAVING: [&str; 9] = [
     "textDocument/hover",
     "textDocument/definition",
@@ -124,7 +124,8 @@ pub enum SyncKind {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Answer {
-    /// `Some(Null)` where the scenario says `null`, `None` where it says nothing (the honest answer is given).
+    /// `Some(Null)` if the scenario says `null`, `None` if it says nothing (the honest answer is
+    /// given).
     #[serde(deserialize_with = "present")]
     pub result: Option<Value>,
     pub error: Option<ErrorSpec>,
@@ -278,7 +279,7 @@ pub enum CrashAt {
 }
 
 impl CrashAt {
-    /// The method whose arrival it waits for, where it is one method.
+    /// The method that it waits for, if it is a single one.
     pub fn method(self) -> Option<&'static str> {
         match self {
             Self::Initialize => Some("initialize"),

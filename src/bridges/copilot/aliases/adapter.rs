@@ -160,7 +160,7 @@ fn run<'a, F: AliasAdapter>(
         // The schema follows from the type, so this fails only on constraints that a schema cannot
         // express.
         let args = serde_json::from_value(input).map_err(|error| {
-            let what = format!("{}: the arguments cannot be used: {error}", F::ABOUT.name);
+            let what = format!("{}: the arguments are invalid: {error}", F::ABOUT.name);
             ToolError::new(ErrorCode::InvalidArgs, what)
         })?;
         F::run(context, args).await

@@ -19,9 +19,9 @@ const HEADINGS: [(&str, &str); 3] =
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GetChangedFilesArgs {
-    /// Path to the git repository; the workspace where it is left out.
+    /// Path to the git repository (the workspace if omitted).
     repository_path: Option<String>,
-    /// Which files; all where it is left out.
+    /// The kinds of changes (all if omitted).
     source_control_state: Option<SourceControlState>,
 }
 
@@ -34,7 +34,7 @@ impl AliasAdapter for GetChangedFiles {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "get_changed_files",
         title: "Changed files",
-        description: "The changed, staged and untracked files according to git, one a line under a heading for each state.",
+        description: "The changed, staged and untracked files according to git, one per line under a heading for each state.",
         effect: Effect::Read,
         class: AliasClass::New,
         by_default: false,

@@ -89,7 +89,9 @@ impl AliasContext<'_> {
         let plain = match Url::parse(given) {
             Ok(url) if url.scheme() == "file" => {
                 let path = url.to_file_path().ok().and_then(|path| path.into_os_string().into_string().ok());
-                path.ok_or_else(|| AliasError::new(format!("`{}` names no file here", given.escape_debug())))?
+                path.ok_or_else(|| {
+                    AliasError::new(format!("`{}` is not a file of the workspace", given.escape_debug()))
+                })?
             }
             _ => given.to_owned(),
         };

@@ -19,7 +19,7 @@ pub(super) struct InsertEditArgs {
     file_path: String,
     /// The complete new text of the file.
     code: String,
-    /// What the edit does, in a few words.
+    /// The purpose of the edit, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -33,7 +33,7 @@ impl AliasAdapter for InsertEdit {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "insert_edit_into_file",
         title: "Edit a file",
-        description: "Puts the complete new text of a file in the place of the old one, keeping line ends and mode. Answers the \
+        description: "Replaces the complete text of a file, keeping line ends and mode. Answers the \
                       file's new text. The edit can be undone.",
         effect: Effect::Edit,
         class: AliasClass::Unlocks,
@@ -52,11 +52,11 @@ impl AliasAdapter for InsertEdit {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreateFileArgs {
-    /// Absolute path of the new file; missing folders are made.
+    /// Absolute path of the new file; missing folders are created.
     file_path: String,
-    /// Its text.
+    /// The text of the file.
     content: String,
-    /// What the file is for, in a few words.
+    /// The purpose of the file, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -70,8 +70,7 @@ impl AliasAdapter for CreateFile {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "create_file",
         title: "Create a file",
-        description: "Makes a new file with this text. A file that is there already and has text is not touched. Answers the \
-                      file's text. It can be undone.",
+        description: "Creates a file with this text. An existing file with text is not changed. Answers the file's text. It can be undone.",
         effect: Effect::Edit,
         class: AliasClass::Unlocks,
         by_default: true,
@@ -91,7 +90,7 @@ impl AliasAdapter for CreateFile {
             && stamp.size > 0
             && context.text_of(&path).is_none_or(|text| text != args.content)
         {
-            let what = format!("{} is there already and was not changed", path.display());
+            let what = format!("{} exists already and was not changed", path.display());
             return Err(AliasError::new(format!(
                 "{what}; edit it with insert_edit_into_file or replace_string_in_file"
             )));
@@ -113,17 +112,17 @@ async fn write_whole(
     Ok(AliasAnswer::done(context.text_of(&path).unwrap_or(text)).with_changed(changed))
 }
 
-/// One replacement.
+/// A replacement.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StringReplacement {
     /// Absolute path of the file.
     file_path: String,
-    /// Exact text, with enough of the lines around it to be there once.
+    /// Exact text, with enough context to be unique.
     old_string: String,
-    /// What takes its place.
+    /// The new text.
     new_string: String,
-    /// What it is for, in a few words.
+    /// The purpose of the replacement, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -137,7 +136,7 @@ impl AliasAdapter for ReplaceString {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "replace_string_in_file",
         title: "Replace text in a file",
-        description: "Replaces exact text that is in the file once. A miss answers the nearest text. Answers a diff, and the \
+        description: "Replaces exact text that is unique in the file. A miss answers the nearest text. Answers a diff, and the \
                       diagnostics that it added, in callers too.",
         effect: Effect::Edit,
         class: AliasClass::Replaces,
@@ -158,10 +157,10 @@ impl AliasAdapter for ReplaceString {
 /// The arguments of `multi_replace_string`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct MultiReplaceArgs {
-    /// The replacements; those of one file are made in this order.
+    /// The replacements; applied in order within each file.
     #[schemars(length(min = 1))]
     replacements: Vec<StringReplacement>,
-    /// What all of them together do, in a few words.
+    /// The purpose of all replacements, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -175,8 +174,7 @@ impl AliasAdapter for MultiReplaceString {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "multi_replace_string",
         title: "Replace texts in files",
-        description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be in its \
-                      file once. Answers a diff per file, and the diagnostics that were added.",
+        description: "Makes several exact replacements in one or many files: all of them, or none. Each old text must be unique in its file. Answers a diff per file, and the diagnostics that were added.",
         effect: Effect::Edit,
         class: AliasClass::New,
         by_default: true,
@@ -201,7 +199,7 @@ impl AliasAdapter for MultiReplaceString {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreateDirectoryArgs {
-    /// Absolute path of the folder; those above it are made as well.
+    /// Absolute path of the folder; parents are created too.
     dir_path: String,
 }
 
@@ -214,7 +212,7 @@ impl AliasAdapter for CreateDirectory {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "create_directory",
         title: "Make a folder",
-        description: "Makes a folder, and those above it. create_file makes missing folders by itself.",
+        description: "Creates a folder, and its parents. create_file creates missing folders itself.",
         effect: Effect::Edit,
         class: AliasClass::New,
         by_default: true,
@@ -242,7 +240,7 @@ impl AliasAdapter for CreateDirectory {
 pub(super) struct ApplyPatchArgs {
     /// `*** Begin Patch` … `*** End Patch`, or a unified diff of one or several files.
     input: String,
-    /// What the patch does, in a few words.
+    /// The purpose of the patch, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
 }
@@ -256,8 +254,7 @@ impl AliasAdapter for ApplyPatch {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "apply_patch",
         title: "Apply a patch",
-        description: "Applies a patch to one or many files: all of it or nothing. Hunks that do not fit are answered with what is \
-                      there. Answers what became of each file, and the diagnostics that were added.",
+        description: "Applies a patch to one or many files: all of it or nothing. For hunks that do not fit, answers the text there. Answers the result for each file, and the diagnostics that were added.",
         effect: Effect::Edit,
         class: AliasClass::Replaces,
         by_default: false,

@@ -16,7 +16,7 @@ use crate::policy::request::Effect;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GetErrorsArgs {
-    /// Absolute paths of files or folders; without them the whole workspace is looked at.
+    /// Absolute paths of files or folders (the whole workspace if omitted).
     file_paths: Option<Vec<String>>,
 }
 
@@ -84,10 +84,10 @@ fn format_findings(context: &AliasContext<'_>, answer: &Value) -> Option<String>
     let verdict = format::text_field(answer, "verdict");
     let meaning = match verdict {
         "complete" if count == 0 => "no errors or warnings",
-        "complete" => "all servers answered for the text as it is",
-        "partial" => "true as far as it goes; results may be incomplete",
-        "no_data" => "nothing came in time; this does not mean clean",
-        _ => "no server answered; only syntax was looked at, so this does not mean clean",
+        "complete" => "all servers answered for the current text",
+        "partial" => "results may be incomplete",
+        "no_data" => "no server answered in time; this does not mean clean",
+        _ => "no server answered; only syntax was checked, so this does not mean clean",
     };
     let (findings, files) = (count_text(count, "finding"), count_text(files, "file"));
     let _ = writeln!(out, "{findings} in {files}; verdict: {verdict} ({meaning})");

@@ -45,7 +45,7 @@ pub(super) struct ReadFileArgs {
     file_path: String,
     /// First line, 1-based (1).
     offset: Option<i64>,
-    /// How many lines (200, which is the most).
+    /// Number of lines (200, the maximum).
     limit: Option<i64>,
 }
 
@@ -58,7 +58,7 @@ impl AliasAdapter for ReadFile {
     const ABOUT: AliasMetadata = replacing(
         "read_file",
         "Read a file",
-        "Lines of a text file, at most 200 at a time; the end says where to go on.",
+        "Lines of a text file, at most 200 at a time; the end gives the next offset.",
         "the server's own reads up to 2000 lines at a time, and the editor's unsaved text",
         &["read"],
     );
@@ -81,7 +81,7 @@ fn lines(answer: &Value) -> Option<String> {
     if has_more {
         let (first, last) = (&answer["start_line"], answer["end_line"].as_u64()?);
         let of = answer.get("total_lines").map(|total| format!(" of {total}")).unwrap_or_default();
-        let _ = writeln!(out, "[lines {first} to {last}{of}; go on with offset {}]", last + 1);
+        let _ = writeln!(out, "[lines {first} to {last}{of}; continue with offset {}]", last + 1);
     }
     format::notes(answer, &mut out);
     Some(if out.is_empty() { "(the file is empty)".to_owned() } else { out })
@@ -103,7 +103,7 @@ impl AliasAdapter for ListDir {
     const ABOUT: AliasMetadata = replacing(
         "list_dir",
         "List a folder",
-        "What is in a folder, a name a line; names of folders end in `/`.",
+        "Entries of a folder, one name per line; names of folders end in `/`.",
         "the server's own does the same",
         &["list"],
     );
@@ -140,9 +140,9 @@ fn push_has_more(answer: &Value, what: &str, out: &mut String) {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FileSearchArgs {
-    /// Glob pattern of the path, as `src/**/*.ts`; one without `/` is a file's name anywhere.
+    /// Glob pattern of the path, like `src/**/*.ts`; without `/` it matches file names anywhere.
     query: String,
-    /// How many files (50).
+    /// Maximum number of files (50).
     max_results: Option<i64>,
 }
 
@@ -186,13 +186,13 @@ impl AliasAdapter for FileSearch {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct GrepSearchArgs {
-    /// What to search for.
+    /// The search text.
     query: String,
-    /// Whether it is a regular expression (false).
+    /// True if the query is a regular expression (false).
     is_regexp: Option<bool>,
-    /// Glob pattern of the files to search in, as `*.ts` or `src/**`.
+    /// Glob pattern of the files to search, like `*.ts` or `src/**`.
     include_pattern: Option<String>,
-    /// How many lines (50).
+    /// Maximum number of lines (50).
     max_results: Option<i64>,
 }
 

@@ -20,12 +20,12 @@ pub(super) struct RunInTerminalArgs {
     /// The command line.
     #[schemars(length(min = 1))]
     command: String,
-    /// What it does, in a few words.
+    /// The purpose of the command, in a few words.
     #[serde(default, rename = "explanation")]
     _explanation: Option<String>,
-    /// Return at once, with an id for get_terminal_output; for servers and watchers.
+    /// Run in the background: return at once, with an id for get_terminal_output.
     is_background: Option<bool>,
-    /// Milliseconds until it is ended (120000).
+    /// Timeout in milliseconds (120000).
     #[schemars(range(min = 1))]
     timeout: Option<u64>,
 }
@@ -41,8 +41,7 @@ impl AliasAdapter for RunInTerminal {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "run_in_terminal",
         title: "Run a command",
-        description: "Runs a command in the root of the workspace and answers its output and exit code. Each call is a shell of its \
-                      own: nothing of an earlier one is left. No terminal, no input. It may write only the workspace and temporary \
+        description: "Runs a command in the root of the workspace and answers its output and exit code. Each call has its own shell: nothing of an earlier one remains. No terminal, no input. It may write only the workspace and temporary \
                       folders. Shell: sh",
         effect: Effect::Execute,
         class: AliasClass::New,
@@ -87,7 +86,7 @@ pub(super) fn command_answer(
 /// The arguments of `get_terminal_output`.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetTerminalOutputArgs {
-    /// The id that run_in_terminal answered.
+    /// The id from run_in_terminal.
     id: String,
     /// Milliseconds to wait for output or the end (0).
     #[schemars(range(max = 60_000))]
@@ -103,7 +102,7 @@ impl AliasAdapter for GetTerminalOutput {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "get_terminal_output",
         title: "Output of a command",
-        description: "Whether a command in the background still runs, and what it wrote since it was last asked.",
+        description: "State of a background command, and its output since the last request.",
         effect: Effect::Read,
         class: AliasClass::New,
         by_default: true,
@@ -117,7 +116,7 @@ impl AliasAdapter for GetTerminalOutput {
         Ok(AliasAnswer::done(got.text(|answer| {
             let state = match answer.get("state")?.as_str()? {
                 "running" => format!("it runs, for {} ms now", answer["duration_ms"]),
-                "timed_out" => "its time was up".to_owned(),
+                "timed_out" => "its time limit was reached".to_owned(),
                 "killed" => "it was ended".to_owned(),
                 _ => "it has ended".to_owned(),
             };

@@ -21,8 +21,7 @@ impl AliasAdapter for FindTestFiles {
     const ABOUT: AliasMetadata = AliasMetadata {
         name: "find_test_files",
         title: "Find tests",
-        description: "For a source file the files with its tests; for a test the file that it tests: by the naming conventions of \
-                      the language, the nearest first.",
+        description: "The tests of a source file, or the source of a test, by the language's naming conventions, nearest first.",
         effect: Effect::Read,
         class: AliasClass::New,
         by_default: true,
@@ -52,7 +51,7 @@ fn format_file(context: &AliasContext<'_>, file: &RelatedTestFiles, out: &mut St
         TestRelation::Source => "tests of",
         TestRelation::Test => "tested by",
         TestRelation::Unknown => {
-            let _ = writeln!(out, "{path}: no naming convention of tests is known for it");
+            let _ = writeln!(out, "{path}: no naming convention for tests is known");
             return;
         }
     };

@@ -73,7 +73,7 @@ fn truncate_text(text: &str) -> String {
         return text.to_owned();
     }
     let kept = text.floor_char_boundary(MAX_HOST_TEXT_BYTES - 100);
-    format!("{}\n[cut: the first {kept} of {} bytes; ask for less at once]", &text[..kept], text.len())
+    format!("{}\n[cut: the first {kept} of {} bytes; request less at once]", &text[..kept], text.len())
 }
 
 #[cfg(test)]
@@ -110,7 +110,7 @@ mod tests {
         let long = to_host_result(&ToolResult::from_value(json!("ü".repeat(40_000))));
         let text = long["textResultForLlm"].as_str().unwrap();
         assert!(
-            text.len() < 20_480 && text.ends_with("of 80000 bytes; ask for less at once]"),
+            text.len() < 20_480 && text.ends_with("of 80000 bytes; request less at once]"),
             "{}",
             text.len()
         );

@@ -30,7 +30,7 @@ pub(crate) enum HostError {
         protocol: Option<u64>,
     },
     /// The command line sent an invalid message.
-    #[error("the Copilot command line wrote what is no message: {0}")]
+    #[error("the Copilot command line wrote an invalid message: {0}")]
     Garbage(String),
     /// The command line exited.
     #[error("the Copilot command line ended in the middle of a session{}", last_words_text(last))]
@@ -49,7 +49,7 @@ pub(crate) enum HostError {
         message: String,
     },
     /// The response lacks a required value.
-    #[error("the answer of the Copilot command line to {method} lacks what it must hold")]
+    #[error("the response of the Copilot command line to {method} lacks required fields")]
     Answer {
         /// The request's method.
         method: &'static str,
@@ -110,9 +110,7 @@ impl From<HostError> for ToolError {
             HostError::Tools(error) => return error.clone(),
             HostError::Missing { .. } => (
                 ErrorCode::ServerMissing,
-                Some(
-                    "run: npm install -g @github/copilot, or add --install to have it in the private prefix",
-                ),
+                Some("run: npm install -g @github/copilot, or add --install for the private prefix"),
             ),
             HostError::Protocol { .. } => (ErrorCode::Unsupported, Some("run: copilot update")),
             HostError::Session { message, .. } if message.contains("No GitHub OAuth token") => (
@@ -133,7 +131,7 @@ impl From<HostError> for ToolError {
             | HostError::Answer { .. }
             | HostError::Session { .. } => (ErrorCode::ServerFailed, None),
         };
-        let told = Self::new(code, error.to_string());
-        hint.map_or(told.clone(), |hint| told.with_hint(hint))
+        let failure = Self::new(code, error.to_string());
+        hint.map_or(failure.clone(), |hint| failure.with_hint(hint))
     }
 }

@@ -63,7 +63,7 @@ const SESSION_CREATE_TIMEOUT: Duration = Duration::from_secs(180);
 pub(crate) async fn run(live: &LiveRuntime, options: HostOptions) -> Result<HostOutcome, HostError> {
     let provider = provider::from_environment(|name| std::env::var(name).ok(), options.model.as_deref())?;
     if std::env::var_os(program::ALLOW_ALL).is_some() {
-        let what = format!("{} is not handed on: the rules of lsp-tools decide", program::ALLOW_ALL);
+        let what = format!("{} is ignored: the rules of lsp-tools decide", program::ALLOW_ALL);
         options.send_event(HostEvent::Note(what));
     }
     let runtime = live.current();

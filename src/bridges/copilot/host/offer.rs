@@ -133,32 +133,35 @@ fn agents(
 /// Reads `mcpServers` from a file unchanged. The command line starts these servers and expands
 /// their references.
 fn servers(file: &Path) -> Result<Map<String, Value>, HostError> {
-    let said = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
+    let invalid = |what: &str| HostError::Wish(format!("{}: {what}", file.display()));
     let text = Workspace::read_outside(file, MAX_MCP_CONFIG_BYTES).map_err(|error| match error {
-        ReadError::TooLarge { .. } => said("it is too large for a list of MCP servers"),
-        error => said(&error.reason()),
+        ReadError::TooLarge { .. } => invalid("it is too large for a list of MCP servers"),
+        error => invalid(&error.reason()),
     })?;
-    let mut whole: Value = serde_json::from_str(&text).map_err(|error| said(&error.to_string()))?;
+    let mut whole: Value = serde_json::from_str(&text).map_err(|error| invalid(&error.to_string()))?;
     let Some(Value::Object(mut servers)) = whole.get_mut("mcpServers").map(Value::take) else {
-        return Err(said("there is no object `mcpServers`"));
+        return Err(invalid("it has no object `mcpServers`"));
     };
     for (name, server) in &mut servers {
         if !plain(name) {
-            return Err(said(&format!("`{}` is no name of letters, digits, - and _", name.escape_debug())));
+            return Err(invalid(&format!(
+                "the name `{}` has other characters than letters, digits, - and _",
+                name.escape_debug()
+            )));
         }
         let kind = server.get("type").and_then(Value::as_str).unwrap_or("local");
         let needed = match kind {
             "local" | "stdio" => "command",
             "http" | "sse" => "url",
             _ => {
-                return Err(said(&format!(
+                return Err(invalid(&format!(
                     "`{name}` is of type `{}`, accepted: local, stdio, http, sse",
                     kind.escape_debug()
                 )));
             }
         };
         if !server.get(needed).is_some_and(Value::is_string) {
-            return Err(said(&format!("`{name}` has no `{needed}`")));
+            return Err(invalid(&format!("`{name}` has no `{needed}`")));
         }
         if server.get("tools").is_none() {
             server["tools"] = json!(["*"]);

@@ -46,9 +46,9 @@ pub(crate) struct HostOptions {
 
 impl HostOptions {
     /// Sends an event to the session's observer.
-    pub(super) fn send_event(&self, told: HostEvent) {
+    pub(super) fn send_event(&self, event: HostEvent) {
         // The receiver may be closed.
-        let _unseen = self.events.send(told);
+        let _ignored = self.events.send(event);
     }
 }
 

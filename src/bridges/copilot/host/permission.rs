@@ -79,8 +79,8 @@ async fn check_permission(shared: &HostTurnState, caller: &Caller, request: &Val
         "memory" => intent("memory", "Remember something", Effect::Edit, CallSubjects::default()),
         "hook" => return ask_approver(shared, word("toolName"), word("hookMessage"), request).await,
         other => {
-            let why = format!("the command line wants approval for `{}`", other.escape_debug());
-            return ask_approver(shared, other, &why, request).await;
+            let reason = format!("the command line wants approval for `{}`", other.escape_debug());
+            return ask_approver(shared, other, &reason, request).await;
         }
     };
     runtime.authorize(caller, shared.approver.as_ref(), &intent).await
@@ -106,14 +106,14 @@ async fn check_own_tool(shared: &HostTurnState, caller: &Caller, request: &Value
 async fn ask_approver(
     shared: &HostTurnState,
     tool: &str,
-    why: &str,
+    reason: &str,
     request: &Value,
 ) -> Result<(), ToolError> {
     let question = ApprovalRequest {
         tool: tool.to_owned(),
         title: tool.to_owned(),
         effect: Effect::Execute,
-        why: why.to_owned(),
+        why: reason.to_owned(),
         paths: Vec::new(),
         commands: Vec::new(),
         urls: Vec::new(),
@@ -124,11 +124,11 @@ async fn ask_approver(
         Ok(Approval::Once | Approval::ForSession) => Ok(()),
         Ok(Approval::Refused { why: answer }) => {
             let answer = answer.map(|answer| format!(": {answer}")).unwrap_or_default();
-            denied(format!("{why}; the request for approval was declined{answer}"))
+            denied(format!("{reason}; the request for approval was declined{answer}"))
         }
-        Ok(Approval::Nobody) => denied(format!("{why}; this client cannot ask a user for approval")),
+        Ok(Approval::Nobody) => denied(format!("{reason}; this client cannot ask a user for approval")),
         Err(_) => denied(format!(
-            "{why}; the request for approval was not answered within {} s",
+            "{reason}; the request for approval was not answered within {} s",
             HOST_APPROVAL_TIMEOUT.as_secs()
         )),
     }

@@ -1,8 +1,8 @@
 //! The program of the Copilot command line: its location, its start and its end.
 //!
 //! PATH is searched for the program, then the private prefix (`<data>/servers/copilot-cli`), where
-//! it can be installed from npm. It inherits all of the user's variables: it is the user's own program
-//! with its own account, and none of these values pass through us.
+//! it can be installed from npm. It inherits all of the user's variables: it is the user's own
+//! program with its own account, and lsp-tools reads none of these values.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -30,24 +30,24 @@ pub(super) fn from_environment(
     variable: impl Fn(&str) -> Option<String>,
     model: Option<&str>,
 ) -> Result<Provider, HostError> {
-    let said = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
-    let model = model.map(str::to_owned).or_else(|| said("COPILOT_MODEL"));
-    let Some(base) = said("COPILOT_PROVIDER_BASE_URL") else {
-        if said("COPILOT_OFFLINE").is_some_and(|value| value == "true") {
+    let setting = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+    let model = model.map(str::to_owned).or_else(|| setting("COPILOT_MODEL"));
+    let Some(base) = setting("COPILOT_PROVIDER_BASE_URL") else {
+        if setting("COPILOT_OFFLINE").is_some_and(|value| value == "true") {
             let what =
                 "COPILOT_OFFLINE is set, and COPILOT_PROVIDER_BASE_URL names no provider on this machine";
             return Err(HostError::Provider(what.to_owned()));
         }
         return Ok(Provider { model, provider: None });
     };
-    if let Some(secret) = SECRETS.into_iter().find(|name| said(name).is_some()) {
+    if let Some(secret) = SECRETS.into_iter().find(|name| setting(name).is_some()) {
         return Err(HostError::Provider(format!(
-            "{secret} is set: in its headless mode the command line takes keys from its host alone, and lsp-tools hands on none; \
-             use a provider that needs none, or unset COPILOT_PROVIDER_BASE_URL and use the account that it is signed in with"
+            "{secret} is set: in headless mode the command line takes keys only from its host, and lsp-tools passes none; use a provider that needs none, or unset COPILOT_PROVIDER_BASE_URL and use the signed-in account"
         )));
     }
     let mut provider = Map::new();
-    provider.insert("type".to_owned(), json!(said("COPILOT_PROVIDER_TYPE").unwrap_or("openai".to_owned())));
+    provider
+        .insert("type".to_owned(), json!(setting("COPILOT_PROVIDER_TYPE").unwrap_or("openai".to_owned())));
     provider.insert("baseUrl".to_owned(), json!(base));
     for (name, key) in [
         ("COPILOT_PROVIDER_WIRE_API", "wireApi"),
@@ -55,7 +55,7 @@ pub(super) fn from_environment(
         ("COPILOT_PROVIDER_MODEL_ID", "modelId"),
         ("COPILOT_PROVIDER_WIRE_MODEL", "wireModel"),
     ] {
-        if let Some(value) = said(name) {
+        if let Some(value) = setting(name) {
             provider.insert(key.to_owned(), json!(value));
         }
     }
@@ -63,19 +63,19 @@ pub(super) fn from_environment(
         ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "maxPromptTokens"),
         ("COPILOT_PROVIDER_MAX_OUTPUT_TOKENS", "maxOutputTokens"),
     ] {
-        if let Some(value) = said(name) {
+        if let Some(value) = setting(name) {
             let number: u64 = value.trim().parse().map_err(|_| {
-                HostError::Provider(format!("{name} is `{}`, which is no number", value.escape_debug()))
+                HostError::Provider(format!("{name} is `{}`, which is not a number", value.escape_debug()))
             })?;
             provider.insert(key.to_owned(), json!(number));
         }
     }
-    if let Some(version) = said("COPILOT_PROVIDER_AZURE_API_VERSION") {
+    if let Some(version) = setting("COPILOT_PROVIDER_AZURE_API_VERSION") {
         provider.insert("azure".to_owned(), json!({"apiVersion": version}));
     }
-    let model = model.or_else(|| said("COPILOT_PROVIDER_MODEL_ID"));
+    let model = model.or_else(|| setting("COPILOT_PROVIDER_MODEL_ID"));
     if model.is_none() {
-        let what = "COPILOT_PROVIDER_BASE_URL names a provider, and nothing names its model; set COPILOT_MODEL or give --model";
+        let what = "COPILOT_PROVIDER_BASE_URL is set without a model; set COPILOT_MODEL or give --model";
         return Err(HostError::Provider(what.to_owned()));
     }
     Ok(Provider { model, provider: Some(Value::Object(provider)) })
@@ -114,10 +114,10 @@ mod tests {
     fn invalid_provider_environment_is_refused_without_showing_api_key() {
         let url = ("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1");
         for (pairs, wanted) in [
-            (vec![url], "nothing names its model"),
+            (vec![url], "set without a model"),
             (vec![("COPILOT_OFFLINE", "true")], "COPILOT_OFFLINE is set"),
-            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "x")], "no number"),
-            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder")], "hands on none"),
+            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_MAX_PROMPT_TOKENS", "x")], "not a number"),
+            (vec![url, ("COPILOT_MODEL", "m"), ("COPILOT_PROVIDER_API_KEY", "placeholder")], "passes none"),
         ] {
             let error = from(&pairs, None).unwrap_err();
             assert!(error.contains(wanted) && !error.contains("placeholder"), "{error}");

@@ -46,7 +46,7 @@ pub(super) struct QuestionAnswer(oneshot::Sender<Value>);
 impl QuestionAnswer {
     pub(super) fn send(self, result: Value) {
         // The peer may have disconnected.
-        let _unheard = self.0.send(result);
+        let _ignored = self.0.send(result);
     }
 }
 
@@ -107,11 +107,11 @@ impl HostConversation {
         within: Duration,
     ) -> Result<(), HostError> {
         let rpc = self.rpc();
-        let asked = rpc.ask(method, params, within);
-        tokio::pin!(asked);
+        let request = rpc.ask(method, params, within);
+        tokio::pin!(request);
         loop {
             tokio::select! {
-                answer = &mut asked => return answer.map(drop),
+                answer = &mut request => return answer.map(drop),
                 next = self.next() => match next {
                     HostMessage::Asked { answer, .. } => answer.send(json!({"output": null})),
                     HostMessage::Told { .. } => {}

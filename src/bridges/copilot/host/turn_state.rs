@@ -65,7 +65,7 @@ impl HostTurnState {
     pub(super) async fn reply(&self, method: &'static str, params: Value) {
         match self.rpc.ask(method, params, HOST_REQUEST_TIMEOUT).await {
             Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
-                self.send_note("an answer came too late: the command line had given the call up");
+                self.send_note("an answer came too late: the command line had cancelled the call");
             }
             Ok(_) => {}
             Err(error) => tracing::warn!("{error}"),
@@ -74,7 +74,7 @@ impl HostTurnState {
 
     fn send_note(&self, what: &str) {
         // The receiver may be closed.
-        let _unseen = self.events.send(HostEvent::Note(what.to_owned()));
+        let _ignored = self.events.send(HostEvent::Note(what.to_owned()));
     }
 }
 

@@ -146,7 +146,7 @@ impl CopilotClient {
         let pause = |until: Instant| until.saturating_duration_since(Instant::now());
         let moment = next_start.map_err(|until| CopilotError::Ended {
             detail: format!(
-                "{detail}; it has ended {ends} times within {} s and is left alone for {} s more",
+                "{detail}; it ended {ends} times within {} s; next attempt in {} s",
                 RESTART_WINDOW.as_secs(),
                 pause(until).as_secs() + 1
             ),

@@ -56,7 +56,7 @@ pub(super) async fn answer_confirmation(context: &CopilotContext, params: Value)
 
 async fn is_accepted(context: &CopilotContext, question: &ConfirmationParams) -> bool {
     if context.turns.current().is_some_and(|turn| turn.is_foreign(&question.conversation_id)) {
-        tracing::warn!(tool = question.name, "dismissed: it is of a conversation that is not ours");
+        tracing::warn!(tool = question.name, "dismissed: it belongs to another client's conversation");
         return false;
     }
     let name = question.name.strip_prefix(CLIENTS).unwrap_or(&question.name);
@@ -162,7 +162,7 @@ fn request_of(question: &ConfirmationParams) -> ApprovalRequest {
     };
     let why = match question.message.as_deref().filter(|message| !message.trim().is_empty()) {
         Some(message) => message.to_owned(),
-        None if question.name == GO_ON => "the turn has used up its rounds; it would go on".to_owned(),
+        None if question.name == GO_ON => "the turn has used all its rounds and wants to continue".to_owned(),
         None => "the Copilot language server asks".to_owned(),
     };
     ApprovalRequest {

@@ -13,7 +13,7 @@ const COPILOT_NOT_AUTHENTICATED_CODE: i64 = 1000;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum CopilotError {
     /// The program was not found.
-    #[error("the Copilot language server is not there: {searched}")]
+    #[error("the Copilot language server is not installed: {searched}")]
     Missing {
         /// The searched places.
         searched: String,
@@ -47,7 +47,7 @@ pub enum CopilotError {
         message: String,
     },
     /// The server's response cannot be parsed.
-    #[error("the answer to {method} cannot be understood: {what}")]
+    #[error("the response to {method} cannot be decoded: {what}")]
     Malformed {
         /// The request's method.
         method: String,
@@ -55,7 +55,7 @@ pub enum CopilotError {
         what: String,
     },
     /// The server did not respond in time.
-    #[error("no answer to {method} within {} s", waited.as_secs())]
+    #[error("no response to {method} within {} s", waited.as_secs())]
     Timeout {
         /// The request's method.
         method: String,
@@ -63,7 +63,7 @@ pub enum CopilotError {
         waited: Duration,
     },
     /// The number of tools exceeds the limit of a model.
-    #[error("{ours} tools of ours and {others} others are more than the {most} that a model is given")]
+    #[error("{ours} tools of lsp-tools and {others} others exceed the limit of {most} for a model")]
     TooManyTools {
         /// The number of our tools.
         ours: usize,
@@ -84,7 +84,7 @@ pub enum CopilotError {
         known: String,
     },
     /// Another turn is running; only one runs at a time.
-    #[error("a turn runs already")]
+    #[error("a turn is running already")]
     Busy,
 }
 
@@ -117,8 +117,8 @@ impl CopilotError {
 }
 
 impl From<SessionUnavailable> for CopilotError {
-    fn from(why: SessionUnavailable) -> Self {
-        match why {
+    fn from(reason: SessionUnavailable) -> Self {
+        match reason {
             SessionUnavailable::Missing { searched, .. } => Self::Missing { searched },
             SessionUnavailable::Failed { detail, .. } => Self::Start { detail },
             other => Self::Start { detail: other.to_string() },
@@ -141,10 +141,10 @@ impl From<CopilotError> for ToolError {
             | CopilotError::Refused { .. }
             | CopilotError::Malformed { .. } => ErrorCode::ServerFailed,
         };
-        let told = Self::new(code, error.to_string());
+        let failure = Self::new(code, error.to_string());
         match error.hint() {
-            Some(hint) => told.with_hint(hint),
-            None => told,
+            Some(hint) => failure.with_hint(hint),
+            None => failure,
         }
     }
 }

@@ -87,7 +87,7 @@ impl CopilotEventSink {
     /// Sends an event. It is dropped if the receiver is closed.
     pub(crate) fn send(&self, event: CopilotEvent) {
         if let Some(sender) = &self.0 {
-            let _gone = sender.send(event);
+            let _ignored = sender.send(event);
         }
     }
 }

@@ -5,9 +5,10 @@
 //!
 //! | format | success | failure |
 //! |---|---|---|
-//! | `tuple` | `[{"content":[{"value":TEXT}],"status":"success"},null]` | the same with `"status":"error"` |
+//! | `tuple` | `[{"content":[{"value":TEXT}],"status":"success"},null]` | with `"status":"error"` |
 //! | `list` | `[{"type":"text","value":TEXT}]` | the same: the text states the failure |
-//! | `built-in` | as `list` for a tool that reads, `{"result":"success"}` for one that changes something | `{"result":"error","message":TEXT}` for the latter |
+//! | `built-in`, tools that read | as `list` | as `list` |
+//! | `built-in`, other tools | `{"result":"success"}` | `{"result":"error","message":TEXT}` |
 //!
 //! A failure is never the tuple's second element, since the server truncates that to 300
 //! characters. Results contain text only: other content would reach the model as an empty string.
@@ -97,7 +98,7 @@ fn truncate_answer(text: &str) -> String {
     if text.len() <= MAX_COPILOT_ANSWER_BYTES {
         return text.to_owned();
     }
-    let note = format!("\n… cut: the whole answer has {} bytes; ask for less at once", text.len());
+    let note = format!("\n… cut: the whole answer has {} bytes; request less at once", text.len());
     let end = (0..=MAX_COPILOT_ANSWER_BYTES - note.len()).rev().find(|at| text.is_char_boundary(*at));
     let kept = &text[..end.unwrap_or(0)];
     // An incomplete last line could be mistaken for a whole one.

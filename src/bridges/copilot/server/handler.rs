@@ -72,7 +72,7 @@ impl PeerHandler for CopilotHandler {
             }
             _ => {
                 if !self.context.statuses.on_notification(method, &params) {
-                    tracing::trace!(method, "the server tells something that nobody asked for");
+                    tracing::trace!(method, "the server sent an unknown notification");
                 }
             }
         }

@@ -63,15 +63,15 @@ async fn answer_to(
     };
     tracing::debug!(tool = invocation.name, conversation = %invocation.conversation_id, round = %invocation.round_id, "Copilot call");
     let Some(turn) = context.turns.current() else {
-        return InvocationAnswer::error("no turn of ours runs, so no tool is called");
+        return InvocationAnswer::error("no turn of lsp-tools is running, so the tool is not called");
     };
     if turn.is_foreign(&invocation.conversation_id) {
         return InvocationAnswer::error(
-            "the call is of a conversation that is not ours, so no tool is called",
+            "the call belongs to another client's conversation, so the tool is not called",
         );
     }
     if invocation.turn_id.as_str().is_some_and(|turn| context.turns.is_over(turn)) {
-        return InvocationAnswer::error("the turn that this call belongs to is over, so no tool is called");
+        return InvocationAnswer::error("the call's turn has ended, so the tool is not called");
     }
     let Some(_place) = place else {
         return InvocationAnswer::error(format!(
@@ -108,20 +108,21 @@ async fn run(
 ) -> InvocationAnswer {
     let effect = offered.map_or(Effect::Read, |offered| offered.definition.card.effect);
     let cancelled = turn.over.child_token();
-    let _ended = cancelled.clone().drop_guard();
+    let _cancel_on_drop = cancelled.clone().drop_guard();
     let call = async {
         let _place = context.at_once.acquire().await;
         let answered = context.take_answer(id, &invocation.name, &invocation.input).map(PresetApprover);
         let approver = answered.as_ref().map_or(context.approver.as_ref(), |answer| answer as &dyn Approver);
         let group = Some(turn.name.as_str());
-        let asked = AliasCallOptions {
+        let options = AliasCallOptions {
             backend: context.backend.as_ref(),
             caller: &context.caller,
             approver,
             group,
             cancelled: cancelled.clone(),
         };
-        with_document_sync(context, line, effect, run_call(context, offered, invocation, asked, effect)).await
+        with_document_sync(context, line, effect, run_call(context, offered, invocation, options, effect))
+            .await
     };
     let name = &invocation.name;
     let stopped = |outcome: InvocationOutcome, error: ToolError| {
@@ -141,22 +142,22 @@ async fn run_call(
     context: &CopilotContext,
     offered: Option<&CopilotOfferEntry>,
     invocation: &Invocation,
-    asked: AliasCallOptions<'_>,
+    call_options: AliasCallOptions<'_>,
     effect: Effect,
 ) -> InvocationAnswer {
     let input = invocation.input.clone();
     if let Some(name) = offered.and_then(|offered| offered.name) {
-        let answer = aliases::call(&context.runtime(), name.name(), input, &asked).await;
+        let answer = aliases::call(&context.runtime(), name.name(), input, &call_options).await;
         let outcome = match answer.ok {
             true => InvocationOutcome::Success,
-            false if asked.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
+            false if call_options.cancelled.is_cancelled() => InvocationOutcome::Cancelled,
             false => InvocationOutcome::Error,
         };
         // The server uses this text as the file's new content, so it must be complete.
         let whole = answer.ok && offered.is_some_and(CopilotOfferEntry::unlocks_server_tools);
         return InvocationAnswer { outcome, text: answer.text, effect, whole };
     }
-    let AliasCallOptions { backend, caller, approver, group, cancelled } = asked;
+    let AliasCallOptions { backend, caller, approver, group, cancelled } = call_options;
     let offer = context.offer();
     let name = offer.internal_name(&invocation.name);
     let id = invocation.tool_call_id.as_str();
@@ -189,7 +190,7 @@ async fn with_document_sync(
 }
 
 fn turn_over_error(name: &str) -> ToolError {
-    ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn is over"))
+    ToolError::new(ErrorCode::Cancelled, format!("{name} was ended because its turn has ended"))
 }
 
 fn out_of_time(name: &str, context: &CopilotContext) -> ToolError {
@@ -205,16 +206,17 @@ fn missing_arguments(definition: &ToolDefinition, input: &Value) -> Option<Strin
     if !empty || required.is_empty() {
         return None;
     }
-    let told = |name: &&str| {
-        let said = schema["properties"][*name]["description"].as_str().map(str::trim);
-        said.filter(|said| !said.is_empty())
-            .map_or_else(|| format!("`{name}`"), |said| format!("`{name}`: {said}"))
+    let described = |name: &&str| {
+        let description = schema["properties"][*name]["description"].as_str().map(str::trim);
+        description
+            .filter(|description| !description.is_empty())
+            .map_or_else(|| format!("`{name}`"), |description| format!("`{name}`: {description}"))
     };
-    let told: Vec<String> = required.iter().map(told).collect();
+    let described: Vec<String> = required.iter().map(described).collect();
     Some(format!(
-        "{} was given no arguments; where some were meant, they could not be read. It needs:\n{}",
+        "{} has no arguments, or they could not be parsed. It needs:\n{}",
         definition.card.name,
-        told.join("\n")
+        described.join("\n")
     ))
 }
 
@@ -250,7 +252,7 @@ mod tests {
             let said = missing_arguments(&definition, &empty).unwrap();
             assert_eq!(
                 said,
-                "look was given no arguments; where some were meant, they could not be read. It needs:\n\
+                "look has no arguments, or they could not be parsed. It needs:\n\
                  `path`: The file.\n`x`"
             );
         }

@@ -90,7 +90,7 @@ impl CopilotLink {
             Err(_) => self.connection.close_reason().unwrap_or_else(|| "it does not answer".to_owned()),
         };
         match self.process.stderr_tail().last() {
-            Some(line) => format!("{exit}; its last words: {line}"),
+            Some(line) => format!("{exit}; its last output: {line}"),
             None => exit,
         }
     }
@@ -106,12 +106,14 @@ impl CopilotLink {
             if let Some(registration) = self.registration.get() {
                 register::unregister(&self.connection, registration).await;
             }
-            let asked = self
+            let shutdown = self
                 .connection
                 .request::<Value>("shutdown", &(), Instant::now() + COPILOT_SHUTDOWN_TIMEOUT)
                 .await;
-            if let Err(error) = asked {
-                tracing::debug!("the Copilot language server is killed, since it did not shut down: {error}");
+            if let Err(error) = shutdown {
+                tracing::debug!(
+                    "the Copilot language server is killed, because it did not shut down: {error}"
+                );
             }
             self.connection.notify("exit", &());
         }

@@ -60,7 +60,7 @@ pub(crate) async fn list(link: &CopilotLink) -> Result<Vec<Model>, CopilotError>
             Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
         }
         _ => {
-            let what = "it is no list of models".to_owned();
+            let what = "it is not a list of models".to_owned();
             Err(CopilotError::Malformed { method: "copilot/models".to_owned(), what })
         }
     }

@@ -84,10 +84,8 @@ impl WantedNames {
             let offered = name.is_offered(runtime, caller);
             let why = match (wanted, offered) {
                 (false, _) => "it was not requested".to_owned(),
-                (true, false) => {
-                    "the settings keep the tools that it is a form of from this caller".to_owned()
-                }
-                (true, true) => "it was asked for".to_owned(),
+                (true, false) => "the settings hide the tools that it is based on".to_owned(),
+                (true, true) => "it was requested".to_owned(),
             };
             AliasChoice { name, registered: wanted && offered, why }
         };
@@ -116,7 +114,7 @@ impl Eq for AliasName {}
 fn find_name(word: &str) -> Result<&'static AliasName, ToolError> {
     aliases::find(word).ok_or_else(|| {
         let known = aliases::all().iter().map(AliasName::name).collect::<Vec<_>>();
-        let error = format!("`{}` is none of the names of the server's own tools", word.escape_debug());
+        let error = format!("`{}` is not the name of a server's own tool", word.escape_debug());
         ToolError::new(ErrorCode::InvalidArgs, error)
             .with_hint(format!("give usual, none, all, or some of: {}", known.join(", ")))
     })
@@ -162,13 +160,13 @@ impl CopilotOffer {
     ) -> Result<(Self, Vec<UnregisteredTool>), CopilotError> {
         let exported = export(ToolListFormat::Copilot, definitions).map_err(CopilotError::Tools)?;
         let (mut tools, mut left_out) = (BTreeMap::new(), Vec::new());
-        for (told, definition) in exported.tools.into_iter().zip(definitions) {
-            let name = told.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-            match check_tool(&told) {
+        for (entry, definition) in exported.tools.into_iter().zip(definitions) {
+            let name = entry.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+            match check_tool(&entry) {
                 Ok(()) => {
                     tools.insert(
                         name,
-                        CopilotOfferEntry { declaration: told, definition: definition.clone(), name: None },
+                        CopilotOfferEntry { declaration: entry, definition: definition.clone(), name: None },
                     );
                 }
                 Err(why) => left_out.push(UnregisteredTool { name: definition.card.name.to_string(), why }),
@@ -176,9 +174,9 @@ impl CopilotOffer {
         }
         for chosen in choice.iter().filter(|choice| choice.registered) {
             let name = chosen.name;
-            let (told, definition) = (name.registration(), name.definition().clone());
+            let (entry, definition) = (name.registration(), name.definition().clone());
             tools.entry(name.name().to_owned()).or_insert(CopilotOfferEntry {
-                declaration: told,
+                declaration: entry,
                 definition,
                 name: Some(name),
             });
@@ -223,7 +221,7 @@ fn check_tool(tool: &Value) -> Result<(), String> {
     let name = text("name");
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
-        return Err("its name is not of 1 to 64 letters, digits, `_` and `-`".to_owned());
+        return Err("its name must be 1 to 64 letters, digits, `_` and `-`".to_owned());
     }
     if SERVERS_OWN.contains(&name) {
         return Err("the server has a tool of that name, which this one would replace".to_owned());
@@ -242,8 +240,8 @@ fn check_tool(tool: &Value) -> Result<(), String> {
     let properties = properties.ok_or("the schema of its arguments has no `properties`")?;
     for (name, property) in properties {
         for word in ["type", "description"] {
-            let said = property.get(word).and_then(Value::as_str);
-            if said.is_none_or(|said| said.trim().is_empty()) {
+            let value = property.get(word).and_then(Value::as_str);
+            if value.is_none_or(|value| value.trim().is_empty()) {
                 return Err(format!("its argument `{name}` has no single `{word}`"));
             }
         }

@@ -150,7 +150,7 @@ pub(crate) async fn unregister(connection: &Peer, registration: &CopilotRegistra
     }
     let params = json!({"toolIds": registration.ids});
     if let Err(error) = call(connection, UNREGISTER, &params, TOOL_UNREGISTRATION_TIMEOUT).await {
-        tracing::warn!("the tools are not taken back: {error}");
+        tracing::warn!("the tools were not unregistered: {error}");
     }
 }
 
@@ -169,7 +169,7 @@ async fn call(
 /// The response is not a list.
 fn entries(answer: Value) -> Result<Vec<CopilotToolEntry>, CopilotError> {
     let Value::Array(items) = answer else {
-        let what = "it is no list of tools".to_owned();
+        let what = "it is not a list of tools".to_owned();
         return Err(CopilotError::Malformed { method: REGISTER.to_owned(), what });
     };
     Ok(items.into_iter().filter_map(|item| serde_json::from_value(item).ok()).collect())
@@ -184,12 +184,12 @@ fn refused_tools(message: &str, offer: &CopilotOffer) -> Vec<UnregisteredTool> {
         let digits = after.find(|c: char| !c.is_ascii_digit()).unwrap_or(after.len());
         let name = after[..digits].parse::<usize>().ok().and_then(|at| names.get(at).copied());
         let Some(name) = name else { continue };
-        let why = after[digits..].trim_start_matches('/').trim();
+        let reason = after[digits..].trim_start_matches('/').trim();
         match found.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.why.push_str(&format!("; {why}")),
+            Some(known) => known.why.push_str(&format!("; {reason}")),
             None => found.push(UnregisteredTool {
                 name: name.to_owned(),
-                why: format!("the server does not take it: {why}"),
+                why: format!("the server rejects it: {reason}"),
             }),
         }
     }
@@ -236,7 +236,7 @@ fn compare(
         } else {
             let why = match now.contains(name) {
                 true => "the server lists its own tool of that name instead",
-                false => "the server does not list it, though it took it",
+                false => "the server accepted it but does not list it",
             };
             left_out.push(UnregisteredTool { name: name.to_owned(), why: why.to_owned() });
         }
@@ -246,7 +246,7 @@ fn compare(
         let offered = offer.get(name).is_some_and(|offered| offered.name.is_some());
         let registered = offered && registration.ids.iter().any(|id| id.strip_prefix(OURS) == Some(name));
         let why = match (choice.registered, offered, registered) {
-            (true, false, _) => "a tool of ours has that name".to_owned(),
+            (true, false, _) => "a tool of lsp-tools has that name".to_owned(),
             (true, true, false) => "the server does not list it".to_owned(),
             _ => choice.why.clone(),
         };
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(found.iter().map(|refusal| refusal.name.as_str()).collect::<Vec<_>>(), ["b", "c"]);
         assert_eq!(
             found[0].why,
-            "the server does not take it: inputSchema/properties/x/type: Expected string; \
+            "the server rejects it: inputSchema/properties/x/type: Expected string; \
              inputSchema/properties/x/description: Expected string"
         );
         assert_eq!(refused_tools("no", &offer), []);

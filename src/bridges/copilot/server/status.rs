@@ -74,20 +74,20 @@ impl CopilotStatusWatch {
     pub(crate) fn on_notification(&self, method: &str, params: &Value) -> bool {
         match method {
             "didChangeStatus" => {
-                if let Ok(said) = StatusChangeV1::deserialize(params) {
+                if let Ok(change) = StatusChangeV1::deserialize(params) {
                     self.0.send_modify(|status| {
-                        status.busy = said.busy;
-                        status.kind = said.kind;
-                        status.message = said.message.filter(|message| !message.is_empty());
+                        status.busy = change.busy;
+                        status.kind = change.kind;
+                        status.message = change.message.filter(|message| !message.is_empty());
                     });
                 }
             }
             "didChangeStatus/v2" => {
                 let items = params.get("statuses").and_then(Value::as_array);
-                for said in
+                for change in
                     items.into_iter().flatten().filter_map(|item| StatusChangeV2::deserialize(item).ok())
                 {
-                    self.on_status_v2(said);
+                    self.on_status_v2(change);
                 }
             }
             _ => return false,
@@ -95,14 +95,14 @@ impl CopilotStatusWatch {
         true
     }
 
-    fn on_status_v2(&self, said: StatusChangeV2) {
-        if said.category != "auth" {
+    fn on_status_v2(&self, change: StatusChangeV2) {
+        if change.category != "auth" {
             return;
         }
-        if let Some(checked) = said.result {
+        if let Some(checked) = change.result {
             self.set_sign_in(checked);
-        } else if said.kind.as_deref() == Some("Error") {
-            tracing::info!(message = said.message, "the server says of the user");
+        } else if change.kind.as_deref() == Some("Error") {
+            tracing::info!(message = change.message, "the server says of the user");
         }
     }
 

@@ -183,9 +183,9 @@ impl CopilotClient {
         let (method, params) = self.params(turn, request, model.as_deref(), conversation);
         let pending = link.connection.start(method, &params).map_err(CopilotError::from_request_error)?;
         let answer = wait_for_answer(link, turn, pending, request.limit, stop).await;
-        let heard = turn.transcript();
+        let transcript = turn.transcript();
         let (answer, cancelled) = match answer {
-            Ok(answer) => (answer, heard.cancelled.is_some() || stop.is_cancelled()),
+            Ok(answer) => (answer, transcript.cancelled.is_some() || stop.is_cancelled()),
             // Cancelled by us, in any form of the server's response; the results so far are
             // reported.
             Err(_) if stop.is_cancelled() => (Value::Null, true),
@@ -193,17 +193,17 @@ impl CopilotClient {
             Err(error) => return Err(CopilotError::from_request_error(error)),
         };
         let text = |key: &str| answer[key].as_str().map(str::to_owned);
-        let conversation = text("conversationId").or(heard.conversation);
+        let conversation = text("conversationId").or(transcript.conversation);
         *self.conversation.lock() = conversation.clone().map(|conversation| (number, conversation));
-        let calls = heard.calls.into_values().map(|(name, state)| CallSummary { name, state });
+        let calls = transcript.calls.into_values().map(|(name, state)| CallSummary { name, state });
         Ok(TurnOutcome {
             turn: turn.name.clone(),
             conversation,
             model: text("modelName"),
-            reply: heard.reply,
+            reply: transcript.reply,
             calls: calls.collect(),
             edits: self.edits(&turn.name).await,
-            error: heard.error,
+            error: transcript.error,
             cancelled,
         })
     }
@@ -260,13 +260,13 @@ impl CopilotClient {
         let Ok(Ok(history)) = history else { return Vec::new() };
         let of_turn = history.iter().rev().filter(|entry| entry.group.as_deref() == Some(group));
         let files = of_turn.flat_map(|entry| &entry.files);
-        let mut told: Vec<String> = Vec::new();
+        let mut lines: Vec<String> = Vec::new();
         for line in files.map(|(path, operation)| format!("{} {}", operation.name(), path.display())) {
-            if !told.contains(&line) {
-                told.push(line);
+            if !lines.contains(&line) {
+                lines.push(line);
             }
         }
-        told
+        lines
     }
 }
 
@@ -285,7 +285,7 @@ async fn wait_for_answer(
         answer = &mut answer => return answer,
         () = stop.cancelled() => {}
         () = tokio::time::sleep(limit) => {
-            tracing::warn!(turn = turn.name, "the turn takes longer than it may");
+            tracing::warn!(turn = turn.name, "the turn exceeds its time limit");
         }
     }
     turn.over.cancel();

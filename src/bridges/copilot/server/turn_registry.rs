@@ -120,12 +120,14 @@ impl CopilotTurn {
     /// Records the new state of a call.
     pub(crate) fn record_call(&self, id: &str, name: &str, state: CallState, detail: Option<String>) {
         {
-            let mut heard = self.transcript.lock();
-            let known = heard.calls.get(id).map(|(_, state)| *state);
-            if known == Some(state) || (known.is_none() && heard.calls.len() >= MAX_REMEMBERED_TURN_CALLS) {
+            let mut transcript = self.transcript.lock();
+            let known = transcript.calls.get(id).map(|(_, state)| *state);
+            if known == Some(state)
+                || (known.is_none() && transcript.calls.len() >= MAX_REMEMBERED_TURN_CALLS)
+            {
                 return;
             }
-            heard.calls.insert(id.to_owned(), (name.to_owned(), state));
+            transcript.calls.insert(id.to_owned(), (name.to_owned(), state));
         }
         self.events.send(CopilotEvent::Call { name: name.to_owned(), state, detail });
     }
@@ -161,20 +163,20 @@ impl CopilotTurn {
             self.events.send(CopilotEvent::Step { title: step.title, status: step.status });
         }
         if progress.kind == "end" {
-            let mut heard = self.transcript.lock();
-            heard.error = progress.error.as_ref().map(words_of);
-            heard.cancelled = progress.cancellation_reason;
+            let mut transcript = self.transcript.lock();
+            transcript.error = progress.error.as_ref().map(words_of);
+            transcript.cancelled = progress.cancellation_reason;
         }
     }
 
     fn add_reply_text(&self, text: Option<String>) {
         let Some(text) = text.filter(|text| !text.is_empty()) else { return };
         {
-            let mut heard = self.transcript.lock();
-            if heard.reply.len() + text.len() > MAX_TURN_REPLY_BYTES {
+            let mut transcript = self.transcript.lock();
+            if transcript.reply.len() + text.len() > MAX_TURN_REPLY_BYTES {
                 return;
             }
-            heard.reply.push_str(&text);
+            transcript.reply.push_str(&text);
         }
         self.events.send(CopilotEvent::Reply(text));
     }
@@ -254,9 +256,9 @@ impl CopilotTurnRegistry {
 
     /// Handles progress of the running turn.
     pub(crate) fn on_progress(&self, params: &Value) {
-        let Ok(told) = CopilotProgressParams::deserialize(params) else { return };
-        if let Some(turn) = self.current().filter(|turn| told.token == Value::String(turn.name.clone())) {
-            turn.on_progress_value(&told.value);
+        let Ok(progress) = CopilotProgressParams::deserialize(params) else { return };
+        if let Some(turn) = self.current().filter(|turn| progress.token == Value::String(turn.name.clone())) {
+            turn.on_progress_value(&progress.value);
         }
     }
 }

@@ -80,7 +80,7 @@ impl DaemonBackend {
         if slot.link.peer.close_reason().is_some() {
             slot.connector.refresh_identity();
             let connection = slot.connector.open(&self.preamble).await.map_err(|error| {
-                tracing::warn!("there is no daemon to go on with: {error}");
+                tracing::warn!("the daemon is gone, and no other one was found: {error}");
                 ToolError::new(ErrorCode::Internal, NO_NEXT_DAEMON)
             })?;
             slot.link = Arc::new(DaemonLink::open(connection));
@@ -229,7 +229,7 @@ async fn put_questions(
 ) -> std::convert::Infallible {
     while let Some(question) = questions.recv().await {
         // The daemon may have exited.
-        let _unheard = match question {
+        let _ignored = match question {
             QuestionForApprover::Leave(request, answer) => answer.send(approver.ask(&request).await).is_ok(),
             QuestionForApprover::Form(form, answer) => answer.send(approver.fill_form(&form).await).is_ok(),
         };
@@ -261,14 +261,14 @@ impl ApproverHandler {
         nobody: A,
     ) -> PeerResponse {
         let invalid = |error: serde_json::Error| RequestRefusal::InvalidParams(error.to_string());
-        let asked: ApproverQuestion<Q> = match serde_json::from_value(params) {
-            Ok(asked) => asked,
+        let received: ApproverQuestion<Q> = match serde_json::from_value(params) {
+            Ok(received) => received,
             Err(error) => return Err(invalid(error)).into(),
         };
         let (sender, answered) = oneshot::channel();
-        if let Some(call) = self.0.lock().get(&asked.call) {
+        if let Some(call) = self.0.lock().get(&received.call) {
             // A call that has just ended is not waiting for questions.
-            let _unheard = call.send(question(asked.question, sender));
+            let _ignored = call.send(question(received.question, sender));
         }
         PeerResponse::Later(Box::pin(async move {
             serde_json::to_value(answered.await.unwrap_or(nobody)).map_err(invalid)

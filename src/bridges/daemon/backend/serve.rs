@@ -46,11 +46,11 @@ async fn serve(connection: AcceptedConnection) {
     // This is the only place that sets it, so it cannot be set already.
     let _first = served.peer.set(Arc::downgrade(&peer));
     tokio::select! {
-        reason = peer.wait_closed() => tracing::debug!("a door has gone: {reason}"),
+        reason = peer.wait_closed() => tracing::debug!("a client has disconnected: {reason}"),
         () = closing.cancelled() => {}
     }
     // Running calls end with the connection.
-    peer.close("the door is closed");
+    peer.close("the connection is closed");
     let runtime = live.current();
     for session in served.sessions.lock().iter() {
         runtime.end_session(session);
@@ -180,9 +180,9 @@ impl<'a> RemoteApprover<'a> {
     /// Returns the answer, or `None` if the door has disconnected or its call has ended.
     async fn ask<T: DeserializeOwned>(&self, method: &str, question: &impl Serialize) -> Option<T> {
         let peer = self.served.peer.wait().await.upgrade()?;
-        let asked = ApproverQuestion { call: self.call, question };
-        let answer = peer.request(method, &asked, Instant::now() + LONGEST_ANSWER).await;
-        answer.inspect_err(|error| tracing::warn!("no user can be asked at the door: {error}")).ok()
+        let request = ApproverQuestion { call: self.call, question };
+        let answer = peer.request(method, &request, Instant::now() + LONGEST_ANSWER).await;
+        answer.inspect_err(|error| tracing::warn!("no user can be asked through this client: {error}")).ok()
     }
 }
 

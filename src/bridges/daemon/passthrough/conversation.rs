@@ -244,23 +244,23 @@ impl PassthroughConversation {
     }
 
     /// Fails all open requests, since no daemon is available.
-    pub(super) fn fail_all(&mut self, why: &str) -> Vec<Vec<u8>> {
+    pub(super) fn fail_all(&mut self, reason: &str) -> Vec<Vec<u8>> {
         let ids: Vec<String> = self.open.keys().cloned().collect();
-        ids.iter().filter_map(|id| self.fail_request(id, why)).collect()
+        ids.iter().filter_map(|id| self.fail_request(id, reason)).collect()
     }
 
     /// Returns an error response to an open request. For a tool call it is a result, which a model
     /// can read.
-    fn fail_request(&mut self, id: &str, why: &str) -> Option<Vec<u8>> {
+    fn fail_request(&mut self, id: &str, reason: &str) -> Option<Vec<u8>> {
         let open = self.open.remove(id)?;
         let id: Value = serde_json::from_str(id).ok()?;
         as_line(&match open.method.as_str() {
             "tools/call" => json!({
                 "jsonrpc": "2.0", "id": id,
-                "result": {"content": [{"type": "text", "text": why}], "isError": true},
+                "result": {"content": [{"type": "text", "text": reason}], "isError": true},
             }),
             _ => {
-                json!({"jsonrpc": "2.0", "id": id, "error": {"code": JSON_RPC_INTERNAL_ERROR, "message": why}})
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": JSON_RPC_INTERNAL_ERROR, "message": reason}})
             }
         })
     }

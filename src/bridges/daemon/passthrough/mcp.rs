@@ -83,7 +83,7 @@ impl McpPassthrough {
                 told_end = true;
                 if let Some(connection) = &mut self.connection {
                     // The next read detects a daemon that has exited.
-                    let _gone = connection.writer.shutdown().await;
+                    let _ignored = connection.writer.shutdown().await;
                 }
             }
             match self.next(&mut input, &mut output, end, &stop).await {
@@ -240,7 +240,7 @@ impl McpPassthrough {
                     self.to_daemon.extend_from_slice(&line);
                 }
             }
-            Err(error) => tracing::warn!("there is no daemon to go on with: {error}"),
+            Err(error) => tracing::warn!("the daemon is gone, and no other one was found: {error}"),
         }
         true
     }

@@ -19,11 +19,11 @@ pub(super) struct Chain(Vec<String>);
 impl Chain {
     /// Reads the chain of this process.
     pub(super) fn from_environment() -> Self {
-        std::env::var(VARIABLE).map_or_else(|_| Self::default(), |said| Self::read(&said))
+        std::env::var(VARIABLE).map_or_else(|_| Self::default(), |value| Self::read(&value))
     }
 
-    fn read(said: &str) -> Self {
-        Self(said.split(':').filter(|key| !key.is_empty()).map(str::to_owned).collect())
+    fn read(value: &str) -> Self {
+        Self(value.split(':').filter(|key| !key.is_empty()).map(str::to_owned).collect())
     }
 
     /// Returns the chain for a process of `mount` in the workspace `root`. Returns `None` if the

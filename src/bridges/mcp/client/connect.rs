@@ -46,24 +46,24 @@ const MOUNT_EXIT_GRACE_PERIOD: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum NoConnection {
     /// The program does not exist.
-    #[error("its program `{0}` is not to be found, or cannot be run")]
+    #[error("its program `{0}` was not found or is not executable")]
     NoProgram(String),
     /// The settings are invalid.
     #[error("{0}")]
     Settings(String),
     /// The program or one of its files is not trusted in its current state.
     #[error(
-        "`{0}` belongs to the project, which is not trusted with it as it is now; `lsp-tools trust` shows it"
+        "`{0}` belongs to the project and is not trusted in its current state; review it with: lsp-tools trust"
     )]
     Untrusted(String),
     /// The process did not start, or the handshake failed.
     #[error("{0}")]
     Failed(String),
     /// The server would be started by itself.
-    #[error("it is mounted by itself, directly or by way of others, and would be started without end")]
+    #[error("it mounts itself, directly or through others, and would start endlessly")]
     Loop,
     /// The server requires authorization.
-    #[error("it wants authorization that the `headers` of its settings do not give")]
+    #[error("it requires authorization, which the `headers` of its settings do not provide")]
     Unauthorized(Challenge),
     /// The time limit has passed.
     #[error("it did not answer within {} ms", .0.as_millis())]
@@ -226,7 +226,7 @@ impl MountConnection {
             for tool in page.tools {
                 if tools.len() == MAX_MOUNTED_TOOLS {
                     tracing::warn!(
-                        "a mounted server lists more than {MAX_MOUNTED_TOOLS} tools; the rest is not offered"
+                        "a mounted server lists more than {MAX_MOUNTED_TOOLS} tools; the others are not offered"
                     );
                     return Ok(tools);
                 }
@@ -261,19 +261,19 @@ async fn start_failure(
     if let Some(challenge) = Challenge::from_error(cause) {
         return NoConnection::Unauthorized(challenge);
     }
-    let said = match error {
+    let reason = match error {
         // The name of the transport's type does not help the user.
         ClientInitializeError::TransportError { error, .. } => error_chain(error.error.as_ref()),
         error => error_chain(error),
     };
-    let Some(process) = process else { return NoConnection::Failed(said) };
+    let Some(process) = process else { return NoConnection::Failed(reason) };
     let closed = matches!(
         error,
         ClientInitializeError::ConnectionClosed(_) | ClientInitializeError::TransportError { .. }
     );
     let words = match closed || too_long.load(Ordering::SeqCst) {
         true => exit_report(Some(&process), too_long).await,
-        false => said,
+        false => reason,
     };
     process.terminate(Duration::ZERO).await;
     NoConnection::Failed(words)
@@ -288,9 +288,9 @@ pub(super) fn error_chain(error: &(dyn std::error::Error + 'static)) -> String {
             // Its text repeats the inner error, which is not its source.
             Some(StreamableHttpError::Client(inner)) => Some(inner),
             _ => {
-                let said = cause.to_string();
-                if !parts.iter().any(|known| known.contains(&said)) {
-                    parts.push(said);
+                let text = cause.to_string();
+                if !parts.iter().any(|known| known.contains(&text)) {
+                    parts.push(text);
                 }
                 cause.source()
             }
@@ -303,15 +303,15 @@ async fn exit_report(process: Option<&ServerProcess>, too_long: &AtomicBool) -> 
     if too_long.load(Ordering::SeqCst) {
         return format!("it wrote a line of more than {MAX_MOUNT_LINE_BYTES} bytes");
     }
-    let Some(process) = process else { return "its connection broke off".to_owned() };
+    let Some(process) = process else { return "its connection was lost".to_owned() };
     let Ok(exit) = timeout(MOUNT_EXIT_GRACE_PERIOD, process.wait()).await else {
-        return "it closed its output and goes on".to_owned();
+        return "it closed its output but is still running".to_owned();
     };
     let tail = process.stderr_tail();
     let tail = &tail[tail.len().saturating_sub(3)..];
     match tail.is_empty() {
         true => format!("it ended with {exit}"),
-        false => format!("it ended with {exit}; its last words: {}", tail.join(" | ")),
+        false => format!("it ended with {exit}; its last output: {}", tail.join(" | ")),
     }
 }
 
@@ -335,7 +335,7 @@ async fn start(mount: &Mount, context: &MountContext) -> Result<ServerProcess, N
     };
     context.spawner().spawn(spawn).await.map_err(|error| {
         tracing::warn!(server = mount.name, "{error}");
-        NoConnection::Failed("the system did not start its program; the log says why".to_owned())
+        NoConnection::Failed("its program failed to start; the reason is in the log".to_owned())
     })
 }
 
@@ -345,7 +345,7 @@ pub(super) fn working_folder(mount: &Mount, context: &MountContext) -> Result<Pa
     let folder = cwd.as_ref().map_or_else(|| context.root().to_owned(), |cwd| context.root().join(cwd));
     match folder.is_dir() {
         true => Ok(folder),
-        false => Err(NoConnection::Settings(format!("its `cwd` `{}` is no folder", folder.display()))),
+        false => Err(NoConnection::Settings(format!("its `cwd` `{}` is not a folder", folder.display()))),
     }
 }
 

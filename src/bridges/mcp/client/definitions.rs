@@ -99,7 +99,7 @@ fn to_definition(
     let name = format!("{server}/{}", mounted_name(theirs)?);
     if name.len() > MAX_MOUNTED_NAME_CHARS {
         return Err(format!(
-            "`{name}` has more than {MAX_MOUNTED_NAME_CHARS} characters; a shorter name of the server may do"
+            "`{name}` has more than {MAX_MOUNTED_NAME_CHARS} characters; a shorter name of the server may help"
         ));
     }
     if definition.to_string().len() > MAX_MOUNTED_DEFINITION_BYTES {
@@ -133,7 +133,7 @@ fn mounted_name(theirs: &str) -> Result<String, String> {
         return Err("it has no name".to_owned());
     }
     if !theirs.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err("its name has other characters than ASCII's, which could pass for others".to_owned());
+        return Err("its name has characters outside ASCII, which can imitate others".to_owned());
     }
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     Ok(theirs.chars().map(|letter| if plain(letter) { letter } else { '_' }).collect())
@@ -141,7 +141,7 @@ fn mounted_name(theirs: &str) -> Result<String, String> {
 
 fn description_text(text: &str) -> String {
     if text.is_empty() {
-        return "A tool of a mounted MCP server, which does not say what it does.".to_owned();
+        return "A tool of a mounted MCP server, without a description.".to_owned();
     }
     truncate_description(text, MAX_MOUNTED_DESCRIPTION_CHARS)
 }
@@ -154,9 +154,9 @@ fn truncate_description(text: &str, most: usize) -> String {
 }
 
 fn schema(mut value: Value) -> Result<Schema, String> {
-    let Value::Object(map) = &mut value else { return Err("its `inputSchema` is no object".to_owned()) };
+    let Value::Object(map) = &mut value else { return Err("its `inputSchema` is not an object".to_owned()) };
     if map.get("type").is_some_and(|kind| kind != "object") {
-        return Err("its `inputSchema` is not of an object: arguments have names".to_owned());
+        return Err("its `inputSchema` does not describe an object of named arguments".to_owned());
     }
     map.remove("$schema");
     map.insert("type".to_owned(), json!("object"));
@@ -164,7 +164,7 @@ fn schema(mut value: Value) -> Result<Schema, String> {
     map.entry("required").or_insert_with(|| json!([]));
     escape_all(&mut value);
     let schema = Schema::new(value);
-    schema.verify().map_err(|error| format!("its `inputSchema` is no JSON schema: {error}"))?;
+    schema.verify().map_err(|error| format!("its `inputSchema` is not a JSON schema: {error}"))?;
     Ok(schema)
 }
 
@@ -207,10 +207,10 @@ mod tests {
         let mut broken = tool("broken");
         broken["inputSchema"] = json!({"type": "object", "properties": {"a": {"type": "nonsense"}}});
         for (tool, why) in [
-            (listed, "not of an object"),
+            (listed, "not describe an object"),
             (large, "more than 32768 bytes"),
-            (broken, "is no JSON schema"),
-            (tool("gеt"), "other characters than ASCII's"),
+            (broken, "is not a JSON schema"),
+            (tool("gеt"), "characters outside ASCII"),
             (tool(&"x".repeat(70)), "more than 64 characters"),
         ] {
             let (tools, left_out) = offer(&[tool], &MountedTools::All);

@@ -15,10 +15,10 @@ use crate::tools::source::{ToolSourceFinding, ToolSourceOutcome};
 
 /// Examines `server`. The first failure that prevents all further checks is the last finding.
 pub(super) async fn examine(server: &Arc<MountedMcpServer>) -> Vec<ToolSourceFinding> {
-    let mut told = MountExamination { server, findings: Vec::new() };
-    settings(&mut told);
-    if !check_target(&mut told) {
-        return told.findings;
+    let mut examination = MountExamination { server, findings: Vec::new() };
+    settings(&mut examination);
+    if !check_target(&mut examination) {
+        return examination.findings;
     }
     let began = Instant::now();
     let connection = match server.refresh().await {
@@ -26,22 +26,22 @@ pub(super) async fn examine(server: &Arc<MountedMcpServer>) -> Vec<ToolSourceFin
         Err(error) => {
             let detail = match (&server.mount.transport, server.challenge()) {
                 (MountTransport::Http { url, .. }, Some(challenge)) => {
-                    let why = challenge.explain(server.name(), url, server.context.allowed_hosts()).await;
-                    told.add("authorization", ToolSourceOutcome::Fault, why);
-                    return told.findings;
+                    let reason = challenge.explain(server.name(), url, server.context.allowed_hosts()).await;
+                    examination.add("authorization", ToolSourceOutcome::Fault, reason);
+                    return examination.findings;
                 }
                 (MountTransport::Http { .. }, None) => {
                     format!("{}; are the address and the headers right?", error.error)
                 }
                 (MountTransport::Stdio { .. }, _) => error.error,
             };
-            told.add("start", ToolSourceOutcome::Fault, detail);
-            return told.findings;
+            examination.add("start", ToolSourceOutcome::Fault, detail);
+            return examination.findings;
         }
     };
-    add_start_findings(&mut told, &connection, began.elapsed());
-    tools(&mut told);
-    told.findings
+    add_start_findings(&mut examination, &connection, began.elapsed());
+    tools(&mut examination);
+    examination.findings
 }
 
 struct MountExamination<'a> {
@@ -75,9 +75,7 @@ fn settings(examination: &mut MountExamination<'_>) {
         examination.add(
             "settings",
             ToolSourceOutcome::Note,
-            format!(
-                "{names} in {file} have `${{…}}` in them, which is sent as it stands: values are literal"
-            ),
+            format!("{names} in {file} contain `${{…}}`, which is sent literally"),
         );
     } else {
         examination.add("settings", ToolSourceOutcome::Ok, format!("from {file}; timeout {timeout} ms"));
@@ -86,7 +84,7 @@ fn settings(examination: &mut MountExamination<'_>) {
         examination.add(
             "transport",
             ToolSourceOutcome::Note,
-            "`sse` is asked over streamable HTTP, whose answers may be event streams; the retired transport with a second address is not spoken",
+            "`sse` uses streamable HTTP, whose responses may be event streams; the retired transport with two addresses is not supported",
         );
     }
     if matches!(&examination.server.mount.tools, MountedTools::Named(names) if names.is_empty()) {
@@ -99,18 +97,18 @@ fn settings(examination: &mut MountExamination<'_>) {
 }
 
 /// Returns true if a program can be started or an address contacted.
-fn check_target(told: &mut MountExamination<'_>) -> bool {
-    let (mount, room) = (&told.server.mount, &told.server.context);
+fn check_target(examination: &mut MountExamination<'_>) -> bool {
+    let (mount, context) = (&examination.server.mount, &examination.server.context);
     match &mount.transport {
         MountTransport::Http { url, .. } => {
             let private =
-                if names_private(url) { ", on this machine or network as the settings say" } else { "" };
-            told.add("address", ToolSourceOutcome::Ok, format!("{url}{private}"));
+                if names_private(url) { ", on this machine or network as set in the settings" } else { "" };
+            examination.add("address", ToolSourceOutcome::Ok, format!("{url}{private}"));
             true
         }
-        MountTransport::Stdio { .. } => match (program(mount, room), working_folder(mount, room)) {
+        MountTransport::Stdio { .. } => match (program(mount, context), working_folder(mount, context)) {
             (Ok((program, _)), Ok(folder)) => {
-                told.add(
+                examination.add(
                     "program",
                     ToolSourceOutcome::Ok,
                     format!("{} in {}", program.display(), folder.display()),
@@ -118,30 +116,34 @@ fn check_target(told: &mut MountExamination<'_>) -> bool {
                 true
             }
             (Err(error), _) | (_, Err(error)) => {
-                told.add("program", ToolSourceOutcome::Fault, error.to_string());
+                examination.add("program", ToolSourceOutcome::Fault, error.to_string());
                 false
             }
         },
     }
 }
 
-fn add_start_findings(told: &mut MountExamination<'_>, connection: &MountConnection, all: Duration) {
-    let limit = told.server.mount.timeout;
-    let about = connection.server.clone().unwrap_or_else(|| "it does not say what it is".to_owned());
+fn add_start_findings(examination: &mut MountExamination<'_>, connection: &MountConnection, all: Duration) {
+    let limit = examination.server.mount.timeout;
+    let about = connection.server.clone().unwrap_or_else(|| "it has no name".to_owned());
     let took = connection.began_in.as_millis();
-    told.add("start", ToolSourceOutcome::Ok, format!("{about}; MCP {} in {took} ms", connection.protocol));
+    examination.add(
+        "start",
+        ToolSourceOutcome::Ok,
+        format!("{about}; MCP {} in {took} ms", connection.protocol),
+    );
     let most = connection.began_in.max(all);
     match most * 2 > limit {
-        true => told.add(
+        true => examination.add(
             "time",
             ToolSourceOutcome::Note,
             format!(
-                "it took {} ms of the {} ms it may take; a larger `timeout` leaves room",
+                "it took {} ms of its limit of {} ms; consider a larger `timeout`",
                 most.as_millis(),
                 limit.as_millis()
             ),
         ),
-        false => told.add(
+        false => examination.add(
             "time",
             ToolSourceOutcome::Ok,
             format!("{} ms of {} ms", most.as_millis(), limit.as_millis()),
@@ -149,18 +151,18 @@ fn add_start_findings(told: &mut MountExamination<'_>, connection: &MountConnect
     }
 }
 
-fn tools(told: &mut MountExamination<'_>) {
-    let report = told.server.report();
-    let all = told.server.all_names();
+fn tools(examination: &mut MountExamination<'_>) {
+    let report = examination.server.report();
+    let all = examination.server.all_names();
     match all.len() {
-        0 => told.add("tools", ToolSourceOutcome::Fault, "it lists no tools"),
-        count => told.add(
+        0 => examination.add("tools", ToolSourceOutcome::Fault, "it lists no tools"),
+        count => examination.add(
             "tools",
             ToolSourceOutcome::Ok,
-            format!("it lists {count}, of which {} are offered", report.tools.len()),
+            format!("it lists {count}, and {} of them are offered", report.tools.len()),
         ),
     }
-    if let MountedTools::Named(names) = &told.server.mount.tools {
+    if let MountedTools::Named(names) = &examination.server.mount.tools {
         let known: Vec<&str> = all.iter().map(String::as_str).collect();
         let missing: Vec<String> = names
             .iter()
@@ -168,34 +170,34 @@ fn tools(told: &mut MountExamination<'_>) {
             .map(|name| format!("`{name}`{}", suggestion(name, &known)))
             .collect();
         match missing.is_empty() {
-            true => told.add(
+            true => examination.add(
                 "filter",
                 ToolSourceOutcome::Ok,
-                format!("all {} names of `tools` are there", names.len()),
+                format!("all {} names of `tools` exist", names.len()),
             ),
-            false => told.add(
+            false => examination.add(
                 "filter",
                 ToolSourceOutcome::Fault,
-                format!("`tools` names what it does not have: {}", missing.join("; ")),
+                format!("`tools` names unknown tools: {}", missing.join("; ")),
             ),
         }
     }
     for tool in &report.held {
-        let (name, server) = (&tool.name, told.server.name());
+        let (name, server) = (&tool.name, examination.server.name());
         let detail = format!(
             "`{name}` is {} and is not approved; `lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` approves it",
             tool.change.as_str()
         );
-        told.add("definitions", ToolSourceOutcome::Fault, detail);
+        examination.add("definitions", ToolSourceOutcome::Fault, detail);
     }
     if report.held.is_empty() {
-        told.add("definitions", ToolSourceOutcome::Ok, "what was agreed to");
+        examination.add("definitions", ToolSourceOutcome::Ok, "approvals");
     }
     let unusable = report
         .left_out
         .iter()
         .filter(|left| !report.held.iter().any(|held| left.file.ends_with(&format!("/{}", held.name))));
     for left in unusable.collect::<Vec<_>>() {
-        told.add("names", ToolSourceOutcome::Fault, format!("{} is no tool: {}", left.file, left.why));
+        examination.add("names", ToolSourceOutcome::Fault, format!("{} is no tool: {}", left.file, left.why));
     }
 }

@@ -42,7 +42,7 @@ pub(super) struct PendingElicitation {
 impl PendingElicitation {
     /// Answers it; the server may have given up waiting.
     pub(super) fn answer(self, answer: ElicitResult) {
-        let _unheard = self.answer.send(answer);
+        let _ignored = self.answer.send(answer);
     }
 }
 
@@ -77,7 +77,7 @@ impl ElicitationRouter {
                     tracing::info!(
                         server,
                         calls = calls.len(),
-                        "a mounted server's question belongs to no one call"
+                        "a mounted server's question belongs to no single call"
                     );
                     return declined;
                 }
@@ -112,13 +112,13 @@ impl Drop for ElicitationListener {
 pub(super) fn to_form_request(
     server: &str,
     tool: &str,
-    asked: ElicitRequestParams,
+    params: ElicitRequestParams,
     again: bool,
 ) -> Result<FormRequest, &'static str> {
-    let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = asked else {
-        return Err("it wants an address to be opened");
+    let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = params else {
+        return Err("it requests that an address be opened");
     };
-    let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be read")?;
+    let mut schema = serde_json::to_value(requested_schema).map_err(|_| "its form cannot be decoded")?;
     if schema.to_string().len() > MAX_ELICITATION_SCHEMA_BYTES {
         return Err("its form is too large");
     }

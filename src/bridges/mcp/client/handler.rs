@@ -55,7 +55,7 @@ impl ProgressRouter {
         let mut hearers = self.0.lock();
         for (_, event) in hearers.early.iter().rev().filter(|(early, _)| *early == token) {
             // The receiver may be closed.
-            let _unheard = hearer.send(event.clone());
+            let _ignored = hearer.send(event.clone());
         }
         hearers.early.retain(|(early, _)| *early != token);
         hearers.known.insert(token.clone(), hearer);
@@ -66,7 +66,7 @@ impl ProgressRouter {
         let mut hearers = self.0.lock();
         match hearers.known.get(&token) {
             Some(hearer) => {
-                let _unheard = hearer.send(event);
+                let _ignored = hearer.send(event);
             }
             None => {
                 hearers.early.truncate(MAX_UNROUTED_PROGRESS_EVENTS - 1);
@@ -128,10 +128,7 @@ impl ClientHandler for MountClientHandler {
         _params: CreateMessageRequestParams,
         _context: RequestContext<RoleClient>,
     ) -> Result<CreateMessageResult, ErrorData> {
-        tracing::info!(
-            server = self.name,
-            "a mounted server wants a model to be asked, which is not offered"
-        );
+        tracing::info!(server = self.name, "a mounted server requested sampling, which is not supported");
         let what = "sampling is not supported";
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, what, None))
     }
@@ -144,20 +141,24 @@ impl ClientHandler for MountClientHandler {
         Ok(self.elicitations.ask(&self.name, form).await)
     }
 
-    async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let message: Option<String> = told
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let message: Option<String> = progress
             .message
             .map(|message| escape_hidden(&message).chars().take(MAX_MOUNT_PROGRESS_CHARS).collect());
-        let part = told.total.filter(|total| *total > 0.0).map(|total| told.progress / total * 100.0);
+        let part = progress.total.filter(|total| *total > 0.0).map(|total| progress.progress / total * 100.0);
         // Saturates, and converts NaN to 0.
         let percentage = part.map(|part| part.clamp(0.0, 100.0) as u8);
         let title = match (&message, percentage) {
-            (None, None) => format!("{}", told.progress),
+            (None, None) => format!("{}", progress.progress),
             _ => String::new(),
         };
         let server = self.name.clone();
         let event = ProgressEvent::ServerProgress { server, title, message, percentage };
-        self.progress.route_progress(told.progress_token, event);
+        self.progress.route_progress(progress.progress_token, event);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -46,10 +46,10 @@ pub(super) fn names_private(url: &Url) -> bool {
 fn read(headers: &BTreeMap<String, String>) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     let header = |(name, value): (&String, &String)| {
         let named = HeaderName::from_bytes(name.as_bytes());
-        let named = named.map_err(|_| format!("`{}` cannot be the name of a header", name.escape_debug()))?;
+        let named = named.map_err(|_| format!("`{}` is not a valid header name", name.escape_debug()))?;
         // The value may be a secret.
         let mut value = HeaderValue::from_str(value)
-            .map_err(|_| format!("the header `{named}` cannot have its value"))?;
+            .map_err(|_| format!("the value of the header `{named}` is invalid"))?;
         value.set_sensitive(true);
         Ok((named, value))
     };

@@ -53,7 +53,7 @@ impl MountPinRecord {
 
     /// Returns the latest definitions that equal the agreed ones.
     pub(super) fn agreed_definitions(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.listed.iter().flatten().filter(|(name, said)| self.agreed.get(*name) == Some(*said))
+        self.listed.iter().flatten().filter(|(name, definition)| self.agreed.get(*name) == Some(*definition))
     }
 
     /// The names of all its tools.
@@ -65,18 +65,22 @@ impl MountPinRecord {
     pub(super) fn may_call(&self, name: &str) -> Callable {
         match (self.listed.as_ref().and_then(|listed| listed.get(name)), self.agreed.get(name)) {
             (None, _) => Callable::Gone,
-            (Some(said), Some(agreed)) if said == agreed => Callable::Yes,
+            (Some(definition), Some(agreed)) if definition == agreed => Callable::Yes,
             (Some(_), _) => Callable::Held,
         }
     }
 
     /// Returns the tools held back, with the differences.
     pub(super) fn held_tools(&self) -> Vec<HeldTool> {
-        let other = |(name, said): (&String, &Value)| {
+        let other = |(name, definition): (&String, &Value)| {
             let agreed = self.agreed.get(name);
             let change = if agreed.is_some() { HeldChange::Changed } else { HeldChange::New };
             let name = escape_hidden(name).into_owned();
-            (agreed != Some(said)).then(|| HeldTool { diff: diff(&name, agreed, said), name, change })
+            (agreed != Some(definition)).then(|| HeldTool {
+                diff: diff(&name, agreed, definition),
+                name,
+                change,
+            })
         };
         self.listed.iter().flatten().filter_map(other).collect()
     }
@@ -104,7 +108,7 @@ pub(super) enum Callable {
     Gone,
 }
 
-fn diff(name: &str, agreed: Option<&Value>, said: &Value) -> String {
+fn diff(name: &str, agreed: Option<&Value>, definition: &Value) -> String {
     let pretty = |value: &Value| {
         let text = serde_json::to_string_pretty(value).unwrap_or_default();
         // Long descriptions are split into lines, so that the diff shows their changes.
@@ -112,7 +116,7 @@ fn diff(name: &str, agreed: Option<&Value>, said: &Value) -> String {
     };
     let old = agreed.map(pretty).unwrap_or_default();
     let options = DiffOptions { max_bytes: DIFF_BYTES, ..DiffOptions::default() };
-    unified_diff(agreed.map(|_| name), &old, Some(name), &pretty(said), options).text
+    unified_diff(agreed.map(|_| name), &old, Some(name), &pretty(definition), options).text
 }
 
 /// The store of one server's knowledge.
@@ -149,9 +153,9 @@ impl Pins {
         let Some(name) = &self.name else { return Ok(MountPinRecord::default()) };
         let bytes = self.folder.read(name, MAX_PIN_FILE_BYTES).map_err(|error| error.to_string())?;
         let Some(bytes) = bytes else { return Ok(MountPinRecord::default()) };
-        let damaged = |why: String| {
+        let damaged = |reason: String| {
             format!(
-                "what was agreed to of its tools cannot be read ({why}); delete {FOLDER}/{} in the state folder to agree anew",
+                "the approved definitions of its tools cannot be read ({reason}); delete {FOLDER}/{} in the state folder to approve them again",
                 name.as_str()
             )
         };
@@ -186,20 +190,20 @@ impl Pins {
     }
 
     fn update(&self, change: impl FnOnce(&mut MountPinRecord)) -> Result<MountPinRecord, String> {
-        let told = |error: StateError| error.to_string();
+        let to_text = |error: StateError| error.to_string();
         let Some(name) = &self.name else {
             let mut known = MountPinRecord::default();
             change(&mut known);
             return Ok(known);
         };
-        let locked = self.folder.lock().map_err(told)?;
+        let locked = self.folder.lock().map_err(to_text)?;
         let before = self.read()?;
         let mut known = before.clone();
         change(&mut known);
         known.version = PIN_FORMAT_VERSION;
         if known != before {
             let text = serde_json::to_vec(&known).map_err(|error| error.to_string())?;
-            locked.write(name, &text).map_err(told)?;
+            locked.write(name, &text).map_err(to_text)?;
         }
         Ok(known)
     }

@@ -24,7 +24,7 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     answer.content.into_iter().for_each(|block| parts.add(block));
     let MountResultParts { texts, links, binary, left_out, .. } = parts;
     let mut text = texts.join("\n");
-    let said = text.clone();
+    let original = text.clone();
     let structured = answer.structured_content;
     let mut value = Map::new();
     value.insert("ok".to_owned(), json!(!failed));
@@ -34,11 +34,11 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     // Many servers send the same content twice, as data and as text.
     let twice = structured
         .as_ref()
-        .is_some_and(|data| serde_json::from_str::<Value>(&said).is_ok_and(|said| said == *data));
+        .is_some_and(|data| serde_json::from_str::<Value>(&original).is_ok_and(|original| original == *data));
     let truncated = truncate_bytes(&mut text, most);
     match (failed, text.is_empty()) {
         (true, true) => {
-            value.insert("error".to_owned(), json!(format!("{tool} failed, and its server does not say why")))
+            value.insert("error".to_owned(), json!(format!("{tool} failed, and its server gives no reason")))
         }
         (true, false) => value.insert("error".to_owned(), json!(text)),
         (false, false) if !twice => value.insert("text".to_owned(), json!(text)),
@@ -46,7 +46,11 @@ pub(super) fn to_tool_result(tool: &str, answer: CallToolResult, most: usize) ->
     };
     let mut notes: Vec<String> = left_out;
     if truncated {
-        notes.push(format!("the text has {} bytes, of which the first {} are shown", said.len(), text.len()));
+        notes.push(format!(
+            "the text has {} bytes, of which the first {} are shown",
+            original.len(),
+            text.len()
+        ));
         value.insert("truncated".to_owned(), json!(true));
     }
     if let Some(data) = structured {
@@ -97,9 +101,9 @@ impl MountResultParts {
                 ResourceContents::BlobResourceContents { uri, mime_type, blob, .. } => {
                     self.add_binary("resource", blob, mime_type, Some(uri));
                 }
-                _ => self.left_out.push("a resource of a kind that is not known is left out".to_owned()),
+                _ => self.left_out.push("a resource of an unknown kind is omitted".to_owned()),
             },
-            _ => self.left_out.push("a part of a kind that is not known is left out".to_owned()),
+            _ => self.left_out.push("a part of an unknown kind is omitted".to_owned()),
         }
     }
 
@@ -181,7 +185,7 @@ mod tests {
         assert_eq!(told.kind, ResultType::Failure);
         assert_eq!(told.value, json!({"ok": false, "code": "server_failed", "error": "no such file"}));
         let mute = result(json!({"content": [], "isError": true}), 100);
-        assert_eq!(mute.value["error"], "srv/tool failed, and its server does not say why");
+        assert_eq!(mute.value["error"], "srv/tool failed, and its server gives no reason");
     }
 
     #[test]

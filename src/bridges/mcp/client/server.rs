@@ -132,7 +132,7 @@ impl MountedMcpServer {
                 "its definition is {} and is not approved; `lsp-tools mcp show {name}` shows the difference, `lsp-tools mcp approve {name}` approves it",
                 match held.change {
                     crate::tools::source::HeldChange::New => "new",
-                    crate::tools::source::HeldChange::Changed => "another one than before",
+                    crate::tools::source::HeldChange::Changed => "different from the approved one",
                 }
             ),
         }
@@ -242,9 +242,9 @@ impl MountedMcpServer {
 
     fn restart_refusal(&self, until: Instant) -> ToolError {
         let live = self.state.lock();
-        let why = live.error.clone().unwrap_or_default();
+        let reason = live.error.clone().unwrap_or_default();
         let what = format!(
-            "the MCP server `{}` ended {} times within {} s and is left alone for {} s more; {why}",
+            "the MCP server `{}` ended {} times within {} s; next attempt in {} s; {reason}",
             self.name(),
             live.backoff.recent_exits(),
             RESTART_WINDOW.as_secs(),
@@ -254,7 +254,7 @@ impl MountedMcpServer {
     }
 
     pub(super) fn tool_error(&self, code: ErrorCode, what: String) -> ToolError {
-        ToolError::new(code, what).with_hint(format!("`lsp-tools mcp doctor {}` looks into it", self.name()))
+        ToolError::new(code, what).with_hint(format!("run: lsp-tools mcp doctor {}", self.name()))
     }
 
     /// Records the reason if the connection has ended.
@@ -344,21 +344,18 @@ impl MountedMcpServer {
             Ok(Ok(listed)) => listed,
             Ok(Err(rmcp::ServiceError::TransportClosed)) => {
                 let what = format!(
-                    "the MCP server `{name}` does not tell its tools: {}",
+                    "the MCP server `{name}` did not list its tools: {}",
                     connection.exit_report().await
                 );
                 return Err(self.tool_error(ErrorCode::ServerFailed, what));
             }
             Ok(Err(error)) => {
-                let what =
-                    format!("the MCP server `{name}` does not tell its tools: {}", error_chain(&error));
+                let what = format!("the MCP server `{name}` did not list its tools: {}", error_chain(&error));
                 return Err(self.tool_error(ErrorCode::ServerFailed, what));
             }
             Err(_) => {
-                let what = format!(
-                    "the MCP server `{name}` does not tell its tools within {} ms",
-                    limit.as_millis()
-                );
+                let what =
+                    format!("the MCP server `{name}` did not list its tools within {} ms", limit.as_millis());
                 return Err(self.tool_error(ErrorCode::Timeout, what));
             }
         };

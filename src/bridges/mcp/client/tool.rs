@@ -63,7 +63,7 @@ impl MountedAs {
     async fn call(&self, call: Call<'_>, arguments: Value) -> Result<ToolResult, ToolError> {
         let limit = self.limit(&call);
         let connection = timeout(limit, self.server.connection()).await;
-        let late = "was not reached, its server not being ready";
+        let late = "was not reached, because its server is not ready";
         let connection = connection.map_err(|_| self.timeout_error(late, limit))??;
         self.check_agreed()?;
         match self.call_until_answered(&connection, &call, arguments).await? {
@@ -78,7 +78,7 @@ impl MountedAs {
                 Ok(result::to_tool_result(self.name(), answer, most))
             }
             Ok(_) => {
-                let what = format!("{} answered with something that is no result of a tool", self.name());
+                let what = format!("{} returned an invalid tool result", self.name());
                 Err(self.server.tool_error(ErrorCode::ServerFailed, what))
             }
             Err(error) => Err(self.to_tool_error(&connection, &error).await),
@@ -108,11 +108,11 @@ impl MountedAs {
         let mut hearing = connection.elicitations.begin();
         let mut input = MountRetryInput::default();
         for _ in 0..MAX_INPUT_ROUNDS {
-            let asked = self.send_call(connection, call, arguments.clone(), std::mem::take(&mut input));
-            tokio::pin!(asked);
+            let request = self.send_call(connection, call, arguments.clone(), std::mem::take(&mut input));
+            tokio::pin!(request);
             let answer = loop {
                 tokio::select! {
-                    answer = &mut asked => break answer,
+                    answer = &mut request => break answer,
                     () = sleep_until(deadline) => return Err(self.timeout_error("did not answer", limit)),
                     question = hearing.next() => {
                         let begun = Instant::now();
@@ -131,7 +131,7 @@ impl MountedAs {
                 answer => return Ok(answer),
             }
         }
-        let what = format!("{} asks for input again and again", self.name());
+        let what = format!("{} requests input repeatedly", self.name());
         Err(self.server.tool_error(ErrorCode::ServerFailed, what))
     }
 
@@ -159,8 +159,8 @@ impl MountedAs {
         call: &Call<'_>,
         wanted: InputRequiredResult,
     ) -> Result<MountRetryInput, ToolError> {
-        let unsupported = |why: &str| {
-            let what = format!("{} wants input, and {why}", self.name());
+        let unsupported = |reason: &str| {
+            let what = format!("{} wants input, and {reason}", self.name());
             ToolError::new(ErrorCode::Unsupported, what)
         };
         let mut responses = InputResponses::new();
@@ -171,7 +171,7 @@ impl MountedAs {
                         return Err(unsupported("this client cannot ask a user for it"));
                     }
                     Ok(answer) => serde_json::to_value(elicitation::to_elicit_result(answer)),
-                    Err(why) => return Err(unsupported(why)),
+                    Err(reason) => return Err(unsupported(reason)),
                 },
                 InputRequest::ListRoots(_) => Ok(connection.roots()),
                 _ => return Err(unsupported("sampling is not supported")),
@@ -187,15 +187,13 @@ impl MountedAs {
         match self.server.may_call(&self.offered.original_name) {
             Callable::Yes => Ok(()),
             Callable::Gone => {
-                let what = format!("{tool} is gone: its server has no such tool any more");
+                let what = format!("{tool} is gone: its server no longer has this tool");
                 Err(ToolError::new(ErrorCode::UnknownTool, what))
             }
             Callable::Held => {
-                let what = format!(
-                    "{tool} is held back: its server has changed its definition since it was agreed to"
-                );
+                let what = format!("{tool} is held back: its server changed its definition after approval");
                 let hint = format!(
-                    "`lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` agrees to it"
+                    "`lsp-tools mcp show {server}` shows the difference, `lsp-tools mcp approve {server}` approves it"
                 );
                 Err(ToolError::new(ErrorCode::Denied, what).with_hint(hint))
             }
@@ -241,12 +239,12 @@ impl MountedAs {
     async fn to_tool_error(&self, connection: &MountConnection, error: &ServiceError) -> ToolError {
         match error {
             ServiceError::McpError(error) => {
-                let said: String = escape_hidden(&error.message).chars().take(2_000).collect();
+                let message: String = escape_hidden(&error.message).chars().take(2_000).collect();
                 let code = match error.code.0 {
                     -32602 => ErrorCode::InvalidArgs,
                     _ => ErrorCode::ServerFailed,
                 };
-                ToolError::new(code, format!("{} was refused by its server: {said}", self.name()))
+                ToolError::new(code, format!("{} was refused by its server: {message}", self.name()))
             }
             _ if connection.is_closed() || matches!(error, ServiceError::TransportClosed) => {
                 let words = connection.exit_report().await;
@@ -276,8 +274,9 @@ impl Drop for MountCallGuard {
         let peer = self.peer.clone();
         // The task has a time limit.
         handle.spawn(async move {
-            let told = CancelledNotificationParam::new(Some(id), Some("the caller gave it up".to_owned()));
-            let _unheard = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(told)).await;
+            let params =
+                CancelledNotificationParam::new(Some(id), Some("the caller cancelled it".to_owned()));
+            let _ignored = timeout(CANCEL_NOTIFICATION_TIMEOUT, peer.notify_cancelled(params)).await;
         });
     }
 }

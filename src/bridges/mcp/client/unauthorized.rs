@@ -83,12 +83,12 @@ impl Challenge {
             None => ProtectedResourceMetadata::default(),
         };
         let scheme = self.0.split_whitespace().next().unwrap_or("Bearer");
-        let mut text = format!("it answers 401 and wants {} authorization", shorten_message(scheme));
+        let mut text = format!("it answers 401 and requires {} authorization", shorten_message(scheme));
         match metadata.authorization_servers.first() {
             Some(issuer) => {
                 text.push_str(&format!("; its authorization server is {}", shorten_message(issuer)))
             }
-            None => text.push_str("; it does not say which authorization server hands out tokens"),
+            None => text.push_str("; it does not name its authorization server"),
         }
         let scopes = self.parameter("scope");
         let scopes = scopes
@@ -97,8 +97,7 @@ impl Challenge {
             text.push_str(&format!(" (scopes: {})", shorten_message(&scopes)));
         }
         text.push_str(&format!(
-            ". There is no sign-in here: get a token there and put it into the settings as it is, \
-             headers = {{Authorization = \"Bearer …\"}} under [mcp.servers.{server}]"
+            ". lsp-tools has no sign-in: get a token there and put it into the settings literally, headers = {{Authorization = \"Bearer …\"}} under [mcp.servers.{server}]"
         ));
         text
     }

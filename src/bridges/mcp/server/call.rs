@@ -45,7 +45,7 @@ pub(super) async fn call(
             return Ok(conversation.answer_form().to_call_result(ToolResult::from_error(&error)).into());
         }
     };
-    let asked = McpToolCall {
+    let tool_call = McpToolCall {
         caller: &caller,
         name: &name,
         arguments,
@@ -53,12 +53,12 @@ pub(super) async fn call(
         trace: trace_context::trace_context(&context),
     };
     let result = if tasks::can_become_task(conversation, &own_name, &context) {
-        match tasks::call(conversation, asked, &ask, &context).await? {
+        match tasks::call(conversation, tool_call, &ask, &context).await? {
             McpCallOutcome::Done(result) => result,
             McpCallOutcome::Goes(task) => return Ok(task.into()),
         }
     } else {
-        run(conversation, asked, ask.as_ref(), &context).await
+        run(conversation, tool_call, ask.as_ref(), &context).await
     };
     if let Some(question) = ask.open_question(&params, conversation.seal(), &caller.session) {
         return Ok(question?.into());
@@ -73,12 +73,12 @@ pub(super) async fn call(
 /// requested it.
 pub(super) async fn run(
     conversation: &McpConversation,
-    asked: McpToolCall<'_>,
+    tool_call: McpToolCall<'_>,
     approver: &dyn Approver,
     context: &RequestContext<RoleServer>,
 ) -> ToolResult {
-    let client = asked.client(conversation);
-    let McpToolCall { caller, name, arguments, handles, trace } = asked;
+    let client = tool_call.client(conversation);
+    let McpToolCall { caller, name, arguments, handles, trace } = tool_call;
     tracing::debug!(tool = name, session = caller.session, "MCP call");
     let cancelled = conversation.gone().child_token();
     let answered = CancellationToken::new();
@@ -105,7 +105,7 @@ pub(super) async fn run(
         answered.cancel();
         result
     };
-    let told = async {
+    let progress = async {
         if let (Some(token), Some(events)) = (token, events) {
             tokio::select! {
                 () = progress::forward(context.peer.clone(), token, events, answered.clone()) => {}
@@ -115,15 +115,15 @@ pub(super) async fn run(
             }
         }
     };
-    let (result, ()) = tokio::join!(call, told);
+    let (result, ()) = tokio::join!(call, progress);
     tracing::debug!(tool = name, ok = result.ok(), "MCP call answered");
     result
 }
 
 fn unknown_tool_error(failure: &Value, name: &str) -> ErrorData {
-    let said = |key: &str| failure.get(key).and_then(Value::as_str);
-    let mut message = said("error").unwrap_or("unknown tool").to_owned();
-    if let Some(hint) = said("hint") {
+    let field = |key: &str| failure.get(key).and_then(Value::as_str);
+    let mut message = field("error").unwrap_or("unknown tool").to_owned();
+    if let Some(hint) = field("hint") {
         message = format!("{message}; {hint}");
     }
     ErrorData::invalid_params(message, Some(json!({"name": name})))

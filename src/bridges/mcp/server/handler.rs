@@ -50,19 +50,19 @@ impl McpConversation {
     fn forward_subscription(&self, name: &str, peer: Peer<RoleServer>, mut subscription: Subscription) {
         let task = tokio::spawn(async move {
             loop {
-                let told = match subscription.next().await {
+                let sent = match subscription.next().await {
                     SubscriptionChange::Tools => peer.notify_tool_list_changed().await,
                     SubscriptionChange::Resource(uri) => {
                         peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
                     }
                 };
-                if told.is_err() {
+                if sent.is_err() {
                     return;
                 }
             }
         });
-        let mut told = self.subscriptions.lock();
-        told.insert(name.to_owned(), AbortOnDropHandle::new(task));
+        let mut subscriptions = self.subscriptions.lock();
+        subscriptions.insert(name.to_owned(), AbortOnDropHandle::new(task));
     }
 }
 
@@ -74,7 +74,7 @@ async fn catch_panic<T>(work: impl Future<Output = Result<T, ErrorData>> + Send)
 fn panic_error(panic: &(dyn Any + Send)) -> ErrorData {
     let what = panic_text(panic);
     tracing::error!("answering an MCP client panicked: {what}");
-    ErrorData::internal_error("this failed by a fault of the server's own; it is in its log", None)
+    ErrorData::internal_error("the request failed because of an internal error; details are in the log", None)
 }
 
 /// Refuses a cursor for a list with a single page.
@@ -176,11 +176,11 @@ impl ServerHandler for McpConversation {
                 () = context.cancelled() => return Ok(()),
                 () = self.gone().cancelled() => return Ok(()),
             };
-            let told = match change {
+            let sent = match change {
                 SubscriptionChange::Tools => sink.notify_tool_list_changed().await,
                 SubscriptionChange::Resource(uri) => sink.notify_resource_updated(uri).await,
             };
-            if told.is_err() {
+            if sent.is_err() {
                 return Ok(());
             }
         }
@@ -195,7 +195,7 @@ impl ServerHandler for McpConversation {
             |what: &str| ErrorData::invalid_params(what.to_owned(), Some(json!({"uri": params.uri})));
         let many = self.subscriptions.lock().len() > MAX_WATCHED_RESOURCES;
         if many {
-            return Err(refused("too many resources are subscribed to; unsubscribe from one first"));
+            return Err(refused("too many subscriptions; unsubscribe from a resource first"));
         }
         // Reports unknown resources differently from known ones without subscriptions.
         resources::parse_target(&self.runtime(), &params.uri)?;
@@ -296,10 +296,7 @@ impl ServerHandler for McpConversation {
         let method = request.method;
         let name = method.as_str();
         if KNOWN.contains(&name) || (EARLIER.contains(&name) && !is_modern(&context)) {
-            return Err(ErrorData::invalid_params(
-                format!("the parameters of {method} cannot be read"),
-                None,
-            ));
+            return Err(ErrorData::invalid_params(format!("the parameters of {method} are invalid"), None));
         }
         Err(ErrorData::new(
             ErrorCode::METHOD_NOT_FOUND,

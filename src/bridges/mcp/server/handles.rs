@@ -51,11 +51,11 @@ impl McpCallHandles {
         arguments: &mut Value,
         meta: &RequestMetaObject,
     ) -> Result<Self, ToolError> {
-        let mut said = |name: &str| {
+        let mut take = |name: &str| {
             let own = take_argument(runtime, tool, arguments, name);
             own.or_else(|| meta.0.0.get(&format!("{PREFIX}{name}")).cloned()).filter(|value| !value.is_null())
         };
-        let (group, overlay) = (said(GROUP), said(OVERLAY));
+        let (group, overlay) = (take(GROUP), take(OVERLAY));
         let group = group.map(group_name).transpose()?;
         let view = match overlay {
             None => View::disk(),
@@ -91,9 +91,8 @@ pub(super) fn name_list(
             Ok(())
         }
         None if is_shared => {
-            let what = format!("{tool}: several clients share this door; say whose list it is");
-            Err(invalid_argument(&what)
-                .with_hint("give `session_id`, a name that you choose, with each call"))
+            let what = format!("{tool}: several clients share this connection; name the list");
+            Err(invalid_argument(&what).with_hint("give `session_id`, a name of your choice, with each call"))
         }
         None => Ok(()),
     }
@@ -135,7 +134,7 @@ pub(super) fn add_handle_arguments<'a>(tools: &mut [Tool], cards: impl Iterator<
     for (tool, card) in tools.iter_mut().zip(cards) {
         let heeded = [
             (OVERLAY, "Handle of `lsp_overlay`.", card.overlaid),
-            (GROUP, "A name of yours: `undo` takes back all edits with it.", card.undoable),
+            (GROUP, "A name of your choice: `undo` reverts all edits with it.", card.undoable),
         ];
         for (argument, description, _) in heeded.into_iter().filter(|(.., heeded)| *heeded) {
             let schema = Arc::make_mut(&mut tool.input_schema);

@@ -60,7 +60,7 @@ fn decode_cursor(cursor: &str) -> Result<(u8, String), ErrorData> {
         Some((rank.parse().ok()?, name.to_owned()))
     });
     place.ok_or_else(|| {
-        let what = "this cursor is none that tools/list gave; ask without one";
+        let what = "unknown cursor; call tools/list without one";
         ErrorData::invalid_params(what, Some(json!({"cursor": cursor})))
     })
 }

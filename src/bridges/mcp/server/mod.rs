@@ -69,14 +69,14 @@ const MCP_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
 pub enum ServeError {
     /// The session did not begin as MCP requires.
     #[error(
-        "the MCP client did not begin as the protocol says: {0}; it opens with `initialize`, or with a request of 2026-07-28"
+        "the MCP client violated the protocol: {0}; it must start with `initialize`, or with a request of 2026-07-28"
     )]
     Opening(Box<ServerInitializeError>),
     /// An internal error.
-    #[error("the MCP server ended by a fault of its own: {0}; details are in the log")]
+    #[error("the MCP server ended because of an internal error: {0}; details are in the log")]
     Broken(#[from] tokio::task::JoinError),
     /// The system provided no random bytes.
-    #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
+    #[error("the system provides no random bytes ({0}) to seal handles with")]
     NoRandom(#[from] getrandom::Error),
 }
 

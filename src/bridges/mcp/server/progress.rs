@@ -43,9 +43,10 @@ pub(super) async fn forward(
             event = later;
         }
         let Some((progress, total)) = counter.count(&event) else { continue };
-        let mut told = ProgressNotificationParam::new(token.clone(), progress).with_message(message(&event));
-        told.total = total;
-        if peer.notify_progress(told).await.is_err() {
+        let mut params =
+            ProgressNotificationParam::new(token.clone(), progress).with_message(message(&event));
+        params.total = total;
+        if peer.notify_progress(params).await.is_err() {
             return;
         }
         next = Instant::now() + PROGRESS_NOTIFICATION_INTERVAL;
@@ -55,7 +56,8 @@ pub(super) async fn forward(
 /// The progress counter of a call, which only increases.
 ///
 /// The counter counts checked files or lines of output. Events without a count add a growing
-/// fraction between two counts. Servers' percentages are part of the message, since they can decrease.
+/// fraction between two counts. Servers' percentages are part of the message, since they can
+/// decrease.
 #[derive(Debug, Default)]
 struct ProgressCounter {
     done: usize,

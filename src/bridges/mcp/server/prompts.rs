@@ -48,9 +48,9 @@ const TEMPLATES: [Template; 3] = [
         title: "Rename a symbol safely",
         description: "Renames a symbol everywhere, and checks that nothing broke",
         arguments: &[
-            ("symbol", "The name as it is, `Class.method` for a member", true),
-            ("new_name", "The name it shall have", true),
-            ("path", "A file it occurs in, if the name alone is not clear", false),
+            ("symbol", "The current name, `Class.method` for a member", true),
+            ("new_name", "The new name", true),
+            ("path", "A file that contains it, if the name alone is ambiguous", false),
         ],
         text: |argument| {
             let (symbol, new) =
@@ -73,7 +73,7 @@ const TEMPLATES: [Template; 3] = [
         description: "Explains what a symbol is, where it comes from, and who uses it",
         arguments: &[
             ("symbol", "The name, `Class.method` for a member", true),
-            ("path", "A file it occurs in, if the name alone is not clear", false),
+            ("path", "A file that contains it, if the name alone is ambiguous", false),
         ],
         text: |argument| {
             let symbol = argument("symbol").unwrap_or_default();

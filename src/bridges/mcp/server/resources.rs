@@ -2,7 +2,8 @@
 //!
 //! | URI | content |
 //! |---|---|
-//! | `lsp-tools://diagnostics` | the diagnostics of the whole workspace, as in the answer of `lsp_diagnostics` |
+//! | `lsp-tools://diagnostics` | the workspace's diagnostics, as in the answer of `lsp_diagnostics`
+//! |
 //! | `lsp-tools://diagnostics/{path}` | those of one file or folder; supports subscriptions |
 //! | `lsp-tools://logs` | the latest log lines of every requested server |
 //! | `lsp-tools://logs/{server}` | those of one server |
@@ -58,8 +59,7 @@ pub(super) enum ResourceTarget {
 /// # Errors
 /// -32602 for an unknown URI, or a target outside the workspace.
 pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarget, ErrorData> {
-    let missing =
-        || not_found(uri, "there is no such resource; resources/templates/list tells the forms of URIs");
+    let missing = || not_found(uri, "unknown resource; resources/templates/list lists the URI templates");
     let parsed = Url::parse(uri).map_err(|_| missing())?;
     if parsed.scheme() == "file" {
         let path = runtime.path_of_uri(uri).map_err(|error| not_found(uri, &error.error))?;
@@ -92,8 +92,8 @@ pub(super) fn parse_target(runtime: &Runtime, uri: &str) -> Result<ResourceTarge
 }
 
 /// The error for an unknown URI. Its code is that of both eras: -32602 with the URI.
-fn not_found(uri: &str, why: &str) -> ErrorData {
-    ErrorData::invalid_params(format!("resource not found: {why}"), Some(json!({"uri": uri})))
+fn not_found(uri: &str, reason: &str) -> ErrorData {
+    ErrorData::invalid_params(format!("resource not found: {reason}"), Some(json!({"uri": uri})))
 }
 
 fn for_the_user() -> Annotations {
@@ -104,7 +104,7 @@ fn for_the_user() -> Annotations {
 pub(super) fn list() -> ListResourcesResult {
     let diagnostics = Resource::new("lsp-tools://diagnostics", "diagnostics")
         .with_title("Diagnostics of the workspace")
-        .with_description("What the language servers find wrong, in all files")
+        .with_description("The findings of the language servers in all files")
         .with_mime_type("application/json");
     let logs = Resource::new("lsp-tools://logs", "logs")
         .with_title("Logs of the language servers")
@@ -120,9 +120,7 @@ pub(super) fn list() -> ListResourcesResult {
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let diagnostics = ResourceTemplate::new("lsp-tools://diagnostics/{+path}", "file-diagnostics")
         .with_title("Diagnostics of a file")
-        .with_description(
-            "What the language servers find wrong in a file or folder; subscribe to hear of changes",
-        )
+        .with_description("The findings of the language servers in a file or folder; subscribe for changes")
         .with_mime_type("application/json");
     let logs = ResourceTemplate::new("lsp-tools://logs/{server}", "server-log")
         .with_title("Log of a language server")
@@ -218,8 +216,8 @@ fn logs(runtime: &Runtime, uri: &str, server: Option<&str>) -> Result<String, Er
     }
     if !found {
         let known: Vec<&str> = logs.iter().map(|log| log.server.as_str()).collect();
-        let why = format!("no such server was started; started: {}", crate::text::quoted_list(&known));
-        return Err(not_found(uri, &why));
+        let reason = format!("no such server was started; started: {}", crate::text::quoted_list(&known));
+        return Err(not_found(uri, &reason));
     }
     Ok(text)
 }

@@ -41,11 +41,11 @@ impl ClientRoots {
         }
         let folder = Arc::clone(&self.folder);
         let task = tokio::spawn(async move {
-            let told = tokio::time::timeout(LIST_ROOTS_TIMEOUT, peer.list_roots()).await;
-            let roots = match told {
+            let response = tokio::time::timeout(LIST_ROOTS_TIMEOUT, peer.list_roots()).await;
+            let roots = match response {
                 Ok(Ok(result)) => result.roots,
-                Ok(Err(error)) => return tracing::info!("an MCP client does not tell its roots: {error}"),
-                Err(_) => return tracing::info!("an MCP client does not tell its roots in time"),
+                Ok(Err(error)) => return tracing::info!("an MCP client returned no roots: {error}"),
+                Err(_) => return tracing::info!("an MCP client returned no roots in time"),
             };
             let uris = roots.iter().take(MAX_CLIENT_ROOTS).map(|root| root.uri.as_str());
             *folder.lock() = first_inside(&runtime, uris);
@@ -66,9 +66,7 @@ fn first_inside<'a>(runtime: &Runtime, uris: impl Iterator<Item = &'a str>) -> O
         let folder = runtime.path_of_uri(uri).ok().map(|path| runtime.workspace().absolute(&path));
         let folder = folder.filter(|folder| folder.is_dir());
         if folder.is_none() {
-            tracing::info!(
-                "a root of an MCP client is passed over, being no folder of the workspace: {uri:?}"
-            );
+            tracing::info!("ignored a root of an MCP client that is not a folder of the workspace: {uri:?}");
         }
         folder
     });

@@ -38,9 +38,10 @@ pub(super) async fn list(runtime: Runtime, caller: Caller) -> Result<ListSkillsR
 
 /// `skills/get`.
 pub(super) async fn get(runtime: Runtime, caller: Caller, uri: &str) -> Result<GetSkillResult, ErrorData> {
-    let missing =
-        |why: &str| ErrorData::invalid_params(format!("skill not found: {why}"), Some(json!({"uri": uri})));
-    let name = skill_name_from_uri(uri).ok_or_else(|| missing("its address is none of ours"))?.to_owned();
+    let missing = |reason: &str| {
+        ErrorData::invalid_params(format!("skill not found: {reason}"), Some(json!({"uri": uri})))
+    };
+    let name = skill_name_from_uri(uri).ok_or_else(|| missing("its address is unknown"))?.to_owned();
     let found = read_off_thread(runtime, move |runtime| runtime.whole_skill(&caller, &name)).await?;
     let skill = found.map_err(|error| missing(&error.error))?.ok_or_else(|| missing("it has no SKILL.md"))?;
     let skill = entry(&skill);

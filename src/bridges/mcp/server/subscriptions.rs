@@ -154,8 +154,8 @@ impl SubscriptionHub {
             }
             let watch = Arc::clone(&self);
             let known = last.clone();
-            let look = tokio::task::spawn_blocking(move || watch.list_of_tools(Some(known)));
-            let Ok(now) = look.await else { return };
+            let listing = tokio::task::spawn_blocking(move || watch.list_of_tools(Some(known)));
+            let Ok(now) = listing.await else { return };
             if now.print != last.print {
                 sender.send_modify(|count| *count += 1);
             }
@@ -227,7 +227,7 @@ impl SubscriptionHub {
         uri: String,
         path: WorkspacePath,
         sender: watch::Sender<u64>,
-        mut told: Option<u64>,
+        mut reported: Option<u64>,
     ) {
         let mut mark: Option<DiagnosticsMark> = None;
         while self.is_wanted(&uri, &sender) {
@@ -244,13 +244,13 @@ impl SubscriptionHub {
                 // The text may date from the start of the check, so later changes are checked
                 // again. The check itself may cause one server report, which counts once.
                 let later = runtime.diagnostics_mark(&path).await;
-                let is_settled = told == Some(print) && later.only_repeats(now);
+                let is_settled = reported == Some(print) && later.only_repeats(now);
                 mark = Some(if is_settled { later } else { now });
-                let known = told.or_else(|| self.lock_inner().read.get(&uri).copied());
+                let known = reported.or_else(|| self.lock_inner().read.get(&uri).copied());
                 if known.is_some_and(|known| known != print) {
                     sender.send_modify(|count| *count += 1);
                 }
-                told = Some(print);
+                reported = Some(print);
             }
             tokio::select! {
                 () = self.disconnected.cancelled() => {}

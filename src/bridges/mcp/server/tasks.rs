@@ -52,15 +52,15 @@ pub(super) fn can_become_task(
 /// The call failed with an internal error.
 pub(super) async fn call(
     conversation: &McpConversation,
-    asked: McpToolCall<'_>,
+    tool_call: McpToolCall<'_>,
     ask: &Arc<CallRespondent>,
     context: &RequestContext<RoleServer>,
 ) -> Result<McpCallOutcome, ErrorData> {
-    let (cancelled, name) = (conversation.gone().child_token(), asked.name);
+    let (cancelled, name) = (conversation.gone().child_token(), tool_call.name);
     let mut running = tokio::spawn({
-        let runtime = conversation.runtime().for_client(asked.client(conversation));
-        let (caller, name, ask) = (asked.caller.clone(), asked.name.to_owned(), Arc::clone(ask));
-        let McpToolCall { arguments, handles, trace, .. } = asked;
+        let runtime = conversation.runtime().for_client(tool_call.client(conversation));
+        let (caller, name, ask) = (tool_call.caller.clone(), tool_call.name.to_owned(), Arc::clone(ask));
+        let McpToolCall { arguments, handles, trace, .. } = tool_call;
         let (cancelled, id) = (cancelled.clone(), context.id.to_string());
         async move {
             let (name, caller, approver) = (name.as_str(), &caller, ask.as_ref());
@@ -80,7 +80,7 @@ pub(super) async fn call(
         }
         () = tokio::time::sleep(IMMEDIATE_ANSWER_WINDOW) => {}
     }
-    tracing::debug!(tool = name, "an MCP call goes on as a task");
+    tracing::debug!(tool = name, "an MCP call continues as a task");
     let form = conversation.answer_form();
     let task = conversation.tasks().spawn(TaskOptions::default().with_ttl_ms(TASK_TTL_MS), move |task| {
         Box::pin(run_as_task(task, running, cancelled, form))

@@ -31,7 +31,7 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
     // The command line runs in the root, independent of the current folder.
     let OpenWorkspace { live, backend, startup_hints } =
         OpenWorkspace::new(&start, "copilot host", Path::to_owned).await?;
-    let (told, mut events) = unbounded_channel();
+    let (sender, mut events) = unbounded_channel();
     let stop = CancellationToken::new();
     let options = HostOptions {
         prompt,
@@ -51,7 +51,7 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
         install: start.global.install,
         backend,
         approver: approver(),
-        events: told,
+        events: sender,
         stop: stop.clone(),
     };
     let mut shown = CopilotSessionDisplay {
@@ -65,7 +65,7 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
         loop {
             tokio::select! {
                 biased;
-                Some(told) = events.recv() => shown.show(&told)?,
+                Some(event) = events.recv() => shown.show(&event)?,
                 outcome = &mut session => break Some(outcome),
                 () = signals.next() => {
                     // The first signal requests an orderly end, the second one an immediate end.
@@ -77,8 +77,8 @@ pub(super) async fn run(arguments: CopilotHost, start: DoorStartContext<'_>) -> 
             }
         }
     };
-    while let Ok(told) = events.try_recv() {
-        shown.show(&told)?;
+    while let Ok(event) = events.try_recv() {
+        shown.show(&event)?;
     }
     // The panic hook has reported a panic there.
     let _told = startup_hints.await;
@@ -99,7 +99,7 @@ async fn prompt(arguments: &CopilotHost) -> Result<String, ToolError> {
         false => arguments.prompt.join(" "),
     };
     if prompt.trim().is_empty() {
-        let error = ToolError::new(ErrorCode::InvalidArgs, "there is no prompt");
+        let error = ToolError::new(ErrorCode::InvalidArgs, "the prompt is missing");
         return Err(error.with_hint("give it as an argument, or pipe it in"));
     }
     Ok(prompt)

@@ -63,7 +63,7 @@ pub(super) async fn chat(turns: CopilotTurns, start: DoorStartContext<'_>) -> Re
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     let mut last = CliExitStatus::Answered;
     if std::io::stdin().is_terminal() {
-        start.console.print_error_lines(&["a line is a turn; Ctrl-D ends".to_owned()]);
+        start.console.print_error_lines(&["each line is a turn; Ctrl-D ends".to_owned()]);
     }
     while let Some(prompt) = next_line(&mut lines, &mut signals).await? {
         if prompt.trim().is_empty() {
@@ -202,7 +202,7 @@ impl<'a> CopilotTurnDisplay<'a> {
     fn end_line(&mut self) {
         if std::mem::take(&mut self.open_line) {
             // The output may be closed; the exit status shows the result.
-            let _gone = self.console.print("\n");
+            let _ignored = self.console.print("\n");
         }
     }
 
@@ -215,8 +215,7 @@ impl<'a> CopilotTurnDisplay<'a> {
     fn with_undo_hint(&self, error: CopilotError) -> ToolError {
         let error = ToolError::from(error);
         match self.turn.as_ref().filter(|_| self.worked && error.hint.is_none()) {
-            Some(turn) => error
-                .with_hint(format!("what it has changed is taken back by: lsp-tools copilot undo {turn}")),
+            Some(turn) => error.with_hint(format!("to undo its changes: lsp-tools copilot undo {turn}")),
             None => error,
         }
     }

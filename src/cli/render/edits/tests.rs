@@ -15,8 +15,8 @@ fn edited(added: &[&str], verdict: &str) -> EditAnswerView {
     }))
 }
 
-fn shown(edited: &EditAnswerView, asked: EditRequestFlags, look: &DisplayCapabilities) -> Reply {
-    render(edited, asked, look, &|_, _| Some("x = 1".to_owned()))
+fn shown(edited: &EditAnswerView, asked: EditRequestFlags, display: &DisplayCapabilities) -> Reply {
+    render(edited, asked, display, &|_, _| Some("x = 1".to_owned()))
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn edit_in_a_pipe_is_a_diff_with_diagnostic_lines() {
     let expected = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\u{1b}\n+y\n\
                     b.py:1:1: error: bad\\u{1b}[2J (s)\n1 new error, 1 fixed\n";
     assert_eq!(reply.out, expected);
-    assert_eq!(reply.lines, ["take it back with: lsp-tools undo 7"]);
+    assert_eq!(reply.lines, ["undo with: lsp-tools undo 7"]);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn edit_without_diagnostics_answer_is_not_called_clean() {
 fn edit_that_changes_nothing_is_reported_as_no_difference() {
     let same = EditAnswerView::from(json!({"path": "a.py", "operation": "unchanged", "size": 2}));
     let reply = shown(&same, WRITTEN, &TERMINAL);
-    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file is different".to_owned()]));
+    assert_eq!((reply.out.as_str(), reply.lines), ("", vec!["no file changed".to_owned()]));
     assert!(!EditAnswerView::from(json!({"results": []})).changes_something());
 }
 
@@ -93,7 +93,7 @@ fn disabled_code_actions_are_counted_and_not_listed() {
     };
     let some = actions(&offered(Value::Null), &DisplayCapabilities::PLAIN);
     assert!(some.out.contains("Fix\\u{1b}  quickfix  s") && !some.out.contains("Extract"), "{}", some.out);
-    assert_eq!(some.lines, ["note: 1 more cannot be done here; --format json says why"]);
+    assert_eq!(some.lines, ["note: 1 more are disabled here; --format json gives the reasons"]);
     assert_eq!(some.status, CliExitStatus::Answered);
     assert_eq!(actions(&offered(json!("no")), &DisplayCapabilities::PLAIN).status, CliExitStatus::Unpleasant);
 }

@@ -54,8 +54,8 @@ fn every_failing_file_section_of_patch_is_reported() {
     assert_eq!(
         told,
         [
-            "none: there is no such file",
-            "f: there is such a file already",
+            "none: the file does not exist",
+            "f: the file exists already",
             "g: 1 of 1 hunks do not fit",
             "hunk 1 (line 12 of the patch): its lines are not in the file"
         ]

@@ -69,7 +69,7 @@ pub(crate) struct CommandCaches {
 
 /// The error that commands have no caches.
 #[derive(Debug, thiserror::Error)]
-#[error("commands have no caches of their own here, and cannot write yours: {}: {source}", path.display())]
+#[error("commands have no own caches here, and cannot write yours: {}: {source}", path.display())]
 pub(crate) struct NoCaches {
     path: PathBuf,
     source: io::Error,

@@ -223,7 +223,7 @@ pub(super) const TOOLS: &[CachingTool] = &[
         ],
         copies: &[],
     },
-    // https://learn.microsoft.com/nuget/consume-packages/managing-the-global-packages-and-cache-folders
+    // learn.microsoft.com/nuget/consume-packages/managing-the-global-packages-and-cache-folders
     empty(
         "nuget",
         &["$NUGET_PACKAGES", "~/.nuget/packages"],

@@ -217,8 +217,7 @@ fn undo_of_file_changed_since_is_a_conflict() {
     let unknown: EditId = "e999".parse().unwrap();
     assert_eq!(
         bench.edits.undo(unknown, None).unwrap_err().to_string(),
-        "there is no edit e999 in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) shows which \
-         there are"
+        "there is no edit e999 in the history of this workspace; `undo` with `list` (at a shell: `undo --list`) lists them"
     );
 }
 

@@ -95,7 +95,7 @@ fn control_path_edit_in_every_way_is_refused() {
         refused(&bench, |plan| _ = plan.write(&bench.path(".git/config"), "x", PathPrecondition::Any));
     assert_eq!(
         error.to_string(),
-        "`.git/config` is not edited: git's own files decide what runs when git is used; \
+        "`.git/config` is not edited: git's own files control the programs that git runs; \
          a person can change it in an editor or a shell of their own"
     );
 }
@@ -312,7 +312,7 @@ fn edit_conflict_names_found_content_and_changes_nothing() {
     assert_eq!(
         error.to_string(),
         "`b` has changed since it was read, `c` is gone, `a` exists already; \
-         nothing was changed; read it again and make the change anew"
+         nothing was changed; read it again and repeat the change"
     );
 }
 

@@ -22,7 +22,7 @@ pub(super) fn to_approval(result: &ElicitResult) -> Approval {
         (ElicitationAction::Accept, _) => {
             Approval::Refused { why: Some("the answer has no `decision`".to_owned()) }
         }
-        _ => Approval::Refused { why: Some("the question was put away".to_owned()) },
+        _ => Approval::Refused { why: Some("the question was dismissed".to_owned()) },
     }
 }
 

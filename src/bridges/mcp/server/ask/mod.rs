@@ -116,7 +116,7 @@ impl CallRespondent {
         let mut returning = ReturningCall::default();
         if let Some(state) = state {
             let bytes = seal.open_with(&state, &bound_to(params, principal)).map_err(|error| {
-                let what = format!("requestState cannot be used: {error}; call again without it");
+                let what = format!("requestState is invalid: {error}; call again without it");
                 ErrorData::invalid_params(what, None)
             })?;
             let state: SealedCallState = serde_json::from_slice(&bytes)
@@ -137,10 +137,10 @@ impl CallRespondent {
         let Self::Returning(returning) = self else { return None };
         let open = returning.open.lock().take()?;
         let (mut agreed, mut filled) = (returning.agreed.clone(), returning.filled.clone());
-        if let Some((asked, answer)) = &returning.answered {
+        if let Some((question, answer)) = &returning.answered {
             match form::to_approval(answer) {
-                Approval::Once => agreed.push(asked.clone()),
-                _ => filled.push((asked.clone(), answer.clone())),
+                Approval::Once => agreed.push(question.clone()),
+                _ => filled.push((question.clone(), answer.clone())),
             }
         }
         let state = SealedCallState { agreed, filled, asked: open.digest() };
@@ -211,7 +211,7 @@ impl ReturningCall {
     /// respondent here.
     fn answer_form(&self, request: &FormRequest) -> FormAnswer {
         let digest = digest(request);
-        let before = self.filled.iter().find(|(asked, _)| *asked == digest).map(|(_, answer)| answer);
+        let before = self.filled.iter().find(|(question, _)| *question == digest).map(|(_, answer)| answer);
         if let Some(answer) = before.or_else(|| self.answer_to(&digest)) {
             return form::to_form_answer(answer.clone());
         }
@@ -222,7 +222,7 @@ impl ReturningCall {
     }
 
     fn answer_to(&self, digest: &str) -> Option<&ElicitResult> {
-        self.answered.as_ref().filter(|(asked, _)| asked == digest).map(|(_, answer)| answer)
+        self.answered.as_ref().filter(|(question, _)| question == digest).map(|(_, answer)| answer)
     }
 
     fn set_open_question(&self, question: OpenClientQuestion) {
@@ -238,14 +238,14 @@ async fn elicit(
     let form = match form {
         Ok(form) => form,
         Err(error) => {
-            tracing::error!("a question cannot be put as a form: {error}");
+            tracing::error!("a question cannot be written as a form: {error}");
             return None;
         }
     };
     match peer.create_elicitation_with_timeout(form, Some(ELICITATION_TIMEOUT)).await {
         Ok(result) => Some(result),
         Err(error) => {
-            tracing::warn!("an MCP client that can be asked gave no answer: {error}");
+            tracing::warn!("an MCP client did not answer a question: {error}");
             None
         }
     }
@@ -256,7 +256,7 @@ fn response_in(responses: &InputResponses) -> Option<ElicitResult> {
     let response = responses.get(APPROVAL).or_else(|| responses.get(INPUT))?;
     let read = serde_json::from_value(response.clone());
     Some(read.unwrap_or_else(|error| {
-        tracing::info!("a client's answer cannot be understood and counts as no: {error}");
+        tracing::info!("a client's answer cannot be decoded and counts as no: {error}");
         ElicitResult::new(ElicitationAction::Decline)
     }))
 }

@@ -66,7 +66,7 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
         for item in items {
             let message = item.to_string();
             if greeting(message.as_bytes()).is_some() {
-                answers.push(event(&item, "`initialize` is no part of a batch"));
+                answers.push(event(&item, "`initialize` cannot be part of a batch"));
                 continue;
             }
             let answer = self.answer_message(head.clone(), Bytes::from(message), peer).await;
@@ -76,7 +76,7 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
                 // If one message is forbidden, or the session is unknown, the whole batch is
                 // refused.
                 StatusCode::FORBIDDEN | StatusCode::NOT_FOUND => return answer,
-                _ => answers.push(event(&item, "this is no JSON-RPC 2.0 message of MCP")),
+                _ => answers.push(event(&item, "this is not a JSON-RPC 2.0 message of MCP")),
             }
         }
         if answers.is_empty() {
@@ -91,9 +91,9 @@ impl<H: ServerHandler> McpHttpEndpoint<H> {
 type AnswerStream = BodyStream<http_body_util::combinators::BoxBody<Bytes, std::convert::Infallible>>;
 
 /// The refusal of one message of a batch, as an event.
-fn event(item: &Value, why: &str) -> AnswerStream {
+fn event(item: &Value, reason: &str) -> AnswerStream {
     let id: Option<RequestId> = item.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
-    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INVALID_REQUEST, "message": why}});
+    let error = json!({"jsonrpc": "2.0", "id": id, "error": {"code": INVALID_REQUEST, "message": reason}});
     BodyStream::new(Full::new(Bytes::from(format!("data: {error}\n\n"))).boxed())
 }
 

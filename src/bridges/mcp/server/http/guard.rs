@@ -35,8 +35,8 @@ impl McpHttpRefusal {
 
     pub(super) fn why(self) -> &'static str {
         match self {
-            Self::Host => "this Host is not served here; --allow-host lets it in",
-            Self::Origin => "pages of this Origin are not let in; --allow-host lets them in",
+            Self::Host => "this Host is not accepted; --allow-host allows it",
+            Self::Origin => "this Origin is not accepted; --allow-host allows it",
             Self::Token => "send the token as `Authorization: Bearer TOKEN`",
             Self::Path => "MCP is served at /mcp",
         }

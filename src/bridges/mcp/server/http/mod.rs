@@ -61,13 +61,12 @@ const CONNECTION_CLOSE_GRACE_PERIOD: Duration = Duration::from_millis(500);
 /// The delay before `accept` is tried again after a failure (too many open files).
 const HTTP_ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-const SUPERVISED: &str = "what a tool or server of lsp-tools has started cannot use its MCP server";
-const UNSEEN: &str = "the process behind this connection cannot be seen, so it may be a command of lsp-tools itself; let the \
+const SUPERVISED: &str = "programs started by a tool or server of lsp-tools cannot use its MCP server";
+const UNSEEN: &str = "the process of this connection is not visible, so it may be a command of lsp-tools itself; let the \
     client run as your own user, on this machine and not behind `ssh -L`, or start the server with --allow-unseen";
 const NO_PLACE: &str = "too many connections are open; close one, or try again later";
-const NO_SESSION: &str =
-    "too many sessions are open, and calls run in all of them; end one, or try again later";
-const NOT_ASKED: &str = "calls are approved by clients of this machine alone whose process is seen";
+const NO_SESSION: &str = "too many sessions are open, all with running calls; end one, or try again later";
+const NOT_ASKED: &str = "only clients of this machine whose process is visible can approve calls";
 
 /// Options for MCP over HTTP.
 #[derive(Debug)]
@@ -89,7 +88,9 @@ pub struct HttpOptions {
 #[derive(Debug, Error)]
 pub enum HttpError {
     /// The address cannot be listened on.
-    #[error("{address} cannot be listened on: {error}; give another --http ADDR:PORT, or stop what uses it")]
+    #[error(
+        "cannot listen on {address}: {error}; give another --http ADDR:PORT, or stop the program that uses it"
+    )]
     Address {
         /// The address.
         address: SocketAddr,
@@ -97,7 +98,7 @@ pub enum HttpError {
         error: io::Error,
     },
     /// The system provided no random bytes.
-    #[error("the system gives no random bytes ({0}), without which nothing can be sealed")]
+    #[error("the system provides no random bytes ({0}) to seal handles with")]
     NoRandom(#[from] getrandom::Error),
 }
 
@@ -189,7 +190,7 @@ pub async fn serve_wrapped<H: ServerHandler>(
     }
     let all = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(CONNECTION_CLOSE_GRACE_PERIOD, all).await.is_err() {
-        tracing::debug!("connections were closed that did not end by themselves");
+        tracing::debug!("closed connections that did not end by themselves");
     }
     Ok(())
 }
@@ -262,7 +263,7 @@ async fn connection<H: ServerHandler>(
         served = served => if let Err(error) = served {
             tracing::debug!("an HTTP connection ended early: {error}");
         },
-        () = place.wait_for_eviction() => tracing::debug!("an HTTP connection was closed that had not shown the token"),
+        () = place.wait_for_eviction() => tracing::debug!("closed an HTTP connection that did not send the token"),
     }
 }
 
@@ -382,8 +383,8 @@ fn closing(mut answer: McpHttpResponse) -> McpHttpResponse {
     answer
 }
 
-fn plain(status: StatusCode, why: &'static str) -> McpHttpResponse {
-    let mut answer = Response::new(Full::new(Bytes::from_static(why.as_bytes())).boxed());
+fn plain(status: StatusCode, reason: &'static str) -> McpHttpResponse {
+    let mut answer = Response::new(Full::new(Bytes::from_static(reason.as_bytes())).boxed());
     *answer.status_mut() = status;
     let kind = http::HeaderValue::from_static("text/plain; charset=utf-8");
     answer.headers_mut().insert(CONTENT_TYPE, kind);

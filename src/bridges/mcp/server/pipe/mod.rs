@@ -135,7 +135,7 @@ where
     }
 
     fn reply_with_error(&mut self, refused: UnreadableMessageError) {
-        tracing::debug!(%refused.error.message, "input of an MCP client that is refused");
+        tracing::debug!(%refused.error.message, "refused input of an MCP client");
         self.reply(PipeOutput::One(Box::new(refused.into_message())));
     }
 
@@ -355,7 +355,7 @@ where
                     return None;
                 }
                 Err(error) => {
-                    tracing::debug!("an MCP client cannot be read any more: {error}");
+                    tracing::debug!("an MCP client can no longer be read: {error}");
                     self.input_ended.cancel();
                     return None;
                 }

@@ -38,8 +38,10 @@ pub(super) fn refused_request(what: String, id: RequestId) -> Box<UnreadableMess
 pub(crate) fn batch(line: &[u8], most: usize) -> Result<Vec<Value>, Box<UnreadableMessageError>> {
     let refused = |error| Err(UnreadableMessageError::new(error, None));
     match serde_json::from_slice::<Vec<Value>>(line) {
-        Ok(items) if items.is_empty() => refused(invalid("a batch has one message at least")),
-        Ok(items) if items.len() > most => refused(invalid(format!("a batch has at most {most} messages"))),
+        Ok(items) if items.is_empty() => refused(invalid("a batch must have at least one message")),
+        Ok(items) if items.len() > most => {
+            refused(invalid(format!("a batch can have at most {most} messages")))
+        }
         Ok(items) => Ok(items),
         Err(fault) => {
             refused(ErrorData::new(ErrorCode::PARSE_ERROR, format!("this batch is not JSON: {fault}"), None))
@@ -53,7 +55,7 @@ pub(super) fn check_batched(message: &ClientJsonRpcMessage) -> Result<(), Box<Un
         ClientJsonRpcMessage::Request(request)
             if matches!(request.request, ClientRequest::InitializeRequest(_)) =>
         {
-            Err(refused_request("`initialize` is no part of a batch".to_owned(), request.id.clone()))
+            Err(refused_request("`initialize` cannot be part of a batch".to_owned(), request.id.clone()))
         }
         _ => Ok(()),
     }
@@ -73,10 +75,10 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<U
     let head = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(head)) => head,
         Ok(Value::Array(_)) => {
-            let error = invalid("batches are part of MCP 2025-03-26 alone; send one message at a time");
+            let error = invalid("only MCP 2025-03-26 has batches; send one message at a time");
             return Err(UnreadableMessageError::new(error, None));
         }
-        Ok(_) => return Err(UnreadableMessageError::new(invalid("a message is a JSON object"), None)),
+        Ok(_) => return Err(UnreadableMessageError::new(invalid("a message must be a JSON object"), None)),
         Err(fault) => {
             let error =
                 ErrorData::new(ErrorCode::PARSE_ERROR, format!("this line is not JSON: {fault}"), None);
@@ -88,7 +90,7 @@ pub(super) fn message(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Box<U
         (_, false) if head.contains_key("result") || head.contains_key("error") => Ok(None),
         (None, true) => Ok(None),
         _ => {
-            let error = invalid(format!("this is no JSON-RPC 2.0 message of MCP: {fault}"));
+            let error = invalid(format!("this is not a JSON-RPC 2.0 message of MCP: {fault}"));
             Err(UnreadableMessageError::new(error, id_in(line)))
         }
     }
