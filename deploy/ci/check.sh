@@ -7,11 +7,11 @@
 #   LSP_TOOLS_SEVERITY  leave out what is less severe: error, warning, information, hint
 #   LSP_TOOLS_REPORTS   the folder of the reports, lsp-tools-reports by default
 #
-# It ends with report.sh, and with the exit status of `lsp-tools check`. A part writes its log alone, and fails only where it has none.
+# It prints the findings, writes them to lsp-tools.sarif, gl-code-quality-report.json and junit.xml in the folder of reports (a part I of N
+# to lsp-tools-I.sarif and so on), and ends with the exit status of `lsp-tools check`.
 # What variables hold is never run: names of branches are anybody's.
 set -euo pipefail
 
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 reports=${LSP_TOOLS_REPORTS:-lsp-tools-reports}
 
 fail() {
@@ -77,8 +77,7 @@ if [ -z "$shard" ] && [ "${CI_NODE_TOTAL:-1}" != 1 ]; then
     shard=$CI_NODE_INDEX/$CI_NODE_TOTAL
 fi
 
-is_part=$([ -z "$shard" ] && echo no || echo yes)
-words=(check --no-daemon --format sarif)
+words=(check --no-daemon)
 base=$(named_base)
 # A difference concerns few files, so that one machine is done with it before several have started their servers. And of a part, whose
 # server has not opened what other parts changed, pyright was seen to answer for the earlier files what holds for the later ones.
@@ -102,19 +101,12 @@ if [ -n "${LSP_TOOLS_SEVERITY:-}" ]; then
 fi
 
 mkdir -p "$reports"
-# A log of an earlier check on this machine is no part of this one.
-[ -n "$shard" ] || rm -f "$reports"/check*.sarif
 # Neither this check nor git takes reports for files of the project.
 printf '*\n' >"$reports/.gitignore"
-log=$reports/check${shard:+-${shard/\//-of-}}.sarif
-status=0
-lsp-tools "${words[@]}" >"$log" || status=$?
-if [ ! -s "$log" ]; then
-    rm -f "$log"
-    # Without a log nothing was checked, whatever the status says.
-    [ "$status" != 0 ] || status=4
-    exit "$status"
+part=${shard:+-${shard%%/*}}
+words+=(--report "sarif=$reports/lsp-tools$part.sarif" --report "gitlab=$reports/gl-code-quality-report$part.json")
+words+=(--report "junit=$reports/junit$part.xml")
+if [ -n "${GITHUB_ACTIONS:-}" ]; then
+    words+=(--format github)
 fi
-if [ "$is_part" = no ]; then
-    exec "$here/report.sh"
-fi
+exec lsp-tools "${words[@]}"

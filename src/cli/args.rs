@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint};
 
 pub(crate) use self::at::AddressArgs;
-pub(crate) use self::checks::{CheckCommandArgs, TestsCommandArgs};
+pub(crate) use self::checks::{CheckCommandArgs, ReportFile, TestsCommandArgs};
 use self::copilot::CopilotCommandArgs;
 use self::doors::{
     DaemonCommand, HookCommandArgs, InitCommandArgs, LspCommandArgs, McpCommandArgs, ViewCommandArgs,
@@ -254,8 +254,8 @@ pub(crate) enum CliCommand {
                             lsp-tools check src tests/a.py       a part\n  \
                             lsp-tools check --severity error     only errors\n  \
                             lsp-tools check --format sarif > report.sarif\n  \
-                            lsp-tools check --shard 2/4 --format sarif > 2.sarif    a quarter, on one of four machines\n  \
-                            lsp-tools check --merge ?.sarif > report.sarif          or: --format gitlab, --format junit\n\n\
+                            lsp-tools check --report gitlab=quality.json --report junit=junit.xml\n  \
+                            lsp-tools check --shard 2/4          a quarter, on one of four machines\n\n\
                             Exit status: 0 nothing found, 1 problems found, 3 no server, 4 incomplete.")]
     Check(CheckCommandArgs),
     /// Find the tests that reach a change or a symbol, each with its path to the code; `--run` runs

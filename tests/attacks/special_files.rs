@@ -248,7 +248,6 @@ fn command_waiting_on_anything_is_ended_by_signal() {
             // A server that does not answer, in a command that has time.
             &["hover", "a.scr:1:one", "--timeout", "600"][..],
             // A file that a typed command may name; no process writes to it.
-            &["check", "--merge", "pipe"],
             &["patch", "pipe"],
         ] {
             let mut child = project

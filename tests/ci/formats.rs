@@ -113,17 +113,21 @@ fn gitlab_report_has_what_gitlab_asks_for_and_stable_fingerprints() {
 }
 
 #[test]
-fn merged_parts_make_the_same_report_in_every_format() {
+fn report_files_equal_the_output_of_their_formats() {
     let project = project();
-    for part in ["1", "2"] {
-        let log = run(&project, &["check", "--shard", &format!("{part}/2"), "--format", "sarif"]);
-        project.write(&format!("{part}.sarif"), &log.stdout);
+    let formats = ["sarif", "gitlab", "junit", "github"];
+    let files = formats.map(|format| format!("{format}=report.{format}"));
+    let reports = files.iter().flat_map(|file| ["--report", file]);
+    let words: Vec<&str> = ["check"].into_iter().chain(reports).collect();
+    assert_eq!(run(&project, &words).status.code(), Some(1));
+    for format in formats {
+        let printed = run(&project, &["check", "--format", format]).stdout;
+        assert_eq!(project.read(&format!("report.{format}")), String::from_utf8_lossy(&printed), "{format}");
     }
-    for format in ["gitlab", "junit", "github"] {
-        let whole = run(&project, &["check", "--format", format]);
-        let merged = run(&project, &["check", "--merge", "1.sarif", "2.sarif", "--format", format]);
-        let text = |output: &Output| String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(text(&merged), text(&whole), "{format}");
-        assert_eq!(merged.status.code(), whole.status.code(), "{format}");
+    for bad in ["text=a", "junit", "junit=", "=a"] {
+        assert_eq!(run(&project, &["check", "--report", bad]).status.code(), Some(2), "{bad}");
     }
+    let lost = run(&project, &["check", "--report", "junit=no/such/folder.xml"]);
+    assert_eq!(lost.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&lost.stderr).contains("`no/such/folder.xml` cannot be written"));
 }

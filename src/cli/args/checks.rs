@@ -2,9 +2,11 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, ValueEnum, ValueHint};
 
+use super::CliOutputFormat;
 use super::values::at_least_one;
 use crate::lsp::model::Severity;
 use crate::tools::shard::Shard;
@@ -43,9 +45,31 @@ pub(crate) struct CheckCommandArgs {
     /// machine
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<Shard>,
-    /// Check nothing; combine the SARIF logs of shards into one log, or another format
-    #[arg(long, value_name = "FILE", num_args = 1.., value_hint = ValueHint::FilePath, conflicts_with_all = ["paths", "severity", "limit", "shard", "against", "index", "merge_branches"])]
-    pub(crate) merge: Vec<PathBuf>,
+    /// Also write a report to a file, in sarif, github, gitlab or junit; may be given several times
+    #[arg(long, value_name = "FORMAT=FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) report: Vec<ReportFile>,
+}
+
+/// A file for a report of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReportFile {
+    /// The format: one that only `check` supports.
+    pub(crate) format: CliOutputFormat,
+    /// The file, relative to the current folder.
+    pub(crate) file: PathBuf,
+}
+
+impl FromStr for ReportFile {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = text.split_once('=').filter(|(_, file)| !file.is_empty());
+        let read = named.and_then(|(format, file)| {
+            let format = CliOutputFormat::from_str(format, true).ok()?;
+            format.is_for_findings().then(|| Self { format, file: file.into() })
+        });
+        read.ok_or_else(|| "give FORMAT=FILE with sarif, github, gitlab or junit".to_owned())
+    }
 }
 
 /// `tests`

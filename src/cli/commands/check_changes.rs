@@ -1,6 +1,6 @@
 //! The command `check` for a difference between git trees, and for a merge of branches.
 
-use super::check_report::report_text;
+use super::check_report::{report_text, write_reports};
 use super::{CliContext, Reply, answer_reply, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::report::CheckReport;
@@ -27,11 +27,13 @@ pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Res
         },
     };
     let answer = cli.runtime.changes(args).await?;
+    let check = as_check(&answer);
+    let report = CheckReport::from(&check);
+    write_reports(&report, &arguments.report, cli)?;
     if cli.format == CliOutputFormat::Json {
         return answer_reply(cli, answer, |_| String::new(), "");
     }
-    let check = as_check(&answer);
-    if let Some(out) = report_text(&CheckReport::from(&check), cli)? {
+    if let Some(out) = report_text(&report, cli.format, cli)? {
         let nothing = diagnostics::totals(&check.output, check.verdict, &cli.console.err);
         return Ok(reply_with_verdict(cli, &answer, out, &nothing));
     }

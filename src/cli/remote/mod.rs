@@ -83,8 +83,8 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
         | CliCommand::Lsp(_) => false,
         CliCommand::Copilot(copilot) => copilot.is_undo(),
         CliCommand::Mcp(McpCommandArgs { mounted, .. }) => mounted.is_some(),
-        // Git's variables are those of this process.
-        CliCommand::Check(check) => check.index_file.is_none(),
+        // Git's variables are those of this process, and so are the files of reports.
+        CliCommand::Check(check) => check.index_file.is_none() && check.report.is_empty(),
         _ => true,
     }
 }
