@@ -231,7 +231,7 @@ fn pass_to_daemon(
     preamble: Preamble,
 ) -> Result<Option<CliExitStatus>, ToolError> {
     let thread = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-        ToolError::new(ErrorCode::Internal, format!("the I/O driver cannot be started: {error}"))
+        ToolError::new(ErrorCode::Internal, format!("the async runtime cannot be started: {error}"))
     })?;
     let passed = thread.block_on(doors::daemon::pass_to_daemon(start, preamble));
     thread.shutdown_timeout(TOKIO_SHUTDOWN_TIMEOUT);

@@ -168,7 +168,7 @@ fn descent_in(table: &impl ProcessTable, process: &Process) -> Descent {
         if attempt >= IMMEDIATE_ANCESTRY_WALKS {
             table.pause();
         }
-        let Some(child) = living_process(table, process.pid).filter(|seen| seen.is_same(process)) else {
+        let Some(child) = living_process(table, process.pid).filter(|living| living.is_same(process)) else {
             return Descent::Unknown;
         };
         if let Some(descent) = walk_ancestors(table, process, child) {
@@ -186,7 +186,7 @@ fn walk_ancestors(table: &impl ProcessTable, process: &Process, mut child: Proce
             // The first process, or one whose parent is outside of this container. Checks that it
             // was the same one all the time.
             return living_process(table, process.pid)
-                .filter(|seen| seen.is_same(process))
+                .filter(|living| living.is_same(process))
                 .map(|_| Descent::Free);
         }
         let parent = table.process_state(child.parent);

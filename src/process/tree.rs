@@ -149,17 +149,17 @@ impl ChildLookup {
     }
 
     fn from_process_table() -> Self {
-        let mut seen: HashMap<i32, Vec<i32>> = HashMap::new();
+        let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
         for process in all_pids().into_iter().filter_map(read_process) {
-            seen.entry(process.parent).or_default().push(process.pid);
+            children.entry(process.parent).or_default().push(process.pid);
         }
-        Self::Seen(seen)
+        Self::Seen(children)
     }
 
     fn children_of(&mut self, pid: i32) -> Vec<i32> {
         match self {
             Self::Lists => list_children(pid).unwrap_or_default(),
-            Self::Seen(seen) => seen.remove(&pid).unwrap_or_default(),
+            Self::Seen(children) => children.remove(&pid).unwrap_or_default(),
         }
     }
 }

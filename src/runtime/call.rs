@@ -259,9 +259,9 @@ impl Runtime {
         let cancelled = options.cancelled.child_token();
         let _cancel_on_drop = cancelled.clone().drop_guard();
         let limits = self.policy_of(planned.caller).limits(&planned.request());
-        let seen = self.context();
-        let narrowed = (!limits.is_none()).then(|| seen.with_limits(limits));
-        let context = narrowed.as_ref().unwrap_or(&seen);
+        let current = self.context();
+        let narrowed = (!limits.is_none()).then(|| current.with_limits(limits));
+        let context = narrowed.as_ref().unwrap_or(&current);
         let CallOptions { caller, approver, group, .. } = *options;
         let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
         let call = Call { context, tools: self, caller, approver, group, id: &id, arrival, cancelled };

@@ -45,7 +45,8 @@ fn check_folders(
     let until = WorkDeadline::new(Instant::now() + LOOK_TIMEOUT);
     for (folder, destination) in folders {
         // A link is moved or deleted without its target.
-        let is_folder = context.workspace.absolute(folder).symlink_metadata().is_ok_and(|seen| seen.is_dir());
+        let is_folder =
+            context.workspace.absolute(folder).symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
         if is_folder {
             check_contents(context, folder, destination.as_ref(), &until)?;
         }

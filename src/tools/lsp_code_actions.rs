@@ -52,18 +52,18 @@ fn placed(
     context: &Context,
     mut args: CodeActionsArgs,
 ) -> Result<(WorkspacePath, CodeActionsArgs), ToolError> {
-    let lacks = |what: &str| ToolError::new(ErrorCode::InvalidArgs, format!("lsp_code_actions: {what}"));
+    let invalid = |what: &str| ToolError::new(ErrorCode::InvalidArgs, format!("lsp_code_actions: {what}"));
     if let Some(at) = args.at.take() {
         let (path, start) = match place_at(context, args.path.as_deref(), &at)? {
             Target::Position { path, position } => (path, (position.line, Some(position.character))),
             Target::NameOnLine { path, line0, .. } => (path, (line0, None)),
             Target::NameInFile { .. } | Target::Name(_) | Target::File(_) => {
-                return Err(lacks("`at` has no line; give `path:line:column`"));
+                return Err(invalid("`at` has no line; give `path:line:column`"));
             }
         };
         (args.path, args.line, args.character) = (Some(path), Some(start.0), start.1);
     }
-    let path = args.path.as_ref().ok_or_else(|| lacks("give `path` or `at`"))?;
+    let path = args.path.as_ref().ok_or_else(|| invalid("give `path` or `at`"))?;
     Ok((context.path(path)?, args))
 }
 

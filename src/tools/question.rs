@@ -456,10 +456,10 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let lack = session.shortfall_reason(&subject.path);
+        let shortfall = session.shortfall_reason(&subject.path);
         let Some(busy) = working else {
-            let verdict = if lack.is_some() { Verdict::Partial } else { Verdict::Complete };
-            status.detail = lack;
+            let verdict = if shortfall.is_some() { Verdict::Partial } else { Verdict::Complete };
+            status.detail = shortfall;
             return (status, verdict);
         };
         self.note_busy(&mut status, busy, false);
@@ -467,9 +467,9 @@ impl Context {
         if waits_for_nothing {
             // A retry would not improve the answer.
             status.hint = None;
-            status.detail = lack.clone().or(status.detail);
+            status.detail = shortfall.clone().or(status.detail);
         }
-        let whole = waits_for_nothing && lack.is_none();
+        let whole = waits_for_nothing && shortfall.is_none();
         (status, if whole { Verdict::Complete } else { Verdict::Partial })
     }
 

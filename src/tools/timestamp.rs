@@ -69,8 +69,8 @@ fn month_lengths(year: i64) -> [i64; 12] {
 /// The number of days from 1 January 1970 to this date.
 fn days_since_epoch(year: i64, month: i64, day: i64) -> i64 {
     let months = usize::try_from(month - 1).unwrap_or(0);
-    let gone: i64 = month_lengths(year).iter().take(months).sum();
-    days_before_year(year) - days_before_year(1970) + gone + day - 1
+    let days_before_month: i64 = month_lengths(year).iter().take(months).sum();
+    days_before_year(year) - days_before_year(1970) + days_before_month + day - 1
 }
 
 fn date_from_days(days_since: i64) -> (i64, i64, i64) {

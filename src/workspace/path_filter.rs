@@ -91,13 +91,13 @@ impl Workspace {
         {
             return Err(hidden_error(&path()));
         }
-        let Ok(seen) = rustix::fs::fstat(&opened) else { return Err(hidden_error(&path())) };
-        let is_file = rustix::fs::FileType::from_raw_mode(seen.st_mode).is_file();
-        if !is_file || seen.st_nlink < 2 {
+        let Ok(stat) = rustix::fs::fstat(&opened) else { return Err(hidden_error(&path())) };
+        let is_file = rustix::fs::FileType::from_raw_mode(stat.st_mode).is_file();
+        if !is_file || stat.st_nlink < 2 {
             return Ok(());
         }
         match path_filter.linked.get_or_init(|| self.hidden_links(path_filter)) {
-            Some(linked) if !linked.contains(&InodeIdentity::from_stat(&seen)) => Ok(()),
+            Some(linked) if !linked.contains(&InodeIdentity::from_stat(&stat)) => Ok(()),
             _ => Err(hidden_error(&path())),
         }
     }

@@ -57,8 +57,8 @@ impl Workspace {
                 }
                 let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
                 let path = is_file.then(|| start.path_of(entry.path())).flatten();
-                let seen = path.filter(|path| !self.hides_entry(path.as_path(), entry.path()));
-                if let Some(path) = seen {
+                let visible = path.filter(|path| !self.hides_entry(path.as_path(), entry.path()));
+                if let Some(path) = visible {
                     locked().add(entry.path(), 1, path);
                 }
                 WalkState::Continue

@@ -59,7 +59,8 @@ impl Stores {
         fs::write(folder.join("chatSessions").join(file), text).expect("a session");
     }
 
-    /// A session of VS Code as one object, with these requests a minute apart, the first one at `at`.
+    /// A session of VS Code as one object, with these requests a minute apart, the first one at
+    /// `at`.
     pub fn session(&self, id: &str, at: i64, requests: &[&str]) {
         self.vscode("0123abcd", &format!("{id}.json"), &vscode_session(id, at, requests).to_string());
     }

@@ -1,16 +1,16 @@
-//! The daemon, through the program as people call it: one for everyone, never in the way, and nothing left when it goes.
+//! The daemon, through the program: shared by all clients, never required, ending without remains.
 //!
-//! - [`house`]: a project whose commands use a daemon of its own
+//! - [`house`]: a project whose commands use its own daemon
 //! - [`program`]: hosts and editors on standard streams
-//! - [`start`], [`end`]: how it comes and goes
-//! - [`parity`]: commands answer the same with and without it
+//! - [`start`], [`end`]: its start and its end
+//! - [`parity`]: commands have the same output with and without it
 //! - [`settings`]: it follows the settings
 //! - [`search_path`]: a PATH that leads into the workspace
 //! - [`sharing`]: hosts, editors and the shell at the same time
 //! - [`together`]: two agents, an editor and a shell on two languages, with real servers
-//! - [`hostile`]: whoever else connects
-//! - [`copilot`]: both Copilot doors, whose calls it carries out
-//! - [`chaos`]: everything killed at random
+//! - [`hostile`]: other clients of its socket
+//! - [`copilot`]: both Copilot doors, whose calls it executes
+//! - [`chaos`]: random kills of all processes
 
 mod chaos;
 mod copilot;

@@ -1,4 +1,5 @@
-//! The verdict of every edit: with no server for the file, while the server starts, and after it has died.
+//! The verdict of every edit: without a server for the file, during the server's start, and after
+//! its end.
 
 use std::time::Duration;
 

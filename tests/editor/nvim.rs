@@ -39,7 +39,7 @@ fn neovim_hover_definition_rename_and_unsaved_diagnostics_work() {
         .filter(|one| one["message"].as_str().is_some_and(|text| text.contains("not defined")))
         .collect();
     assert_eq!(wrong.len(), 1, "{}", seen["unsaved"]);
-    // Neovim counts bytes: the crab has four, and one column in every editor that counts units of UTF-16 is wrong by two.
+    // Neovim counts bytes: the crab has four. A column in UTF-16 units would be wrong by two.
     assert_eq!((wrong[0]["lnum"].as_u64(), wrong[0]["col"].as_u64()), (Some(21), Some(15)), "{wrong:?}");
     assert!(!seen["disk"].as_str().expect("the file").contains("nowhere_defined"));
 

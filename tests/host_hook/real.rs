@@ -321,7 +321,8 @@ fn codex_model_reads_what_hooks_found() {
         Says::Calls("exec_command", json!({"cmd": "grep -rn compose ."})),
         Says::Words("Done."),
     ]);
-    // The model is one of those that Codex gives `apply_patch`. A project's settings count where the project is trusted.
+    // The model is one of those that Codex gives `apply_patch`. A project's settings count only if
+    // the project is trusted.
     let settings = format!(
         "model = \"gpt-5.5\"\nmodel_provider = \"stand-in\"\n\n[model_providers.stand-in]\nname = \"stand-in\"\nbase_url = \"{}/v1\"\n\
          wire_api = \"responses\"\n\n[projects.{:?}]\ntrust_level = \"trusted\"\n",

@@ -88,7 +88,8 @@ fn below_daemons(roots: &[String]) -> (u64, usize) {
         let Ok(stat) = fs::read_to_string(format!("/proc/{pid}/stat")) else { continue };
         let Some((_, rest)) = stat.rsplit_once(") ") else { continue };
         let fields: Vec<&str> = rest.split_whitespace().collect();
-        // Parent and resident pages are the fields 4 and 24 of proc_pid_stat(5), counted from 1; the state is the third.
+        // Parent and resident pages are the fields 4 and 24 of proc_pid_stat(5), counted from 1;
+        // the state is the third.
         let (Some(parent), Some(pages)) = (fields.get(1), fields.get(21)) else { continue };
         let (Ok(parent), Ok(pages)) = (parent.parse(), pages.parse::<u64>()) else { continue };
         children.entry(parent).or_default().push((pid, pages * rustix::param::page_size() as u64));

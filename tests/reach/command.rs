@@ -1,4 +1,4 @@
-//! The command `tests`: its text, its exit statuses, a run of the tests, and the answer without a server.
+//! The command `tests`: its text, exit statuses, test runs, and the answer without a server.
 
 use crate::changes::Repository;
 

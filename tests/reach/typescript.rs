@@ -1,4 +1,5 @@
-//! TypeScript with its server: titled tests, methods behind an interface, and the commands of jest and vitest.
+//! TypeScript with its server: titled tests, methods behind an interface, and the commands of jest
+//! and vitest.
 
 use super::{commands, since_head, tests};
 use crate::changes::Repository;

@@ -17,7 +17,8 @@ pub struct Edit {
     /// The content after.
     pub text: String,
     pub way: Way,
-    /// 0-based line and column in Unicode scalar values, on an identifier; `None` in a text without one.
+    /// 0-based line and column in Unicode scalar values, on an identifier; `None` in a text without
+    /// one.
     pub spot: Option<(usize, usize)>,
 }
 

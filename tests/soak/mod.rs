@@ -1,13 +1,15 @@
-//! The soak: a process outside edits real files, and every answer after every edit must be a fresh server's.
+//! The soak: another process edits real files, and every answer after an edit must equal that of a
+//! fresh server.
 //!
-//! One round: an edit is drawn ([`edits`]), a shell writes it to the disk in one of several ways ([`outside`]), and at
-//! once the product is asked for the file's diagnostics and for a hover ([`product`]). Then the oracle ([`oracle`]) opens
-//! the same text in a server that has never seen the file, and the two are compared ([`verdict`]). Nothing may be stale,
-//! different or missing.
+//! One round: an edit is drawn ([`edits`]), a shell writes it to the disk in one of several ways
+//! ([`outside`]), and at once the product is asked for the file's diagnostics and for a hover
+//! ([`product`]). Then the oracle ([`oracle`]) opens the same text in a server that has never seen
+//! the file, and the two are compared ([`verdict`]). Nothing may be stale, different or missing.
 //!
-//! The tests on real servers are ignored by default: `SOAK_EDITS=300 cargo test soak:: -- --ignored --nocapture`.
-//! `SOAK_SEED` repeats a run; each failure prints its seed. The other tests (`just slow`) hold the soak itself to
-//! account, on the scripted server: a right product passes, and one that is stale, silent or dropping findings is caught.
+//! The tests on real servers are ignored by default: `SOAK_EDITS=300 cargo test soak:: -- --ignored
+//! --nocapture`. `SOAK_SEED` repeats a run; each failure prints its seed. The other tests (`just
+//! slow`) test the soak itself on the scripted server: a right product passes, and one that is
+//! stale, silent or dropping findings is caught.
 
 mod edits;
 mod oracle;
@@ -34,8 +36,8 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |value| value.parse().unwrap_or_else(|_| panic!("{name}={value}")))
 }
 
-/// Edits the files of `subject` in `project` and compares what `product` says with a fresh server, started as `start`
-/// says but in a copy.
+/// Edits the files of `subject` in `project` and compares the answers of `product` with a fresh
+/// server, started as `start` says but in a copy.
 fn soak(
     subject: &Subject,
     project: &Project,

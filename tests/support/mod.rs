@@ -1,16 +1,18 @@
-//! What integration tests share: projects in temporary folders, the scripted server, real servers, processes.
+//! The shared support of integration tests: temporary projects, servers and processes.
 //!
-//! - [`Project`]: a temporary folder with files, beside it folders of its own for settings, data, state and cache, and a
-//!   user's `servers.toml` that makes the scripted server the one for `.scr` files.
-//! - [`TestWorkspace`]: a runtime that is open on such a project, whose tools are called by name; [`Project::opening`] is where each begins.
+//! - [`Project`]: a temporary folder with files, and separate folders for settings, data, state and
+//!   cache; its user's `servers.toml` makes the scripted server the one for `.scr` files.
+//! - [`TestWorkspace`]: a runtime on such a project, whose tools are called by name;
+//!   [`Project::opening`] opens it.
 //! - [`scripted_server`]: the path of the scripted server, built once.
-//! - [`scenarios`]: the faults by name, and parts of scenarios.
-//! - [`ServerLog`]: what the scripted server noted.
-//! - [`count_processes`], [`signal_processes`], [`wait_until`]: what still lives, and waiting for it with a deadline.
-//! - [`mcp::Mcp`]: an MCP client that does as it is told.
-//! - [`peers`]: real MCP servers and clients of npm and PyPI, installed once.
-//! - [`write_executable`], [`copy_executable`]: programs that may run at once.
-//! - [`real_servers`]: a prefix with real servers, installed once through the product's own installer.
+//! - [`scenarios`]: named faults, and parts of scenarios.
+//! - [`ServerLog`]: the log of the scripted server.
+//! - [`count_processes`], [`signal_processes`], [`wait_until`]: living processes, and waits with a
+//!   deadline.
+//! - [`mcp::Mcp`]: an MCP client with set behaviour.
+//! - [`peers`]: real MCP servers and clients from npm and PyPI, installed once.
+//! - [`write_executable`], [`copy_executable`]: programs that can run at once.
+//! - [`real_servers`]: a prefix with real servers, installed once by the product's own installer.
 
 mod executable;
 mod fingerprint;

@@ -13,7 +13,8 @@ fn folder() -> PathBuf {
     target.join("test-mcp")
 }
 
-/// Runs `commands` in the folder, each unless the file before it is there, under a lock that all test binaries share.
+/// Runs `commands` in the folder, each unless its file exists, under a lock that all test binaries
+/// share.
 ///
 /// # Panics
 /// Where something cannot be installed.

@@ -20,7 +20,8 @@ pub const SCRIPTED: &str = "scripted";
 /// The minimum free space of the file system in memory for projects in it.
 const MIN_MEMORY_DISK_BYTES: u64 = 4 << 30;
 
-/// A temporary project. Everything is deleted, and its scripted servers are ended, with the last clone of it.
+/// A temporary project. Everything is deleted, and its scripted servers end, with the last clone of
+/// it.
 #[derive(Clone)]
 pub struct Project {
     folder: Arc<ProjectFolder>,
@@ -50,9 +51,10 @@ impl Project {
         project
     }
 
-    /// A project of these files whose `.scr` files the scripted server serves, playing `scenario`; see the head of
-    /// `scripted_server/main.rs`. `log` is filled in. `table` is appended to the server's table in `servers.toml`
-    /// ("", or lines like `diagnostics = {source = "versioned-push"}`).
+    /// A project of these files with the scripted server for `.scr` files, playing `scenario`; see
+    /// the head of `scripted_server/main.rs`. `log` is filled in. `table` is appended to the
+    /// server's table in `servers.toml` ("", or lines like `diagnostics = {source =
+    /// "versioned-push"}`).
     pub fn scripted<'a>(
         scenario: &Value,
         table: &str,

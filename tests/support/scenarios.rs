@@ -80,7 +80,8 @@ pub fn server_requests(outside: &str) -> Value {
     SERVER_REQUESTS.iter().map(rule).collect()
 }
 
-/// Diagnostics of which only the one with the message `the one good finding` (line 0, columns 0 to 3) is right.
+/// Diagnostics; only the one with the message `the one good finding` (line 0, columns 0 to 3) is
+/// valid.
 pub fn odd_diagnostics() -> Value {
     let range = |start: [i64; 2], end: [i64; 2]| {
         let [start, end] =

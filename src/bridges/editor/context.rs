@@ -97,7 +97,7 @@ impl EditorContext {
         live: LiveRuntime,
         options: EditorOptions,
         editor: Arc<Editor>,
-        gone: CancellationToken,
+        disconnected: CancellationToken,
     ) -> Self {
         let workspace = live.current().workspace().clone();
         let number = EDITORS.fetch_add(1, Ordering::Relaxed);
@@ -109,7 +109,7 @@ impl EditorContext {
             options,
             editor,
             documents,
-            disconnected: gone,
+            disconnected,
             exited: CancellationToken::new(),
             capabilities: OnceLock::new(),
             changed: Notify::new(),
@@ -175,11 +175,11 @@ impl EditorContext {
 
     /// Runs a task for the editor until it disconnects.
     pub(super) fn spawn(self: &Arc<Self>, work: impl Future<Output = ()> + Send + 'static) {
-        let gone = self.disconnected.clone();
+        let disconnected = self.disconnected.clone();
         self.tasks.spawn(async move {
             tokio::select! {
                 () = work => {}
-                () = gone.cancelled() => {}
+                () = disconnected.cancelled() => {}
             }
         });
     }

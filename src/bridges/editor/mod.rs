@@ -73,9 +73,9 @@ pub async fn serve<R, W>(
     R: AsyncRead + Unpin,
     W: AsyncWrite,
 {
-    let gone = ended.child_token();
+    let disconnected = ended.child_token();
     let (editor, socket) = Editor::new();
-    let context = Arc::new(EditorContext::new(live, options, editor, gone.clone()));
+    let context = Arc::new(EditorContext::new(live, options, editor, disconnected.clone()));
     let background = [
         tokio::spawn(diagnose::run(context.clone())),
         tokio::spawn(progress::run(context.clone())),
@@ -87,14 +87,14 @@ pub async fn serve<R, W>(
     let reading = async {
         frames::filter_frames(read, clean).await;
         // The connection is closed: ends all tasks of this editor.
-        gone.cancel();
+        disconnected.cancel();
     };
     tokio::select! {
         _ = async { tokio::join!(reading, server.serve(EditorService::new(context.clone()))) } => {}
         () = context.wait_for_exit() => {}
         () = ended.cancelled() => {}
     }
-    gone.cancel();
+    disconnected.cancel();
     for task in background {
         // Each task ends when the editor disconnects; a panic has been logged.
         let _ended = task.await;

@@ -115,14 +115,14 @@ impl Session {
                 hint.severity = Severity::Information;
             }
         }
-        let lack = || {
+        let shortfall = || {
             let admitted = || self.admitted_shortfall(&fresh.items);
             self.diagnostics_shortfall_reason(path)
                 .or_else(admitted)
                 .or_else(|| self.missing_background_check())
         };
-        if let (DiagnosticsCompleteness::Complete, Some(lack)) = (&fresh.known, lack()) {
-            fresh.known = DiagnosticsCompleteness::Partial(lack);
+        if let (DiagnosticsCompleteness::Complete, Some(shortfall)) = (&fresh.known, shortfall()) {
+            fresh.known = DiagnosticsCompleteness::Partial(shortfall);
         }
         fresh
     }

@@ -69,9 +69,9 @@ impl Session {
     ) -> Result<ServerFileDiagnostics, AskError> {
         let mut found = in_notebook(notebook, DiagnosticsCompleteness::Complete);
         let working = self.wait_ready(DependencyScope::Project, readiness_deadline(deadline)).await;
-        let mut lacks: Vec<String> = working.iter().map(|work| work.sentence(self.server())).collect();
+        let mut gaps: Vec<String> = working.iter().map(|work| work.sentence(self.server())).collect();
         if code.left_out > 0 {
-            lacks.push(format!("{} cells of {} were not read", code.left_out, notebook.path.display()));
+            gaps.push(format!("{} cells of {} were not read", code.left_out, notebook.path.display()));
         }
         let mut silent = 0;
         let mut texts = PositionDecoder::of_workspace(self).with_deadline(deadline);
@@ -82,7 +82,7 @@ impl Session {
             if let DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) =
                 &raw.known
             {
-                lacks.push(reason.clone());
+                gaps.push(reason.clone());
             }
             found.notes.extend(raw.notes.iter().cloned());
             texts.set_own(virtual_file(cell), cell.buffer.clone());
@@ -91,7 +91,7 @@ impl Session {
             found.items.extend(items);
         }
         found.notes.dedup();
-        found.known = match lacks.into_iter().next() {
+        found.known = match gaps.into_iter().next() {
             Some(reason) if silent == open.cells.len() && silent > 0 => {
                 DiagnosticsCompleteness::NoData(reason)
             }

@@ -240,7 +240,7 @@ impl MachineSnapshot {
         let next = first.map_or(0, |(_, start)| start.expected.min(limits.memory));
         let wanted = if next == 0 { 0 } else { self.claimed().saturating_add(next) };
         let mut overrun = self.used().saturating_sub(limits.memory);
-        let mut lack = wanted.saturating_sub(limits.memory);
+        let mut deficit = wanted.saturating_sub(limits.memory);
         let idle = |server: &LedgerServer| {
             Some((server.last_used_ms?, server.claimed(), server.has_had_turn(now_ms)))
         };
@@ -254,9 +254,9 @@ impl MachineSnapshot {
         for ((last_used_ms, bytes, has_had_turn), place) in idle {
             let rested = Duration::from_millis(now_ms.saturating_sub(last_used_ms));
             let for_others = rested >= WAITING_GRACE_PERIOD || has_had_turn && rested >= MIN_REST;
-            if overrun > 0 && rested >= OVERRUN_GRACE_PERIOD || lack > 0 && for_others {
+            if overrun > 0 && rested >= OVERRUN_GRACE_PERIOD || deficit > 0 && for_others {
                 overrun = overrun.saturating_sub(bytes);
-                lack = lack.saturating_sub(bytes);
+                deficit = deficit.saturating_sub(bytes);
                 surplus.push(place);
             }
         }

@@ -115,9 +115,19 @@ impl LaunchInputs {
             pins: pins.clone(),
             is_version_installed: installation.is_some_and(|folder| folder.is_dir()),
         };
-        let lack = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
-        let lack = lack.map(|needed| needed.message.clone());
-        Self { python, build, lack, pins, spec: Arc::new(spec), decisive, stamps, missing, settled }
+        let shortfall = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
+        let shortfall = shortfall.map(|needed| needed.message.clone());
+        Self {
+            python,
+            build,
+            lack: shortfall,
+            pins,
+            spec: Arc::new(spec),
+            decisive,
+            stamps,
+            missing,
+            settled,
+        }
     }
 
     /// Returns true if all files are unchanged since they were inspected. Takes microseconds.

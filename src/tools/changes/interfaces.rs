@@ -248,16 +248,16 @@ fn renamed_declarations<'a>(
     (was, before): (&str, &'a Declarations<'a>),
     (is, after): (&str, &'a Declarations<'a>),
 ) -> BTreeMap<(&'a str, usize), (&'a String, SymbolWithOwner<'a>)> {
-    let gone: Vec<_> = before.iter().filter(|(key, _)| !after.contains_key(*key)).collect();
+    let removed: Vec<_> = before.iter().filter(|(key, _)| !after.contains_key(*key)).collect();
     let new: Vec<_> = after.iter().filter(|(key, _)| !before.contains_key(*key)).collect();
-    if gone.len().saturating_mul(new.len()) > MAX_RENAME_PAIRS {
+    if removed.len().saturating_mul(new.len()) > MAX_RENAME_PAIRS {
         return BTreeMap::new();
     }
     let (was, is): (Vec<&str>, Vec<&str>) = (was.lines().collect(), is.lines().collect());
     let new: Vec<_> =
         new.into_iter().map(|(key, known)| (key, known, body_lines(known.symbol, &is))).collect();
     let mut renamed = BTreeMap::new();
-    for ((name, nth), known) in gone {
+    for ((name, nth), known) in removed {
         let old = body_lines(known.symbol, &was);
         let is_it = |(other, now, lines): &&(&(String, usize), &SymbolWithOwner<'_>, Vec<String>)| {
             let same = old.iter().filter(|line| lines.contains(line)).count();

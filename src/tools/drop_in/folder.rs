@@ -109,7 +109,7 @@ fn fingerprint(text: &str) -> [i64; 4] {
 }
 
 fn add_stamp(found: &mut DropInContents, name: &str, path: &Path) {
-    let seen = fs::metadata(path).map(|data| {
+    let stat = fs::metadata(path).map(|data| {
         [
             data.size() as i64,
             data.mtime() * 1_000_000_000 + data.mtime_nsec(),
@@ -117,7 +117,7 @@ fn add_stamp(found: &mut DropInContents, name: &str, path: &Path) {
             data.ino() as i64,
         ]
     });
-    found.stamps.0.push((name.to_owned(), seen.unwrap_or_default()));
+    found.stamps.0.push((name.to_owned(), stat.unwrap_or_default()));
 }
 
 fn stem_of(name: &str) -> Option<(String, DropInForm)> {
@@ -186,9 +186,9 @@ fn of_project(context: &Context, found: &mut DropInContents) {
         let shown = entry.path.display();
         // A path of the workspace, opened so that no link can replace it.
         let read = workspace.read_text_up_to(&entry.path, MAX_DROP_IN_FILE_BYTES);
-        if let Ok(seen) = workspace.stamp(&entry.path) {
-            let seen = [seen.size as i64, seen.mtime_ns, seen.ctime_ns, seen.inode as i64];
-            found.stamps.0.push((shown.clone(), seen));
+        if let Ok(stat) = workspace.stamp(&entry.path) {
+            let stat = [stat.size as i64, stat.mtime_ns, stat.ctime_ns, stat.inode as i64];
+            found.stamps.0.push((shown.clone(), stat));
         }
         match read {
             Ok(file) => {

@@ -229,11 +229,12 @@ impl Context {
                     let too_many = || {
                         (left_out > 0).then(|| format!("{server} lists {left_out} symbols above the limit"))
                     };
-                    let lack = unknown.or_else(|| session.shortfall_reason(&subject.path)).or_else(too_many);
-                    let whole = working.is_none() && lack.is_none();
+                    let shortfall =
+                        unknown.or_else(|| session.shortfall_reason(&subject.path)).or_else(too_many);
+                    let whole = working.is_none() && shortfall.is_none();
                     let verdict = if whole { Verdict::Complete } else { Verdict::Partial };
                     let mut status = self.status(server, subject, state, started);
-                    status.detail = lack;
+                    status.detail = shortfall;
                     if let Some(busy) = &working {
                         self.note_busy(&mut status, busy, false);
                     }

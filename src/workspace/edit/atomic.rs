@@ -160,7 +160,7 @@ pub(super) fn is_file(
     identity: InodeIdentity,
     hash: ContentHash,
 ) -> Result<bool, Errno> {
-    let same = |seen: SeenObject| match seen {
+    let same = |object: SeenObject| match object {
         SeenObject::File(file) => {
             file.identity == identity && file.content.is_some_and(|content| content.hash == hash)
         }

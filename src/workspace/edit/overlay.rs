@@ -112,25 +112,23 @@ impl PlanOverlay {
         if place.as_os_str().is_empty() {
             return Ok(PlanNode::Directory(DirectoryNode { base: None }));
         }
-        let seen = match self.tree.folder_of(&place) {
+        let object = match self.tree.folder_of(&place) {
             Ok((folder, name)) => inspect_object(&folder, name, self.limit)?,
             Err(Errno::NOENT) => SeenObject::Absent,
             Err(errno) => return Err(errno),
         };
-        Ok(match seen {
+        Ok(match object {
             SeenObject::Absent => PlanNode::Absent,
             SeenObject::Special(kind) => PlanNode::Special(kind),
-            SeenObject::Directory(seen) => {
-                PlanNode::Directory(DirectoryNode { base: Some(DiskBase { place, object: seen }) })
+            SeenObject::Directory(object) => {
+                PlanNode::Directory(DirectoryNode { base: Some(DiskBase { place, object }) })
             }
-            SeenObject::Link(seen) => {
-                PlanNode::Link(LinkNode { base: Some(DiskBase { place, object: seen }) })
-            }
-            SeenObject::File(seen) => PlanNode::File(Box::new(FileNode {
-                content: seen.content.clone(),
-                metadata: Some(seen.metadata.clone()),
+            SeenObject::Link(object) => PlanNode::Link(LinkNode { base: Some(DiskBase { place, object }) }),
+            SeenObject::File(object) => PlanNode::File(Box::new(FileNode {
+                content: object.content.clone(),
+                metadata: Some(object.metadata.clone()),
                 executable: false,
-                base: Some(DiskBase { place, object: seen }),
+                base: Some(DiskBase { place, object }),
             })),
         })
     }

@@ -1,4 +1,5 @@
-//! Tools and a prompt that end with questions to the client, and continue with its answers (SEP-2322).
+//! Tools and a prompt that end with questions to the client, and continue with its answers
+//! (SEP-2322).
 
 use rmcp::RoleServer;
 use rmcp::model::{

@@ -1,22 +1,23 @@
-//! A Copilot language server that does as it is told, lies included: test equipment.
+//! A Copilot language server with scripted behaviour, false reports included: test equipment.
 //!
-//! It is a cargo example. `scripted-copilot SCENARIO` speaks LSP's frames on stdin and stdout; SCENARIO is JSON, or the path of
-//! a file that holds JSON. `{}` is a well-behaved server with nobody signed in. It is built to what was measured on and read
-//! of the real one: requests before `initialized` are refused (-32002), a list of tools is checked as a whole (-32602 with
-//! pointers), whoever is not signed in gets 1000.
+//! It is a cargo example. `scripted-copilot SCENARIO` speaks LSP's frames on stdin and stdout;
+//! SCENARIO is JSON, or the path of a JSON file. `{}` is a well-behaved server without a signed-in
+//! user. It imitates measurements of the real one: requests before `initialized` are refused
+//! (-32002), a list of tools is checked as a whole (-32602 with pointers), and requests without
+//! signing in get 1000.
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `log` | file that gets one JSON object a line, as of the scripted language server |
-//! | `user` | who is signed in; nobody where absent |
-//! | `refuses` | names of tools that make the list be refused |
-//! | `refuses_all` | true: the list is refused without saying why |
-//! | `own` | names of its own tools; five where absent |
-//! | `hides` | names that are left out of the answer, though taken |
-//! | `list` | answered instead of the list |
-//! | `models` | instead of one usual model |
-//! | `turns` | list of scripts; the n-th turn plays the n-th, the last one again and again |
-//! | `at_start` | steps played once `initialized` has come |
+//! | `log` | file that gets one JSON object per line, like that of the scripted language server |
+//! | `user` | the signed-in user, if any |
+//! | `refuses` | names of tools because of which the list is refused |
+//! | `refuses_all` | true: the list is refused without a reason |
+//! | `own` | names of its own tools; five if absent |
+//! | `hides` | accepted names that are omitted from the answer |
+//! | `list` | the answer instead of the list |
+//! | `models` | the models instead of the default one |
+//! | `turns` | list of scripts; the n-th turn plays the n-th, later turns the last one |
+//! | `at_start` | steps played after `initialized` |
 //! | `crash` | `{at, times}`: ends with status 3 at `initialize` or `create`, in the first so many processes |
 //! | `sign_in` | `already`, or `refused` |
 //!
@@ -24,21 +25,21 @@
 //!
 //! | step | does |
 //! |---|---|
-//! | `{"invoke": {name, input, …}}` | asks for a tool and waits for the answer; the params are completed |
-//! | `{"together": [params, …]}` | the same for several at once |
-//! | `{"start": {name, input, …}}` | the same, and does not wait |
-//! | `{"confirm": {…}}` | asks whether a tool may run, and waits |
-//! | `{"request": {method, params}}` | asks anything, and waits |
-//! | `{"notify": {method, params}}` | tells anything |
+//! | `{"invoke": {name, input, …}}` | calls a tool and waits for the answer; the params are completed |
+//! | `{"together": [params, …]}` | calls several tools at once |
+//! | `{"start": {name, input, …}}` | calls a tool, and does not wait |
+//! | `{"confirm": {…}}` | asks for permission to run a tool, and waits |
+//! | `{"request": {method, params}}` | sends any request, and waits |
+//! | `{"notify": {method, params}}` | sends any notification |
 //! | `{"reply": text}`, `{"progress": value}` | progress of the turn |
 //! | `{"wait_cancel": true}` | waits until the turn is cancelled |
-//! | `{"wait_file": path}` | waits until the file is there |
-//! | `{"exit": status}` | ends at once, in mid-turn |
-//! | `{"fail": {code, message}}` | the turn is answered with this error, and is over |
+//! | `{"wait_file": path}` | waits until the file exists |
+//! | `{"exit": status}` | ends at once, during the turn |
+//! | `{"fail": {code, message}}` | the turn ends with this error |
 //! | `{"error": …}` | its last progress carries this error |
 //!
-//! The log has, beside messages: `start`, `answered` (`method`, `params`, `answer`: the whole message) for each answer to a
-//! request of the server, `exit`.
+//! The log has, beside messages: `start`, `answered` (`method`, `params`, `answer`: the whole
+//! message) for each response to a request of the server, `exit`.
 
 #[allow(dead_code, reason = "the scripted language server notes more kinds of things")]
 #[path = "../scripted_server/journal.rs"]

@@ -1,16 +1,18 @@
-//! A language server that does as it is told, faults included: test equipment.
+//! A language server with scripted behaviour, faults included: test equipment.
 //!
-//! It is a cargo example. `scripted-server SCENARIO` speaks LSP on stdin and stdout; SCENARIO is JSON, or the path of
-//! a file that holds JSON. `{}` is a well-behaved server. Every key is optional and unknown keys are refused.
+//! It is a cargo example. `scripted-server SCENARIO` speaks LSP on stdin and stdout; SCENARIO is
+//! JSON, or the path of a JSON file. `{}` is a well-behaved server. Every key is optional and
+//! unknown keys are refused.
 //!
 //! # Its language
 //!
-//! Files hold words. `def NAME` defines NAME; every other occurrence refers to it; every occurrence of `WRONG` is one
-//! error with the message `WRONG` and the code `W1`. So the right answer to any question can be read off the text:
-//! - hover: `NAME v3 len=12 hash=…` (version, length in bytes and FNV-1a hash of the text that the server has): an
-//!   answer from a stale or a corrupted text is seen at once;
-//! - definition, references, documentSymbol, workspace/symbol: over the open documents and the files of the same
-//!   extension on disk below the root.
+//! Files contain words. `def NAME` defines NAME; every other occurrence refers to it; every
+//! occurrence of `WRONG` is one error with the message `WRONG` and the code `W1`. So the right
+//! answer to any question follows from the text:
+//! - hover: `NAME v3 len=12 hash=…` (version, length in bytes and FNV-1a hash of the server's
+//!   text): an answer from a stale or a corrupted text is visible at once;
+//! - definition, references, documentSymbol, workspace/symbol: over the open documents and the
+//!   files of the same extension on disk below the root.
 //!
 //! # The scenario
 //!
@@ -33,18 +35,20 @@
 //! | `stderr` | lines written to stderr at start |
 //! | `exit`* | `normal` (default), `needs_eof` (after `exit` it waits for the end of stdin), `refuses` (deaf to shutdown, exit, end of stdin and SIGTERM; it ends by itself after `lives_s`) |
 //! | `fork_child` | `{marker, ignores_sigterm, setsid, holds_stdout}`: a grandchild with `marker` in its arguments, which ends by itself after `lives_s` |
-//! | `lives_s` | 120: nothing of this outlives it, whatever a test forgets |
+//! | `lives_s` | 120: the time limit of all processes of this server |
 //!
-//! Frame styles ([`frames::Style`]): `good`, `lower_case`, `lf_only`, `no_space`, `extra_header`, `length_too_long`,
-//! `length_too_short`, `length_negative`, `length_huge` (10 GB), `length_not_a_number`, `length_missing`,
-//! `invalid_utf8`, `not_json`, `half`. Replies ([`scenario::Reply`]): `normal`, `twice`, `null_id`, `unknown_id`,
-//! `string_id`, `empty` (neither result nor error).
+//! Frame styles ([`frames::Style`]): `good`, `lower_case`, `lf_only`, `no_space`, `extra_header`,
+//! `length_too_long`, `length_too_short`, `length_negative`, `length_huge` (10 GB),
+//! `length_not_a_number`, `length_missing`, `invalid_utf8`, `not_json`, `half`. Replies
+//! ([`scenario::Reply`]): `normal`, `twice`, `null_id`, `unknown_id`, `string_id`, `empty` (neither
+//! result nor error).
 //!
 //! # The log
 //!
-//! Each line has `ms` (Unix time), `pid` and one of: `got` (a message received, whole), `sent` (method or id of a message
-//! sent), `event` with more: `start` (`number`, `cwd`), `text` (`uri`, `version`, `fingerprint`, and `text` below 64 KB,
-//! after each change), `violation` (`what`: the client broke the protocol), `eof`, `sigterm`, `exit` (`code`).
+//! Each line has `ms` (Unix time), `pid` and one of: `got` (a received message, whole), `sent`
+//! (method or id of a sent message), `event` with more: `start` (`number`, `cwd`), `text` (`uri`,
+//! `version`, `fingerprint`, and `text` below 64 KB, after each change), `violation` (`what`: the
+//! client violated the protocol), `eof`, `sigterm`, `exit` (`code`).
 
 mod behaving;
 mod brain;

@@ -32,7 +32,7 @@ pub(super) struct McpServerState {
 impl McpServerState {
     /// Creates the state. Serves until `gone` is cancelled; the states of calls that wait for an
     /// answer are sealed with `key`.
-    pub(super) fn new(mut options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
+    pub(super) fn new(mut options: ServerOptions, disconnected: CancellationToken, key: [u8; 32]) -> Self {
         // Hosts start us in any folder and name the workspace. A folder outside of it could not be
         // the base of relative paths.
         let runtime = options.live.current();
@@ -40,11 +40,11 @@ impl McpServerState {
         options.client.cwd.take_if(|cwd| workspace.workspace_path(cwd).is_none());
         options.client.cwd.get_or_insert_with(|| workspace.root().to_owned());
         Self {
-            watch: SubscriptionHub::new(options.clone(), gone.clone()),
+            watch: SubscriptionHub::new(options.clone(), disconnected.clone()),
             seal: Arc::new(RequestStateCodec::new_unchecked(key)),
             tasks: TaskManager::new(),
             options,
-            disconnected: gone,
+            disconnected,
             registered: Arc::default(),
         }
     }
@@ -65,9 +65,9 @@ pub struct McpConversation {
 
 impl McpConversation {
     /// Creates the only session of a pipe.
-    pub(super) fn new(options: ServerOptions, gone: CancellationToken, key: [u8; 32]) -> Self {
+    pub(super) fn new(options: ServerOptions, disconnected: CancellationToken, key: [u8; 32]) -> Self {
         let session = options.caller.session.clone();
-        let mut conversation = Self::for_session(McpServerState::new(options, gone, key), session);
+        let mut conversation = Self::for_session(McpServerState::new(options, disconnected, key), session);
         conversation.alone = true;
         conversation
     }

@@ -106,12 +106,12 @@ pub async fn serve_wrapped<H: ServerHandler>(
     write: impl AsyncWrite + Unpin + Send + 'static,
     ended: CancellationToken,
 ) -> Result<(), ServeError> {
-    let gone = ended.child_token();
+    let disconnected = ended.child_token();
     let closed = CancellationToken::new();
-    let pipe = Pipe::new(read, write, gone.clone(), closed.clone());
-    let conversation = McpConversation::new(options, gone.clone(), random_key()?);
-    let served = Box::pin(serve_conversation(wrap(conversation), pipe, &gone, &closed, ended)).await;
-    gone.cancel();
+    let pipe = Pipe::new(read, write, disconnected.clone(), closed.clone());
+    let conversation = McpConversation::new(options, disconnected.clone(), random_key()?);
+    let served = Box::pin(serve_conversation(wrap(conversation), pipe, &disconnected, &closed, ended)).await;
+    disconnected.cancel();
     closed.cancel();
     served
 }
@@ -119,7 +119,7 @@ pub async fn serve_wrapped<H: ServerHandler>(
 async fn serve_conversation<H, R, W>(
     handler: H,
     pipe: Pipe<R, W>,
-    gone: &CancellationToken,
+    disconnected: &CancellationToken,
     closed: &CancellationToken,
     ended: CancellationToken,
 ) -> Result<(), ServeError>
@@ -132,13 +132,13 @@ where
         Ok(running) => running,
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
         // A client that disconnected before the answer was written needs no error.
-        Err(ServerInitializeError::TransportError { .. }) if gone.is_cancelled() => return Ok(()),
+        Err(ServerInitializeError::TransportError { .. }) if disconnected.is_cancelled() => return Ok(()),
         Err(error) => return Err(ServeError::Opening(Box::new(error))),
     };
     let waiting = running.waiting();
     tokio::pin!(waiting);
     let late = async {
-        gone.cancelled().await;
+        disconnected.cancelled().await;
         tokio::time::sleep(FINAL_ANSWER_GRACE_PERIOD).await;
         closed.cancel();
         tokio::time::sleep(MCP_CLOSE_GRACE_PERIOD).await;

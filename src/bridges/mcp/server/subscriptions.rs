@@ -77,8 +77,8 @@ pub(super) enum SubscriptionChange {
 }
 
 impl SubscriptionHub {
-    pub(super) fn new(options: ServerOptions, gone: CancellationToken) -> Arc<Self> {
-        Arc::new(Self { options, disconnected: gone, inner: Mutex::default() })
+    pub(super) fn new(options: ServerOptions, disconnected: CancellationToken) -> Arc<Self> {
+        Arc::new(Self { options, disconnected, inner: Mutex::default() })
     }
 
     fn lock_inner(&self) -> MutexGuard<'_, SubscriptionHubInner> {

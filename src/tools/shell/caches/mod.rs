@@ -179,12 +179,13 @@ impl CachesWanted {
                 looks.extend(mirror_folder(mirror, theirs, own.as_fd(), until)?);
             }
             for file in one.tool.copies {
-                let seen = (theirs.join(file), stat_stamp(&theirs.join(file)));
+                let stamped = (theirs.join(file), stat_stamp(&theirs.join(file)));
                 // The tool's changes to the previous copy are lost.
-                if seen.1.is_some() && !before.as_ref().is_some_and(|shown| shown.looks.contains(&seen)) {
+                if stamped.1.is_some() && !before.as_ref().is_some_and(|shown| shown.looks.contains(&stamped))
+                {
                     copy(file, theirs, own.as_fd())?;
                 }
-                looks.push(seen);
+                looks.push(stamped);
             }
         }
         // A path that is not text cannot be recorded; its changes are detected together with

@@ -112,7 +112,7 @@ where
 {
     /// Creates a pipe that reads `read` and writes `write`. Cancels `gone` when input ends; stops
     /// writing when `closed` is cancelled.
-    pub(super) fn new(read: R, write: W, gone: CancellationToken, closed: CancellationToken) -> Self {
+    pub(super) fn new(read: R, write: W, input_ended: CancellationToken, closed: CancellationToken) -> Self {
         Self {
             lines: PipeLineReader::new(read),
             outlet: Arc::new(Outlet::new(write, closed)),
@@ -124,7 +124,7 @@ where
             batches: OpenBatches::default(),
             takes_batches: false,
             opened: false,
-            input_ended: gone,
+            input_ended,
         }
     }
 
