@@ -14,13 +14,13 @@ use self::doors::{
 };
 use self::edits::EditingCommand;
 use self::files::FileReadingCommand;
+pub(crate) use self::output_format::CliOutputFormat;
 pub(crate) use self::questions::{
     CallsCommandArgs, CompletionCommandArgs, ExploreCommandArgs, LimitedAddressArgs, SymbolsCommandArgs,
     TypesCommandArgs,
 };
 use self::tools::ToolsCommand;
 use self::values::parse_duration;
-use crate::tools::export::ToolListFormat as List;
 
 mod at;
 mod checks;
@@ -28,6 +28,7 @@ pub(crate) mod copilot;
 pub(crate) mod doors;
 pub(crate) mod edits;
 pub(crate) mod files;
+mod output_format;
 mod questions;
 pub(crate) mod tools;
 mod values;
@@ -145,55 +146,6 @@ pub(crate) struct GlobalArgs {
     /// Record every message between lsp-tools and the servers in FILE
     #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) trace: Option<PathBuf>,
-}
-
-/// The output formats.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub(crate) enum CliOutputFormat {
-    /// For people; plain lines if stdout is not a terminal
-    #[default]
-    Text,
-    /// The tool's answer as one JSON object
-    Json,
-    /// SARIF 2.1.0
-    Sarif,
-    /// GitHub Actions annotations
-    Github,
-    /// A GitLab code quality report
-    Gitlab,
-    /// JUnit XML, with a test case per file
-    Junit,
-    /// A tool list for MCP
-    Mcp,
-    /// A tool list for OpenAI
-    #[value(name = "openai")]
-    OpenAi,
-    /// A tool list for Anthropic
-    Anthropic,
-    /// A tool list for Gemini
-    Gemini,
-    /// A tool list for the Copilot language server
-    Copilot,
-}
-
-impl CliOutputFormat {
-    /// Returns true if only `check` supports the format.
-    pub(crate) fn is_for_findings(self) -> bool {
-        matches!(self, Self::Sarif | Self::Github | Self::Gitlab | Self::Junit)
-    }
-
-    /// Returns the corresponding format of tool lists, if any.
-    pub(crate) fn tool_list(self) -> Option<List> {
-        match self {
-            Self::Text | Self::Json => None,
-            Self::Sarif | Self::Github | Self::Gitlab | Self::Junit => None,
-            Self::Mcp => Some(List::Mcp),
-            Self::OpenAi => Some(List::OpenAi),
-            Self::Anthropic => Some(List::Anthropic),
-            Self::Gemini => Some(List::Gemini),
-            Self::Copilot => Some(List::Copilot),
-        }
-    }
 }
 
 /// The use of colour.

@@ -14,6 +14,7 @@
 //! - [`locate`], [`interpreters`], [`server_choice`]: the search for servers and the programs that
 //!   run them, and the choice among a language's servers.
 //! - [`python`], [`judge`]: environments, and the versions that projects pin.
+//! - `project_membership`: files that a project leaves out.
 //! - `node_guard`: keeps Node.js from loading a project's code.
 //! - [`install`], [`health`]: installation into a private prefix, and checks of found servers.
 //!
@@ -46,6 +47,7 @@ mod incomplete_answers;
 pub(crate) mod install;
 pub(crate) mod interpreters;
 pub(crate) mod judge;
+mod known_memberships;
 pub(crate) mod latency;
 pub(crate) mod locate;
 pub(crate) mod machine;

@@ -4,11 +4,9 @@
 //! A file is outside a project if the server says so (the rule `outside` of the catalogue), if the
 //! settings exclude it from the server's check, or if it has no compile command.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -18,27 +16,10 @@ use super::session::Session;
 use super::uri;
 use crate::config::spec::{BuildFile, MembershipRule};
 use crate::rpc::RequestError;
-use crate::workspace::{FileStamp, WorkspacePath};
+use crate::workspace::WorkspacePath;
 
 /// The longest wait for the server's answer about a file's membership.
 const MEMBERSHIP_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// The memberships that are known to a session.
-#[derive(Debug, Default)]
-pub(super) struct ProjectMemberships {
-    /// The reason why a file is outside, or `None`, and the disk revision to which it belongs;
-    /// without one after a question about unsaved text.
-    files: Mutex<HashMap<WorkspacePath, (Option<u64>, Option<String>)>>,
-    scopes: Mutex<HashMap<WorkspacePath, Arc<CheckScope>>>,
-    databases: Mutex<HashMap<WorkspacePath, (FileStamp, Option<Arc<CompileCommands>>)>>,
-}
-
-impl ProjectMemberships {
-    /// Clears what depends on files of settings.
-    pub(super) fn forget_settings(&self) {
-        self.scopes.lock().clear();
-    }
-}
 
 impl Session {
     /// The reason why answers about `path` are partial, if it is outside the project and that was

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum, ValueHint};
 
-use super::CliOutputFormat;
+use super::output_format::CliOutputFormat;
 use super::values::at_least_one;
 use crate::lsp::model::Severity;
 use crate::tools::shard::Shard;
