@@ -1,8 +1,8 @@
-//! Files that the configuration of a project leaves out, so that the project's own tools say
-//! nothing about them: answers about such files are partial.
+//! Files that the configuration of a project leaves out: answers about them are partial.
 //!
-//! A file is outside a project if the server says so (the rule `outside` of the catalogue), if the
-//! settings exclude it from the server's check, or if it has no compile command.
+//! The project's own tools say nothing about such a file. It is outside if the server says so (the
+//! rule `outside` of the catalogue), if the settings exclude it from the server's check, or if it
+//! has no compile command.
 
 use std::sync::Arc;
 use std::time::Duration;

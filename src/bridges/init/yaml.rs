@@ -20,7 +20,7 @@ pub(super) fn put_yaml(
 ) -> Result<String, InitError> {
     let text = text.unwrap_or_default();
     let unreadable = |reason: String| InitError::Unreadable { file: file.to_owned(), format: "YAML", reason };
-    let no_mapping = |key: &str| unreadable(format!("{key} is no mapping in block style"));
+    let no_mapping = |key: &str| unreadable(format!("{key} is not a mapping in block style"));
     let [outer, name] = entry.path.as_slice() else { return Err(no_mapping("the entry")) };
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut content = lines.iter().filter(|line| is_content(line)).peekable();
