@@ -133,7 +133,10 @@ mod tests {
     #[test]
     fn built_in_catalogue_uses_only_known_placeholders() {
         let text = include_str!("../../servers.toml").replace(ROOT, "").replace(NODE_MODULES, "");
-        let other = text.lines().find(|line| line.contains("${"));
+        // The params of a question about membership have placeholders of their own.
+        let is_own =
+            |line: &&str| line.starts_with("outside = {") || line.starts_with("#     method, params");
+        let other = text.lines().filter(|line| !is_own(line)).find(|line| line.contains("${"));
         assert_eq!(other, None);
     }
 

@@ -237,7 +237,7 @@ fn invalid_permission_rule_is_reported_with_line() {
     )]);
     let error = error.unwrap_err().to_string();
     assert!(error.contains("line 4: the rule `bash(a|b)`: `|` is not allowed in a pattern"), "{error}");
-    assert!(error.contains("line 6: `a b` is not a tool name"), "{error}");
+    assert!(error.contains("line 6: `a b` is neither a tool name nor a pattern"), "{error}");
 }
 
 fn rule() -> impl Strategy<Value = String> {

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!((&read["one"]["env"], &read["web"]), (&json!({"A": "${HOME}"}), &web));
         for (bad, wanted) in [
             (json!({}), "no object `mcpServers`"),
-            (json!({"mcpServers": {"a b": one}}), "no name"),
+            (json!({"mcpServers": {"a b": one}}), "the name `a b`"),
             (json!({"mcpServers": {"a": {"type": "ws"}}}), "type `ws`"),
             (json!({"mcpServers": {"a": {"type": "http"}}}), "no `url`"),
             (json!({"mcpServers": {"a": {}}}), "no `command`"),
