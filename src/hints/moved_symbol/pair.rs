@@ -21,7 +21,11 @@ use crate::workspace::WorkspacePath;
 impl SymbolMove<'_> {
     /// Completes the old and the new file: the imports that the moved text needs, and the import of
     /// the symbol for the rest of its old file.
-    pub(super) fn complete_pair(&mut self, block: &str, users: &[Arc<ParsedSource>]) -> Result<(), HintError> {
+    pub(super) fn complete_pair(
+        &mut self,
+        block: &str,
+        users: &[Arc<ParsedSource>],
+    ) -> Result<(), HintError> {
         let (from, to) = (&self.moved.from, &self.moved.to);
         let before = self.texts.get(from).and_then(|text| text.before.clone()).unwrap_or_default();
         let parse = |text: &str| {

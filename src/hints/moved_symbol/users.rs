@@ -49,7 +49,11 @@ impl SymbolMove<'_> {
 
     /// The expression by which Python code names the old file through `import`, if the import binds
     /// the module itself.
-    pub(super) fn module_expression(&self, source: &ParsedSource, import: &SourceImport) -> Option<(String, String)> {
+    pub(super) fn module_expression(
+        &self,
+        source: &ParsedSource,
+        import: &SourceImport,
+    ) -> Option<(String, String)> {
         if source.grammar.key != "python" {
             return None;
         }
@@ -95,7 +99,7 @@ impl SymbolMove<'_> {
         });
         let is_taken = source.definitions_named(bound).any(|index| {
             let role = source.definitions[index].role;
-            !known && !(is_whole && matches!(role, DefinitionRole::Import(_)))
+            !(known || is_whole && matches!(role, DefinitionRole::Import(_)))
         });
         if is_taken {
             return None;
