@@ -70,11 +70,8 @@ pub(crate) struct RemainingPlace {
     pub(crate) why: String,
 }
 
-/// The places that a move leaves, by file, and whether there may be more.
-pub(crate) type MoveRemainder = (Vec<RemainingPlace>, bool);
-
-/// Completes `texts`, the files of a move that are planned already. Returns `None` if the imports
-/// of the language are not known here.
+/// Completes `texts`, the files of a move that are planned already. Returns the places that are
+/// left, and whether there may be more; `None` if the imports of the language are not known here.
 ///
 /// # Errors
 /// [`HintError`] if the workspace cannot be searched.
@@ -84,7 +81,7 @@ pub(crate) fn complete_move(
     moved: &MovedSymbol,
     texts: &mut MovedTexts,
     deadline: Instant,
-) -> Result<Option<MoveRemainder>, HintError> {
+) -> Result<Option<(Vec<RemainingPlace>, bool)>, HintError> {
     let project = Project::new(workspace, catalogue, deadline);
     let language = project.language(&moved.from);
     let grammar = language.and_then(|language| Grammar::for_language(language, moved.from.extension()));

@@ -1,5 +1,4 @@
-//! The old and the new file of a moved Python definition: the imports that the moved text needs,
-//! and those that the rest does not need any more.
+//! The imports of the old and the new file of a moved Python definition.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -129,10 +129,13 @@ impl WatchedTree {
     }
 
     /// Returns a number that grows with each change; `None` if there are more files than are
-    /// recorded.
+    /// recorded, or directories without a watch, whose scan would take long.
     pub(super) fn revision(&mut self) -> Option<u64> {
+        if self.too_many || !self.polled.is_empty() {
+            return None;
+        }
         self.observe();
-        (!self.too_many).then_some(self.revision)
+        self.polled.is_empty().then_some(self.revision)
     }
 
     /// Notices the changes since the last call.
