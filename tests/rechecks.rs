@@ -1,4 +1,4 @@
-//! Checks and searches of a tree that was asked about before: no request is repeated, and no answer is stale.
+//! Checks and searches of a tree that was asked about before: nothing is repeated, and nothing is stale.
 
 use serde_json::{Value, json};
 
@@ -78,7 +78,7 @@ async fn answers_after_each_change_are_those_of_a_fresh_runtime() {
     warm.shutdown().await;
 }
 
-/// Pulled findings that are `own` or follow from other files, and the requests that checks have sent so far.
+/// The requests for findings of three checks, the last of them after `change`, of a server with `table`.
 async fn requests(table: &str, change: impl Fn(&Project)) -> [usize; 3] {
     let files = [("a.scr", "let a = 1\n"), ("b.scr", "let b = 1\n"), ("notes.zig", "x\n"), ("c.toml", "")];
     let project = Project::scripted(&json!({"behaves": true, "diagnostics": {"mode": "pull"}}), table, files);

@@ -3,8 +3,8 @@
 //! [`complete_move`] adds to a planned move what it needs elsewhere: the imports of the moved text
 //! in its new file (Python; a server that moves symbols does that itself), and the imports of the
 //! symbol in the files that use it: [`pair`] and [`users`]. [`statements`] edits one statement,
-//! [`specs`] computes the names of modules, [`names`] lists those that a file uses. An import that could mean several things is not written: it is among the
-//! remaining places, with its candidates.
+//! [`specs`] computes the names of modules, [`names`] lists those that a file uses. An import that
+//! could mean several things is not written: it is among the remaining places, with its candidates.
 
 mod names;
 mod pair;
