@@ -135,7 +135,8 @@ async fn complete(
     let texts =
         changed.filter_map(|file| Some((file.path, MovedText { before: file.before, after: file.after? })));
     let mut texts: MovedTexts = texts.collect();
-    let until = std::time::Instant::now() + hints::DEADLINE;
+    // A use that is not read is left behind.
+    let until = context.deadline(context.config.settings.deadlines.edit).into_std();
     let work = fallback::run_in_background(context, move |workspace, catalogue| {
         let left = hints::complete_move(workspace, catalogue, &moved, &mut texts, until)?;
         Ok((texts, left))
