@@ -57,6 +57,7 @@ mod projects;
 mod reach;
 mod readme;
 mod real_servers;
+mod rechecks;
 mod running_tests;
 mod rust_and_go;
 mod scripted_server;

@@ -136,6 +136,16 @@ impl Catalogue {
         self.languages.get(language).is_some_and(|known| known.data)
     }
 
+    /// Returns true if a file with this name may hold settings of tools: it is neither code nor in
+    /// a language whose files are checked each by itself.
+    pub(crate) fn may_be_settings(&self, file_name: &str) -> bool {
+        let Some(language) = self.language_of(file_name, None) else { return true };
+        let is_by_itself = |server: &ServerSpec| {
+            server.diagnostics.own_text && server.languages.iter().any(|own| own == language)
+        };
+        self.is_data(language) && !self.servers.values().any(is_by_itself)
+    }
+
     /// Returns true if only the first line can reveal the language of a file with this name.
     pub(crate) fn needs_first_line(&self, file_name: &str) -> bool {
         !file_name.contains('.') && self.language_of(file_name, None).is_none()

@@ -216,6 +216,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     launch("background-check", Record(BACKGROUND_CHECK)),
     plain("notebooks", Choice(&["announced", "without-commands", "opened-cells"])),
     plain("sees-unsaved", Flag),
+    plain("own-text", Flag),
     plain("byte-columns", Texts),
     launch("about-files", Texts),
     launch("includes", Texts),

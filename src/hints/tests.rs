@@ -9,6 +9,7 @@ use crate::lsp::model::{FileRef, Symbol};
 use crate::text::Position;
 use crate::workspace::{Workspace, WorkspacePath};
 
+mod moves;
 mod relations;
 
 struct Fixture {

@@ -33,9 +33,19 @@ impl Session {
         // First, so that documents synced below count as checked after these changes.
         if changes.iter().any(|(path, _)| self.is_affected_by(path)) {
             self.disk_changed();
-            let changed = changes.iter().map(|(path, _)| path.clone()).collect();
-            self.diagnostics_cache.lock().note_change(self.disk_revision(), changed);
+            let changed: Vec<WorkspacePath> = changes.iter().map(|(path, _)| path.clone()).collect();
+            let mut kept = self.diagnostics_cache.lock();
+            kept.note_change(self.disk_revision(), changed.clone());
+            if self.state.spec.diagnostics.own_text {
+                kept.carry_over(self.disk_revision(), |_| true, |path| !changed.contains(path), true);
+            }
+            drop(kept);
             self.state.advance_epoch();
+        }
+        if !self.state.spec.diagnostics.own_text
+            && changes.iter().any(|(path, _)| self.catalogue.may_be_settings(&path.name_lossy()))
+        {
+            self.diagnostics_cache.lock().note_settings_change();
         }
         let open: Vec<&WorkspacePath> =
             changes.iter().map(|(path, _)| path).filter(|path| self.documents.contains(path)).collect();

@@ -1,4 +1,5 @@
-//! Work that blocks, off the threads that talk to servers.
+//! Work that blocks, off the threads that talk to servers; readings of the whole tree, kept until
+//! it changes.
 
 use super::context::Context;
 use super::error::{ToolError, join_error};
@@ -18,5 +19,30 @@ impl Context {
         tokio::task::spawn_blocking(move || work(&workspace))
             .await
             .map_err(|error| join_error("the work was not finished", error))
+    }
+
+    /// The revision of the tree on disk; `None` if it is not watched, or the caller sees another
+    /// tree.
+    pub(crate) fn tree_revision(&self) -> Option<u64> {
+        let sees_disk = self.view.is_disk() && !self.limits.may_hide();
+        sees_disk.then(|| self.manager.tree_revision()).flatten()
+    }
+
+    /// Returns what `work` read of the whole tree, or the kept result for `key` if no file has
+    /// changed since. `work` also returns the number of items of a result that may be kept.
+    pub(super) fn while_tree_is_unchanged<T: Clone + Send + Sync + 'static, E>(
+        &self,
+        key: String,
+        work: impl FnOnce() -> Result<(T, Option<usize>), E>,
+    ) -> Result<T, E> {
+        let revision = self.tree_revision();
+        if let Some(known) = revision.and_then(|revision| self.manager.kept_result(revision, &key)) {
+            return Ok(known);
+        }
+        let (found, items) = work()?;
+        if let (Some(revision), Some(items)) = (revision, items) {
+            self.manager.keep_result(revision, key, found.clone(), items);
+        }
+        Ok(found)
     }
 }

@@ -1,5 +1,6 @@
 //! The context of a tool: workspace, edits, manager, configuration and deadlines.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -224,7 +225,12 @@ impl Context {
             max_files: self.config.settings.limits.walk_files,
             deadline: std::time::Instant::now() + self.walk_time(LANGUAGE_SCAN_TIMEOUT),
         };
-        present_languages(self.catalogue(), &self.workspace, folder, &limits).languages
+        let found = self.while_tree_is_unchanged(format!("languages in {}", folder.display()), || {
+            let found = present_languages(self.catalogue(), &self.workspace, folder, &limits);
+            let items = (!found.truncated).then_some(found.languages.len());
+            Ok::<_, Infallible>((found.languages, items))
+        });
+        found.unwrap_or_else(|never| match never {})
     }
 
     /// The readable files in `folder`, with their languages.
@@ -236,14 +242,19 @@ impl Context {
             max_files: self.config.settings.limits.walk_files,
             deadline: std::time::Instant::now() + self.walk_time(SOURCE_FILES_WALK_TIMEOUT),
         };
-        let walk = self.workspace.files(folder, &limits);
-        if walk.truncated {
-            let error = format!("{} has too many files to check at once", folder.display());
-            return Err(ToolError::new(ErrorCode::TooLarge, error)
-                .with_hint("name a folder inside it, or raise limits.walk-files"));
-        }
-        // An unreadable file is no source file.
-        Ok(walk.files.into_iter().filter_map(|path| self.language_file_unchecked(path).ok()).collect())
+        self.while_tree_is_unchanged(format!("source files in {}", folder.display()), || {
+            let walk = self.workspace.files(folder, &limits);
+            if walk.truncated {
+                let error = format!("{} has too many files to check at once", folder.display());
+                return Err(ToolError::new(ErrorCode::TooLarge, error)
+                    .with_hint("name a folder inside it, or raise limits.walk-files"));
+            }
+            // An unreadable file is no source file.
+            let files = walk.files.into_iter().filter_map(|path| self.language_file_unchecked(path).ok());
+            let files: Vec<LanguageFile> = files.collect();
+            let items = files.len();
+            Ok((files, Some(items)))
+        })
     }
 
     /// The servers of the present languages, each once. Servers of the language with the most files

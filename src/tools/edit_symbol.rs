@@ -9,7 +9,7 @@ use super::answer::{Answer, LocationsOutput, Verdict};
 use super::context::Context;
 use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write};
 use super::error::{ErrorCode, ToolError};
-use super::located_symbol::{LocatedSymbol, shown_places};
+use super::located_symbol::{LocatedSymbol, MAX_LISTED_PLACES, shown_places};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
 use crate::policy::request::{CallSubjects, Effect};
@@ -117,7 +117,7 @@ async fn plan(
 
 /// Refuses to remove a definition that is used or may be used.
 async fn must_be_unused(context: &Context, symbol: &LocatedSymbol) -> Result<(), ToolError> {
-    let mut uses = symbol.uses(context).await?;
+    let mut uses = symbol.uses(context, MAX_LISTED_PLACES).await?;
     let name = &symbol.extent.name;
     if !uses.places.is_empty() {
         if uses.found.verdict != Verdict::Hints {

@@ -1,5 +1,6 @@
 //! Answers without a server: ranked text search, marked as such, with install advice.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -154,11 +155,17 @@ pub(crate) async fn workspace_symbols(
     query: &str,
     deadline: Instant,
 ) -> Result<FoundSymbols, ToolError> {
-    let query = query.to_owned();
-    run_in_background(context, move |workspace, catalogue| {
+    let (query, key) = (query.to_owned(), format!("symbols like {query}"));
+    run_until_changed(context, key, symbols_to_keep, move |workspace, catalogue| {
         hints::workspace_symbols(workspace, catalogue, &query, MAX_NAME_SEARCH_SYMBOLS, deadline)
     })
     .await
+}
+
+/// The number of items of a result that may be kept.
+fn symbols_to_keep(found: &FoundSymbols) -> Option<usize> {
+    let files = found.occurs_in.as_ref().map_or(0, BTreeSet::len);
+    (!found.timed_out).then_some(found.symbols.len() + files)
 }
 
 /// Symbols of the workspace with exactly the name `name`. The search gets half the time.
@@ -167,8 +174,8 @@ pub(crate) async fn workspace_symbols_named(
     name: &str,
     deadline: Instant,
 ) -> Result<FoundSymbols, ToolError> {
-    let name = name.to_owned();
-    run_in_background(context, move |workspace, catalogue| {
+    let (name, key) = (name.to_owned(), format!("symbols named {name}"));
+    run_until_changed(context, key, symbols_to_keep, move |workspace, catalogue| {
         hints::workspace_symbols_named(workspace, catalogue, &name, deadline)
     })
     .await
@@ -296,6 +303,30 @@ pub(crate) async fn run_in_background<T: Send + 'static>(
         }
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// Like [`run_in_background`], for work whose result depends on the files that the workspace lists
+/// and on `key`: a result is kept until one of them changes. `items` returns the size of a result
+/// that may be kept.
+pub(crate) async fn run_until_changed<T: Clone + Send + Sync + 'static>(
+    context: &Context,
+    key: String,
+    items: impl FnOnce(&T) -> Option<usize>,
+    work: impl FnOnce(&crate::workspace::Workspace, &crate::config::Catalogue) -> Result<T, HintError>
+    + Send
+    + 'static,
+) -> Result<T, ToolError> {
+    let revision = context.tree_revision();
+    if let Some(known) = revision.and_then(|revision| context.manager.kept_result(revision, &key)) {
+        return Ok(known);
+    }
+    let found = run_in_background(context, work).await?;
+    // Not before the first search, which would take turns with the setup of the watches.
+    context.manager.watch_tree();
+    if let (Some(revision), Some(items)) = (revision, items(&found)) {
+        context.manager.keep_result(revision, key, found.clone(), items);
+    }
+    Ok(found)
 }
 
 fn notes(timed_out: bool) -> Vec<String> {

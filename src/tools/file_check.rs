@@ -16,6 +16,18 @@ use crate::lsp::model::Diagnostic;
 use crate::lsp::session::Session;
 use crate::lsp::view::View;
 
+/// A choice of earlier findings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum FindingsReuse {
+    /// None.
+    #[default]
+    None,
+    /// Those of a request just before, of all servers.
+    Recent,
+    /// Those of any age, of servers that learn of all changes from this program.
+    Lasting,
+}
+
 /// Options of the check of a file.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FileCheckOptions {
@@ -23,8 +35,8 @@ pub(crate) struct FileCheckOptions {
     pub view: View,
     /// The deadline, if it is before that of the settings.
     pub until: Option<Instant>,
-    /// True if earlier findings may be reused while the file is unchanged.
-    pub may_be_kept: bool,
+    /// The earlier findings that may be reused while nothing has changed.
+    pub reuse: FindingsReuse,
     /// The files that some of the servers do not check.
     pub left_out: LeftOutFiles,
 }
@@ -166,31 +178,17 @@ async fn check_with_server(
         if let Some(status) = unread_status(context, &session, subject) {
             return Err(MissingDiagnosticsReason::Server(status));
         }
-        if options.may_be_kept
-            && options.view.is_disk()
-            && let Some(fresh) = session.kept_diagnostics(&subject.path)
-        {
-            return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
+        let kept = match options.reuse {
+            FindingsReuse::None => None,
+            FindingsReuse::Recent => session.kept_diagnostics(&subject.path),
+            FindingsReuse::Lasting => session.lasting_diagnostics(&subject.path),
+        };
+        if let Some(fresh) = kept.filter(|_| options.view.is_disk()) {
+            return Ok((answered_status(context, (server, &session), subject, &fresh, started), fresh));
         }
         match ask_for_findings(&session, subject, &options.view, deadline).await {
             Ok(mut fresh) => {
-                let state = match &fresh.known {
-                    DiagnosticsCompleteness::Complete => ServerState::Ready,
-                    DiagnosticsCompleteness::Partial(reason)
-                        if session.is_lasting_lack(&subject.path, reason) =>
-                    {
-                        ServerState::Ready
-                    }
-                    DiagnosticsCompleteness::Partial(_) => ServerState::Indexing,
-                    DiagnosticsCompleteness::NoData(_) => ServerState::Timeout,
-                };
-                let mut status = context.status(server, subject, state, started);
-                status.detail = match &fresh.known {
-                    DiagnosticsCompleteness::Complete => None,
-                    DiagnosticsCompleteness::Partial(reason) | DiagnosticsCompleteness::NoData(reason) => {
-                        Some(reason.clone())
-                    }
-                };
+                let mut status = answered_status(context, (server, &session), subject, &fresh, started);
                 if fresh.known != DiagnosticsCompleteness::Complete
                     && let Some(busy) = session.unfinished_work()
                 {
@@ -207,6 +205,27 @@ async fn check_with_server(
             }
         }
     }
+}
+
+/// The status of a server with its findings.
+fn answered_status(
+    context: &Context,
+    (server, session): (&str, &Session),
+    subject: &LanguageFile,
+    fresh: &ServerFileDiagnostics,
+    started: Instant,
+) -> ServerStatus {
+    let (state, detail) = match &fresh.known {
+        DiagnosticsCompleteness::Complete => (ServerState::Ready, None),
+        DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(&subject.path, why) => {
+            (ServerState::Ready, Some(why))
+        }
+        DiagnosticsCompleteness::Partial(why) => (ServerState::Indexing, Some(why)),
+        DiagnosticsCompleteness::NoData(why) => (ServerState::Timeout, Some(why)),
+    };
+    let mut status = context.status(server, subject, state, started);
+    status.detail = detail.cloned();
+    status
 }
 
 /// Adds the advice to wait longer, in terms of this tool's argument.

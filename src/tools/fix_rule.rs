@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use super::answer::{DiagnosticItem, Verdict};
 use super::context::{Context, LanguageFile};
 use super::error::{ErrorCode, ToolError};
-use super::file_check::{FileCheckOptions, check_file};
+use super::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use super::lsp_code_actions::{CodeActionsArgs, ServerCodeAction, collect_code_actions, left_out_note};
 use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::lsp::view::View;
@@ -79,8 +79,12 @@ async fn fix_round(
     deadline: Instant,
 ) -> Result<FixRound, ToolError> {
     let context = &Context { view: view.clone(), ..context.clone() };
-    let options =
-        FileCheckOptions { view, until: Some(deadline), may_be_kept: true, ..FileCheckOptions::default() };
+    let options = FileCheckOptions {
+        view,
+        until: Some(deadline),
+        reuse: FindingsReuse::Recent,
+        ..FileCheckOptions::default()
+    };
     let report = check_file(context, file.clone(), &options).await?;
     if report.verdict == Verdict::NoData {
         let reason = report.detail.unwrap_or_else(|| "no server checked it".to_owned());

@@ -57,11 +57,10 @@ impl LocatedSymbol {
         Ok(Some(Self { definition, path, file, extent }))
     }
 
-    /// The uses of the symbol outside its own definition, and their number.
-    pub(super) async fn uses(&self, context: &Context) -> Result<SymbolUsage, ToolError> {
+    /// The uses of the symbol outside its own definition, at most `limit`, and their number.
+    pub(super) async fn uses(&self, context: &Context, limit: usize) -> Result<SymbolUsage, ToolError> {
         let target = &self.definition.target;
-        let mut found =
-            lsp_navigate::run(context, Navigation::References, target, Some(MAX_LISTED_PLACES)).await?;
+        let mut found = lsp_navigate::run(context, Navigation::References, target, Some(limit)).await?;
         let own = self.path.display();
         let is_own = |place: &Place| place.path == own && self.extent.range.encloses(&place.range);
         let mut places = std::mem::take(&mut found.output.locations).0;

@@ -15,7 +15,7 @@ use super::budget::ListBudget;
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
 use super::fallback;
-use super::file_check::{FileCheckOptions, check_file};
+use super::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
 use super::notebook_check::{unread_notes, with_kernel_language};
@@ -200,8 +200,10 @@ pub(crate) async fn run(
     let options = FileCheckOptions {
         view: context.view.clone(),
         until,
-        // Findings of the request just before may be reused.
-        may_be_kept: args.in_process.first.is_some(),
+        reuse: match args.in_process.first {
+            Some(_) => FindingsReuse::Recent,
+            None => FindingsReuse::Lasting,
+        },
         left_out,
     };
     let checked = check_files(context, (subjects, &named), &options).await?;
@@ -267,11 +269,19 @@ impl DiagnosedFiles {
         let again = at_once == MAX_CONCURRENT_FILE_RECHECKS;
         let mut rest: BTreeMap<WorkspacePath, LanguageFile> =
             subjects.iter().map(|subject| (subject.path.clone(), subject.clone())).collect();
-        let mut running = futures::stream::iter(subjects.into_iter().map(|subject| async {
+        // Each language has its own queue, so that a slow server delays no other.
+        let mut queues: BTreeMap<Option<String>, Vec<LanguageFile>> = BTreeMap::new();
+        for subject in subjects {
+            queues.entry(subject.language.clone()).or_default().push(subject);
+        }
+        let check = |subject: LanguageFile| async {
             let report = check_file(context, subject.clone(), options).await;
             (subject, report)
-        }))
-        .buffer_unordered(at_once);
+        };
+        let queues = queues
+            .into_values()
+            .map(|queue| futures::stream::iter(queue.into_iter().map(check)).buffer_unordered(at_once));
+        let mut running = futures::stream::select_all(queues);
         while let Some((subject, report)) = running.next().await {
             rest.remove(&subject.path);
             match report {

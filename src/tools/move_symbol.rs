@@ -1,25 +1,30 @@
-//! `move_symbol`: a top-level definition moved to another file, with its imports if a server can
-//! update them.
+//! `move_symbol`: a top-level definition moved to another file, with its imports, by a server or by
+//! the syntax.
+
+use std::collections::HashMap;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::address::Address;
 use super::answer::Verdict;
+use super::budget::ListBudget;
 use super::context::{Context, LanguageFile};
-use super::editing::{EditRunOptions, EditingTurn, plan_write, read_existing};
+use super::editing::{EditRunOptions, EditingTurn, read_existing};
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
 use super::impact::language_of;
-use super::located_symbol::{LocatedSymbol, shown_places};
+use super::located_symbol::LocatedSymbol;
 use super::move_file::EditsOutput;
 use super::named_places::address_of;
+use super::place::{Place, Places, word_end};
 use super::proposals;
 use super::tool::{Call, Card, Tool};
-use crate::hints;
+use crate::hints::{self, MovedSymbol, MovedText, MovedTexts, RemainingPlace};
+use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
-use crate::text::{CutBlock, append_block, cut_block, restore_spacing};
-use crate::workspace::edit::{EditPlan, LineEnds};
+use crate::text::{CutBlock, LineMap, Range, append_block, cut_block, restore_spacing};
+use crate::workspace::edit::EditPlan;
 use crate::workspace::{TextFile, WorkspacePath};
 
 /// The arguments of `move_symbol`.
@@ -36,13 +41,29 @@ pub(crate) struct MoveSymbolArgs {
     pub diagnostics: Option<bool>,
 }
 
+/// What a move answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct MovedSymbolOutput {
+    #[serde(flatten)]
+    edits: EditsOutput,
+    /// Places to change by hand, in the new texts, with the reason.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    remaining: Places,
+}
+
+/// The places that a move leaves to its caller.
+struct MoveRemainder {
+    places: Vec<Place>,
+    notes: Vec<String>,
+}
+
 /// The `move_symbol` tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MoveSymbol;
 
 impl Tool for MoveSymbol {
     type Args = MoveSymbolArgs;
-    type Output = EditsOutput;
+    type Output = MovedSymbolOutput;
 
     fn card(&self) -> Card {
         Card::new("move_symbol", "Move a symbol", DESCRIPTION, Effect::Edit).undoable().beyond_core()
@@ -54,30 +75,31 @@ impl Tool for MoveSymbol {
         Ok(subjects)
     }
 
-    async fn run(&self, call: Call<'_>, args: MoveSymbolArgs) -> Result<EditsOutput, ToolError> {
+    async fn run(&self, call: Call<'_>, args: MoveSymbolArgs) -> Result<MovedSymbolOutput, ToolError> {
         let (target, to) = (args.address.target(call.context)?, call.context.path(args.to.as_ref())?);
         let mut turn = EditingTurn::without_claim(&call, EditRunOptions::new(args.dry_run, args.diagnostics));
         loop {
             let Some(symbol) = LocatedSymbol::find(call.context, &target, &mut turn).await? else { continue };
             let planned = Box::pin(plan_move(call.context, &symbol, &to)).await;
-            let Some((plan, notes)) = turn.or_replan(planned)? else { continue };
+            let Some((plan, remainder)) = turn.or_replan(planned)? else { continue };
             if let Some(done) = turn.run_plan(plan).await? {
-                return Ok(EditsOutput { notes, ..done.into() });
+                let edits = EditsOutput { notes: remainder.notes, ..done.into() };
+                return Ok(MovedSymbolOutput { edits, remaining: remainder.places.into() });
             }
         }
     }
 }
 
-const DESCRIPTION: &str = "Moves a top-level function, class or constant to another file. Where the language's server can (TypeScript, \
-     JavaScript), imports follow; else the answer lists its uses and new errors. For a whole file use `move`. \
+const DESCRIPTION: &str = "Moves a top-level function, class or constant to another file. Imports follow (Python, TypeScript, \
+     JavaScript); `remaining` lists what is left to change, and the answer says what broke. For a whole file use `move`. \
      Example: {\"symbol\": \"total\", \"path\": \"src/cart.ts\", \"to\": \"src/sums.ts\"}.";
 
-/// The edit that moves `symbol` to `to`, and notes.
+/// The edit that moves `symbol` to `to`, and what it leaves.
 async fn plan_move(
     context: &Context,
     symbol: &LocatedSymbol,
     to: &WorkspacePath,
-) -> Result<(EditPlan, Vec<String>), ToolError> {
+) -> Result<(EditPlan, MoveRemainder), ToolError> {
     context.check_saved(std::iter::once(to))?;
     let there = read_existing(context, to)?;
     must_fit(context, symbol, to, there.as_ref()).await?;
@@ -85,11 +107,71 @@ async fn plan_move(
         let what = format!("`{}` shares its lines with other code; nothing was changed", symbol.extent.name);
         ToolError::new(ErrorCode::Unsupported, what).with_hint("move it with `edit`")
     })?;
-    if let Some(plan) = plan_by_server(context, symbol, &cut, to).await? {
-        return Ok((plan, Vec::new()));
+    let planned = propose_by_server(context, symbol, &cut, to).await?;
+    let moved = MovedSymbol {
+        name: symbol.extent.name.clone(),
+        from: symbol.path.clone(),
+        to: to.clone(),
+        block: planned.is_none().then(|| cut.block.clone()),
+    };
+    let mut proposal = planned.unwrap_or_else(|| propose_by_text(symbol, &cut, to, there.as_ref()));
+    let remainder = match complete(context, moved, &mut proposal).await? {
+        Some(remainder) => remainder,
+        None => remaining_uses(context, symbol, &proposal).await?,
+    };
+    context.check_saved(proposal.files.iter().map(|file| &file.path))?;
+    Ok((proposals::plan_proposal(context, "move_symbol", &proposal)?, remainder))
+}
+
+/// Adds the changes of imports that the syntax shows; `None` if the language's imports are not
+/// known.
+async fn complete(
+    context: &Context,
+    moved: MovedSymbol,
+    proposal: &mut Proposal,
+) -> Result<Option<MoveRemainder>, ToolError> {
+    let changed = std::mem::take(&mut proposal.files).into_iter();
+    // A move changes and makes files, and neither renames nor deletes any.
+    let texts =
+        changed.filter_map(|file| Some((file.path, MovedText { before: file.before, after: file.after? })));
+    let mut texts: MovedTexts = texts.collect();
+    // A use that is not read is left behind.
+    let until = context.deadline(context.config.settings.deadlines.edit).into_std();
+    let work = fallback::run_in_background(context, move |workspace, catalogue| {
+        let left = hints::complete_move(workspace, catalogue, &moved, &mut texts, until)?;
+        Ok((texts, left))
+    });
+    let (texts, left) = work.await?;
+    proposal.files = texts
+        .into_iter()
+        .map(|(path, text)| ProposedFile {
+            path,
+            renamed_from: None,
+            before: text.before,
+            after: Some(text.after),
+        })
+        .collect();
+    Ok(left.map(|(places, is_cut)| {
+        let place = |left: RemainingPlace| Place {
+            path: left.path.display(),
+            range: Range::new(left.position, word_end(left.position, Some(&left.line))),
+            text: Some(left.line),
+            enclosing: None,
+            why: Some(left.why),
+        };
+        fitting(context, places.into_iter().map(place).collect(), is_cut, Vec::new())
+    }))
+}
+
+/// The places that fit in the answer, and a note if there are others.
+fn fitting(context: &Context, all: Vec<Place>, is_cut: bool, mut notes: Vec<String>) -> MoveRemainder {
+    let (count, limit) = (all.len(), context.config.settings.limits.answer_items);
+    let places = ListBudget::for_list(context, limit).fill(all, limit);
+    match count - places.len() {
+        0 => notes.extend(is_cut.then(|| "not all files were searched; more places may be left".to_owned())),
+        more => notes.push(format!("{more} more places are left")),
     }
-    let note = note_of_uses(context, symbol).await?;
-    Ok((plan_by_text(symbol, &cut, to, there.as_ref()), vec![note]))
+    MoveRemainder { places, notes }
 }
 
 /// Rejects a definition that cannot be in `to`.
@@ -132,12 +214,12 @@ async fn must_fit(
 }
 
 /// The edit from the first server that can move symbols.
-async fn plan_by_server(
+async fn propose_by_server(
     context: &Context,
     symbol: &LocatedSymbol,
     cut: &CutBlock,
     to: &WorkspacePath,
-) -> Result<Option<EditPlan>, ToolError> {
+) -> Result<Option<Proposal>, ToolError> {
     let subject: LanguageFile = context.language_file(symbol.path.clone())?;
     let deadline = context.deadline(context.config.settings.deadlines.edit);
     for (server, spec) in context.servers_for(&subject, |features| features.actions) {
@@ -158,37 +240,57 @@ async fn plan_by_server(
                 let restored = file.after.as_deref().and_then(|text| restore_spacing(text, cut));
                 file.after = restored.or_else(|| file.after.take());
             }
-            return proposals::plan_proposal(context, "move_symbol", &proposal).map(Some);
+            return Ok(Some(proposal));
         }
     }
     Ok(None)
 }
 
 /// The edit that moves only the text.
-fn plan_by_text(
+fn propose_by_text(
     symbol: &LocatedSymbol,
     cut: &CutBlock,
     to: &WorkspacePath,
     there: Option<&TextFile>,
-) -> EditPlan {
-    let text = append_block(there.map_or("", |file| file.text.as_str()), cut);
-    let mut plan = EditPlan::new("move_symbol");
-    plan_write(&mut plan, &symbol.path, Some(&symbol.file), &cut.rest, LineEnds::AsGiven);
-    plan_write(&mut plan, to, there, &text, LineEnds::OfTheFile);
-    plan
+) -> Proposal {
+    let there = there.map(|file| file.text.clone());
+    let text = append_block(there.as_deref().unwrap_or_default(), cut);
+    let file = |path: &WorkspacePath, before, after| ProposedFile {
+        path: path.clone(),
+        renamed_from: None,
+        before,
+        after: Some(after),
+    };
+    let files =
+        vec![file(&symbol.path, Some(symbol.file.text.clone()), cut.rest.clone()), file(to, there, text)];
+    Proposal { files, ..Proposal::default() }
 }
 
-/// A note with the uses of the symbol, which no server updates.
-async fn note_of_uses(context: &Context, symbol: &LocatedSymbol) -> Result<String, ToolError> {
-    let uses = symbol.uses(context).await?;
-    let name = &symbol.extent.name;
+/// The uses of the symbol, which nothing updates, in the new texts.
+async fn remaining_uses(
+    context: &Context,
+    symbol: &LocatedSymbol,
+    proposal: &Proposal,
+) -> Result<MoveRemainder, ToolError> {
+    let mut uses = symbol.uses(context, context.config.settings.limits.answer_items).await?;
+    let maps: HashMap<String, LineMap> = proposal
+        .files
+        .iter()
+        .filter_map(|file| {
+            Some((file.path.display(), LineMap::between(file.before.as_ref()?, file.after.as_ref()?)))
+        })
+        .collect();
+    for place in &mut uses.places {
+        let line = |line| maps.get(&place.path).map_or(Some(line), |map| map.new_line(line));
+        if let (Some(start), Some(end)) = (line(place.range.start.line), line(place.range.end.line)) {
+            (place.range.start.line, place.range.end.line) = (start, end);
+        }
+    }
     let sure = if uses.found.verdict == Verdict::Complete { "" } else { " (there may be more)" };
-    Ok(match uses.count {
-        0 => format!("imports were not updated: no server of this language can; nothing uses `{name}`{sure}"),
-        _ => format!(
-            "imports were not updated: no server of this language can; `{name}` is used {}: {}{sure}",
-            uses.times(),
-            shown_places(&uses.places)
-        ),
-    })
+    let note = format!(
+        "imports were not updated: no server of this language can; `{}` is used {}{sure}",
+        symbol.extent.name,
+        uses.times()
+    );
+    Ok(fitting(context, uses.places, false, vec![note]))
 }

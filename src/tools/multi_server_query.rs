@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::answer::Verdict;
 use super::context::{Context, LanguageFile};
 use super::error::ToolError;
-use super::fallback::run_in_background;
+use super::fallback::run_until_changed;
 use super::mergeable_answer::MergeableAnswer;
 use super::occurrence_doubt::{ServerCertainty, is_doubtful};
 use super::occurrence_note::further_occurrences_note;
@@ -181,12 +181,19 @@ impl Context {
         known: BTreeSet<WorkspacePath>,
         deadline: Instant,
     ) -> FurtherOccurrences {
-        let named = named.clone();
+        let (named, known_files) = (named.clone(), known.len());
         let now = Instant::now();
         let until = deadline
             .clamp(now + MIN_OCCURRENCE_SEARCH_TIMEOUT, now + other_roots::OCCURRENCE_SEARCH_TIMEOUT)
             .into_std();
-        let found = run_in_background(self, move |workspace, catalogue| {
+        // The file itself may be one that the workspace does not list.
+        let stamp = self.workspace.stamp(&named.path).ok();
+        let key = format!("occurrences {named:?} {stamp:?} {known:?}");
+        let items = |found: &FurtherOccurrences| {
+            let parts = [found.files.len(), found.passed.len(), found.conditional.len(), found.quiet.len()];
+            (!found.cut).then_some(known_files + parts.iter().sum::<usize>())
+        };
+        let found = run_until_changed(self, key, items, move |workspace, catalogue| {
             hints::further_occurrences(workspace, catalogue, &named, &known, until)
         });
         found.await.unwrap_or_else(|error| {

@@ -75,7 +75,7 @@ pub(crate) struct PlaceInFile<'a> {
 pub(crate) struct PlaceRow<'a>(PlaceInFile<'a>);
 
 /// The default end of a place: behind the word that begins at `start` in the source line `text`.
-fn word_end(start: Position, text: Option<&str>) -> Position {
+pub(super) fn word_end(start: Position, text: Option<&str>) -> Position {
     let text = text.unwrap_or_default();
     let skip = usize::try_from(column_in_excerpt(text, start.character)).unwrap_or(usize::MAX);
     let word = text.chars().skip(skip).take_while(|&character| is_identifier_char(character));

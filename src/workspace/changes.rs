@@ -137,6 +137,13 @@ impl ChangeFeed {
         self.shared.tree.lock().is_some()
     }
 
+    /// Returns a number that differs from earlier ones if a file has changed meanwhile, including
+    /// everything done before this call; `None` if not all changes are noticed. The changes stay for
+    /// the next [`drain`](Self::drain).
+    pub(crate) fn revision(&self) -> Option<u64> {
+        self.shared.tree.lock().as_mut()?.revision()
+    }
+
     /// Returns the changes since the last call, or since the start, including everything done
     /// before this call.
     ///

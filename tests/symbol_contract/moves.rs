@@ -1,4 +1,4 @@
-//! `move_symbol`: with imports if the server moves them, else as text with the uses reported.
+//! `move_symbol`: with the imports by the server or by the syntax, and with the places that are left.
 
 use super::languages::{Language, PYTHON, TYPESCRIPT};
 use super::open;
@@ -15,6 +15,7 @@ const IMPORTED: Language = Language {
         ("src/cart.ts", CART),
         ("src/rate.ts", "export const rate = 2;\n"),
         ("src/app.ts", APP),
+        ("src/index.ts", "export { total, spare } from \"./cart\";\n"),
         ("src/sums.ts", "export const sum = 3;\n"),
     ],
     ..TYPESCRIPT
@@ -45,6 +46,9 @@ async fn typescript_symbol_moves_with_imports_and_its_own_spacing() {
         read("src/cart.ts")
     );
     assert!(read("src/app.ts").contains("import { total } from \"./sums\";"), "{}", read("src/app.ts"));
+    let index = read("src/index.ts");
+    assert_eq!(index, "export { spare } from \"./cart\";\nexport { total } from \"./sums\";\n");
+    assert_eq!(moved["remaining"], Value::Null, "{moved}");
     shop.answer("undo", json!({})).await;
     assert_eq!((read("src/cart.ts").as_str(), read("src/app.ts").as_str()), (CART, APP));
     shop.shutdown().await;
@@ -73,22 +77,35 @@ async fn tried_move_to_new_file_leaves_nothing_that_the_server_made() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
-async fn python_symbol_moves_as_text_and_the_answer_names_its_uses() {
-    let cart = "@staticmethod\ndef total(n: int) -> int:\n    return n\n\n\nclass Cart:\n    def sum(self) -> int:\n        return 1\n";
+async fn python_symbol_moves_with_imports_and_the_answer_lists_what_is_left() {
+    let cart = "import os\n\n\ndef total(n: int) -> int:\n    return n + os.getpid()\n\n\nclass Cart:\n    def sum(self) -> int:\n        \
+                return 1\n";
     let shop = open(&Language { files: &[], ..PYTHON });
     for (path, text) in [
         ("pyproject.toml", "[tool.pyright]\n"),
         ("cart.py", cart),
-        ("app.py", "from cart import total\n\nprint(total(3))\n"),
+        ("app.py", "from cart import Cart, total\n\nprint(total(3), Cart)\n# cart.total is called above\n"),
+        ("README.md", "Call `cart.total`.\n"),
     ] {
         shop.project.write(path, text);
     }
+    let tried = move_symbol(&shop, "cart.py", "total", "sums.py", true).await;
     let moved = move_symbol(&shop, "cart.py", "total", "sums.py", false).await;
-    assert_eq!(moved["ok"], true, "{moved}");
-    assert_eq!(shop.project.read("sums.py"), "@staticmethod\ndef total(n: int) -> int:\n    return n\n");
+    assert_eq!((&moved["ok"], &moved["diagnostics"]["added"]), (&json!(true), &json!([])), "{moved}");
+    assert_eq!(
+        shop.project.read("sums.py"),
+        "import os\n\n\ndef total(n: int) -> int:\n    return n + os.getpid()\n"
+    );
     assert!(shop.project.read("cart.py").starts_with("class Cart"), "{}", shop.project.read("cart.py"));
-    assert!(moved["notes"].to_string().contains("app.py:1:18"), "{moved}");
-    assert!(moved["diagnostics"]["added"].to_string().contains("unknown import symbol"), "{moved}");
+    assert!(
+        shop.project.read("app.py").starts_with("from cart import Cart\nfrom sums import total\n\nprint"),
+        "{}",
+        shop.project.read("app.py")
+    );
+    let left = moved["remaining"].to_string();
+    assert!(left.contains("\"5:3") && left.contains("app.py") && left.contains("README.md"), "{moved}");
+    assert_eq!((&tried["remaining"], &tried["results"]), (&moved["remaining"], &moved["results"]));
+    shop.answer("undo", json!({})).await;
 
     let refused = [
         ("Cart.sum", "sums.py", "is nested in another definition"),

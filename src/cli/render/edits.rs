@@ -18,6 +18,7 @@ use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
 use crate::tools::editing::FileResult;
 use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
 use crate::tools::patch::{MovedHunk, PatchResult};
+use crate::tools::place::Places;
 use crate::tools::undo::{PastEdit, UndoOutput};
 
 /// The rendered parts of an edit's answer, about one or several files.
@@ -35,6 +36,7 @@ struct EditAnswerExtras {
     #[serde(flatten)]
     judgement: Option<EditJudgement>,
     repairs: Vec<String>,
+    remaining: Places,
     notes: Vec<String>,
 }
 
@@ -63,6 +65,7 @@ impl EditAnswerView {
             findings.for_each(|finding| change(&mut finding.path));
             delta.more.iter_mut().for_each(|more| change(&mut more.path));
         }
+        self.rest.remaining.0.iter_mut().for_each(|place| change(&mut place.path));
     }
 
     /// Returns true if a file changes.
@@ -112,6 +115,11 @@ pub(crate) fn render(
         }
     }
     lines.extend(notes(&edited.rest.repairs, None));
+    lines.extend(edited.rest.remaining.iter().map(|place| {
+        let at = LineColumn::from(place.range.start);
+        let why = place.why.as_deref().or(place.text.as_deref()).unwrap_or_default();
+        format!("left: {}:{at}: {}", escape::line(&place.path), escape::line(why.trim()))
+    }));
     lines.extend(notes(&edited.rest.notes, None));
     if let Some(id) = &edited.rest.undo {
         lines.push(format!("undo with: lsp-tools undo {}", escape::words(id)));

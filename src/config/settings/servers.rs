@@ -34,7 +34,7 @@ pub(crate) struct ServerSettings {
     /// which the least recently used one is stopped (4096). A server that is the only one, or was
     /// used within the last minute, is not stopped.
     pub(crate) memory_budget_mb: u64,
-    /// Documents that one server has open at a time (64).
+    /// Documents that one server has open at a time (256).
     pub(crate) max_open_documents: usize,
     /// Resident memory of the servers of all the user's workspaces and their children together, in
     /// MiB, above which the least recently used one is stopped, in any workspace (half of the
@@ -50,7 +50,7 @@ impl Default for ServerSettings {
         Self {
             idle_stop_s: 600,
             memory_budget_mb: 4_096,
-            max_open_documents: 64,
+            max_open_documents: 256,
             machine_memory_budget_mb: None,
             machine_starts: None,
         }

@@ -74,6 +74,8 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) notebooks: NotebookRule,
     /// True if its findings in a file depend on unsaved text of other files.
     pub(crate) sees_unsaved: bool,
+    /// True if its findings in a file depend on no other file.
+    pub(crate) own_text: bool,
     /// Findings by which it reports that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
     /// Findings that are not shown, because they are no faults in most projects.

@@ -31,6 +31,7 @@ use super::session::Session;
 use crate::config::spec::{DiagnosticsSource, FallsShort};
 use crate::workspace::WorkspacePath;
 
+use cache::CachedFindings;
 use findings::{CollectedDiagnostics, DiagnosticsCompleteness, RawDiagnostics, ServerFileDiagnostics};
 use pull::PULL;
 
@@ -49,9 +50,38 @@ impl Session {
     /// has changed since. Valid only after the manager has looked for changes, and for callers
     /// whose view is the disk.
     pub(crate) fn kept_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
-        let kept = self.diagnostics_cache.lock();
-        let (stamp, fresh) = kept.get(path, self.disk_revision())?;
-        (self.workspace.stamp(path).ok()? == *stamp).then(|| fresh.clone())
+        let kept = self.cached_findings(path)?;
+        let is_whole = kept.fresh.known == DiagnosticsCompleteness::Complete;
+        (is_whole && self.state.spec.diagnostics.sees_unsaved).then_some(kept.fresh)
+    }
+
+    fn cached_findings(&self, path: &WorkspacePath) -> Option<CachedFindings> {
+        let kept = self.diagnostics_cache.lock().get(path, self.disk_revision())?.clone();
+        (self.workspace.stamp(path).ok()? == kept.stamp).then_some(kept)
+    }
+
+    /// Like [`kept_diagnostics`](Self::kept_diagnostics), for a question of any age. A server that
+    /// watches the disk itself may know of changes outside the watched tree.
+    pub(crate) fn lasting_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
+        let is_notified = self.state.spec.diagnostics.source == DiagnosticsSource::Pull;
+        let kept = self.cached_findings(path).filter(|_| is_notified)?;
+        let settings_changes = self.diagnostics_cache.lock().settings_changes();
+        let holds = !kept.is_assumed
+            && kept.settings_changes == settings_changes
+            && kept.refreshes == self.state.refreshes()
+            && self.is_final(path, &kept.fresh);
+        holds.then_some(kept.fresh)
+    }
+
+    /// Returns true if another request would not change the completeness of findings.
+    fn is_final(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics) -> bool {
+        match &fresh.known {
+            DiagnosticsCompleteness::Complete => true,
+            DiagnosticsCompleteness::Partial(why) => {
+                self.is_lasting_lack(path, why) || self.admitted_shortfall(&fresh.items).as_ref() == Some(why)
+            }
+            DiagnosticsCompleteness::NoData(_) => false,
+        }
     }
 
     /// Keeps the findings from before an edit of files for which `is_edited` holds, in the files
@@ -62,20 +92,29 @@ impl Session {
         is_edited: impl Fn(&WorkspacePath) -> bool,
         stays: impl Fn(&WorkspacePath) -> bool,
     ) {
-        self.diagnostics_cache.lock().carry_over(self.disk_revision(), is_edited, stays);
+        self.diagnostics_cache.lock().carry_over(self.disk_revision(), is_edited, stays, false);
     }
 
-    /// Keeps complete findings about the text on disk, if the disk is unchanged since `disk`.
-    fn cache_diagnostics(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics, disk: u64) {
+    /// Keeps final findings about the text on disk, if the disk is unchanged since the marks
+    /// `before` the request: changes on disk, refreshes, and changes of settings.
+    fn cache_diagnostics(
+        &self,
+        path: &WorkspacePath,
+        fresh: &ServerFileDiagnostics,
+        before: (u64, u64, u64),
+    ) {
+        let (disk, refreshes, settings_changes) = before;
         // Others find more in the background without any change.
         let rule = &self.state.spec.diagnostics;
         let on_demand = matches!(rule.source, DiagnosticsSource::Pull | DiagnosticsSource::Tsserver);
-        let holds = on_demand && rule.sees_unsaved && fresh.known == DiagnosticsCompleteness::Complete;
+        let holds = on_demand && self.is_final(path, fresh);
         if !holds || !self.sees_disk() || disk != self.disk_revision() {
             return;
         }
         let Ok(stamp) = self.workspace.stamp(path) else { return };
-        self.diagnostics_cache.lock().insert(path.clone(), stamp, fresh.clone(), disk);
+        let found =
+            CachedFindings { stamp, refreshes, settings_changes, is_assumed: false, fresh: fresh.clone() };
+        self.diagnostics_cache.lock().insert(path.clone(), found, disk);
     }
 
     /// The server's findings in `path` as it is on disk now.
@@ -85,7 +124,9 @@ impl Session {
         deadline: Instant,
     ) -> Result<ServerFileDiagnostics, AskError> {
         let _use_guard = self.mark_in_use();
-        let (started, disk) = (Instant::now(), self.disk_revision());
+        let settings_changes = self.diagnostics_cache.lock().settings_changes();
+        let before = (self.disk_revision(), self.state.refreshes(), settings_changes);
+        let started = Instant::now();
         let fresh = match self.collect_diagnostics(path, CheckDemand::Awaited, deadline).await? {
             CollectedDiagnostics::Decoded(fresh) => fresh,
             CollectedDiagnostics::Raw(raw) => {
@@ -96,7 +137,7 @@ impl Session {
             }
         };
         let fresh = self.judge_findings(path, fresh, deadline).await;
-        self.cache_diagnostics(path, &fresh, disk);
+        self.cache_diagnostics(path, &fresh, before);
         Ok(fresh)
     }
 

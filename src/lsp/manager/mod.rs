@@ -15,6 +15,7 @@ mod roots;
 mod setup;
 mod slot;
 mod standalone;
+mod tree_results;
 mod untrusted;
 
 use std::collections::BTreeMap;
@@ -42,6 +43,7 @@ pub(crate) use memory_overrun::OverBudget;
 use roots::RootCache;
 pub(crate) use setup::ManagerSetup;
 use slot::ServerSlot;
+use tree_results::TreeResults;
 
 /// The reasons why no session is available right now.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -107,6 +109,8 @@ struct ManagerState {
     refreshing: Mutex<()>,
     /// The recorders of changes.
     witnesses: Witnesses,
+    /// What was read of the whole tree.
+    tree_results: TreeResults,
     /// Memory beyond the budget.
     memory_overrun: MemoryOverrun,
     /// Cancelled when no server may be started any more; starts in progress end.
@@ -188,6 +192,7 @@ impl Manager {
             feed: OnceLock::new(),
             refreshing: Mutex::new(()),
             witnesses: Witnesses::default(),
+            tree_results: TreeResults::default(),
             memory_overrun: MemoryOverrun::default(),
             stopping: CancellationToken::new(),
         });

@@ -19,7 +19,7 @@ use super::delta::DiagnosticsDelta;
 use super::edit_judgement::DiagnosticsStatement;
 use super::edited_text::EditedText;
 use super::error::ToolError;
-use super::file_check::{FileCheckOptions, check_file};
+use super::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use super::file_report::FileReport;
 use super::impact::{EditImpact, ImpactLimits, find_dependents, language_of};
 use super::lsp_diagnostics;
@@ -361,7 +361,7 @@ async fn check_files_until(
     let options = FileCheckOptions {
         view: view.clone(),
         until: Some(until),
-        may_be_kept: true,
+        reuse: FindingsReuse::Recent,
         ..FileCheckOptions::default()
     };
     if let BreakageMode::Difference(_) = mode {

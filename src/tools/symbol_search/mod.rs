@@ -336,9 +336,16 @@ impl Context {
             else {
                 return true;
             };
-            let Ok(text) = self.text(path) else { return true };
             let line = symbol.location.range.start.line;
-            !hints::is_import(&language, path, &text.to_string(), line, name, until)
+            let stamp = self.workspace.stamp(path).ok();
+            let key = format!("import of {name} at {}:{line} {stamp:?}", path.display());
+            let is_import = self.while_tree_is_unchanged(key, || {
+                let text = self.text(path)?.to_string();
+                let is_import = hints::is_import(&language, path, &text, line, name, until);
+                let is_late = std::time::Instant::now() >= until;
+                Ok::<_, ToolError>((is_import, (!is_late).then_some(1)))
+            });
+            !is_import.unwrap_or(false)
         });
     }
 }

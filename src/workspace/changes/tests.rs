@@ -52,6 +52,24 @@ fn each_way(test: impl Fn(&dyn Fn(&Workspace) -> ChangeFeed)) {
 }
 
 #[test]
+fn revision_tells_of_changes_and_leaves_them_to_the_drain() {
+    let (_keep, workspace) = workspace(&["a", "d/b"]);
+    let feed = ChangeFeed::start(&workspace);
+    expect(&feed, &[]);
+    let first = feed.revision();
+    assert!(first.is_some() && feed.revision() == first);
+    put(&workspace, "d/b", "new");
+    let second = feed.revision();
+    assert_ne!(second, first);
+    put(&workspace, "a", "new");
+    assert_ne!(feed.revision(), second);
+    expect(&feed, &[("a", Changed), ("d/b", Changed)]);
+    let unwatched = ChangeFeed::start_with(&workspace, ChangeFeedLimits { watches: 1, ..LIMITS });
+    drop(unwatched.drain());
+    assert_eq!(unwatched.revision(), None);
+}
+
+#[test]
 fn change_feed_reports_one_change_per_file() {
     each_way(|start| {
         let (_keep, workspace) = workspace(&["a", "d/b", "c", "gone", "back", "x.log"]);

@@ -52,8 +52,13 @@ pub(super) struct WatchedTree {
     files: usize,
     /// True if there were more files than the limit.
     too_many: bool,
-    /// The changes from before the watches were in place.
+    /// The changes that were noticed and not drained, at first those from before the watches were
+    /// in place.
     pending: BTreeMap<PathBuf, ChangeKind>,
+    /// True if there may be others.
+    overflowed: bool,
+    /// The number of times that changes were noticed.
+    revision: u64,
 }
 
 /// The paths that one drain has to examine.
@@ -97,6 +102,8 @@ impl WatchedTree {
             files: 0,
             too_many: false,
             pending: BTreeMap::new(),
+            overflowed: false,
+            revision: 0,
         };
         let since = since.checked_sub(MAX_TIMESTAMP_GRANULARITY).unwrap_or(since);
         let mut pending = BTreeMap::new();
@@ -114,6 +121,25 @@ impl WatchedTree {
 
     /// Returns the changes since the last call.
     pub(super) fn drain(&mut self) -> ChangeBatch {
+        self.observe();
+        let overflowed = std::mem::take(&mut self.overflowed) || self.too_many;
+        let changes = std::mem::take(&mut self.pending).into_iter();
+        let changes = changes.map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
+        ChangeBatch { changes, overflowed }
+    }
+
+    /// Returns a number that grows with each change; `None` if there are more files than are
+    /// recorded, or directories without a watch, whose scan would take long.
+    pub(super) fn revision(&mut self) -> Option<u64> {
+        if self.too_many || !self.polled.is_empty() {
+            return None;
+        }
+        self.observe();
+        self.polled.is_empty().then_some(self.revision)
+    }
+
+    /// Notices the changes since the last call.
+    fn observe(&mut self) {
         let mut suspects = self.read_events();
         self.poll(&mut suspects);
         // The root is held open by the workspace: so the kernel does not tell of its removal.
@@ -122,13 +148,14 @@ impl WatchedTree {
             self.root = root;
             self.start_over(&mut suspects);
         }
-        let overflowed = suspects.overflowed || self.too_many;
-        let mut changes = std::mem::take(&mut self.pending);
-        if !suspects.is_empty() {
-            merge_all(&mut changes, self.compare_suspects(suspects));
+        self.overflowed |= suspects.overflowed;
+        self.revision += u64::from(suspects.overflowed);
+        if suspects.is_empty() {
+            return;
         }
-        let changes = changes.into_iter().map(|(path, kind)| (WorkspacePath::new(path), kind)).collect();
-        ChangeBatch { changes, overflowed }
+        let changes = self.compare_suspects(suspects);
+        self.revision += u64::from(!changes.is_empty());
+        merge_all(&mut self.pending, changes);
     }
 
     /// Compares the suspects with the disk. If ignore files are among them, all files under their

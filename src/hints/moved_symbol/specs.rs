@@ -1,0 +1,82 @@
+//! Names of modules in import statements, computed from the paths of the files.
+
+use crate::workspace::WorkspacePath;
+
+/// The endings that an import of JavaScript may write.
+const WRITTEN_ENDINGS: [&str; 8] = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
+
+/// The names of the folders of `path` and its own, without the ending. A package of Python is its
+/// folder.
+pub(super) fn module_parts(path: &WorkspacePath) -> Vec<String> {
+    let mut parts: Vec<String> =
+        path.as_path().iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if let Some(last) = parts.pop() {
+        let stem = last.split('.').next().unwrap_or_default();
+        parts.extend((stem != "__init__").then(|| stem.to_owned()));
+    }
+    parts
+}
+
+/// The folder that absolute imports begin at, if they call the file `known` by the dotted `spec`.
+pub(super) fn root_of(spec: &str, known: &WorkspacePath) -> Option<Vec<String>> {
+    let (known, spec) = (module_parts(known), spec.split('.').collect::<Vec<_>>());
+    let root = known.len().checked_sub(spec.len())?;
+    (known[root..] == spec[..]).then(|| known[..root].to_vec())
+}
+
+/// The dotted name of `target` below the folder `root`.
+pub(super) fn dotted(root: &[String], target: &WorkspacePath) -> Option<String> {
+    let target = module_parts(target);
+    target.strip_prefix(root).filter(|rest| !rest.is_empty()).map(|rest| rest.join("."))
+}
+
+/// The name that `file` gives to the Python module `target` in a relative import; `None` if that
+/// needs more than `most` dots and the two share no package.
+pub(super) fn relative(file: &WorkspacePath, target: &[String], most: usize) -> Option<String> {
+    let folder = file.parent()?;
+    let package: Vec<String> =
+        folder.as_path().iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let common = package.iter().zip(target).take_while(|(one, other)| one == other).count();
+    let dots = package.len() - common + 1;
+    (dots <= most || common > 0).then(|| format!("{}{}", ".".repeat(dots), target[common..].join(".")))
+}
+
+/// The name that `file` gives to `target`, in the way in which `spec` names `known`; `None` if that
+/// way does not lead there.
+pub(super) fn respelled(
+    key: &str,
+    file: &WorkspacePath,
+    spec: &str,
+    known: &WorkspacePath,
+    target: &WorkspacePath,
+) -> Option<String> {
+    if key != "python" {
+        return javascript(file, spec, known, target);
+    }
+    match spec.len() - spec.trim_start_matches('.').len() {
+        0 => dotted(&root_of(spec, known)?, target),
+        dots => relative(file, &module_parts(target), dots),
+    }
+}
+
+fn javascript(
+    file: &WorkspacePath,
+    spec: &str,
+    known: &WorkspacePath,
+    target: &WorkspacePath,
+) -> Option<String> {
+    let ending = WRITTEN_ENDINGS.iter().find(|ending| spec.ends_with(**ending)).copied().unwrap_or_default();
+    let (known, target) = (module_parts(known), module_parts(target));
+    if spec.starts_with('.') {
+        let folder = module_parts(&file.parent()?.join("x").ok()?);
+        let folder = &folder[..folder.len() - 1];
+        let common = folder.iter().zip(&target).take_while(|(one, other)| one == other).count();
+        let up = folder.len() - common;
+        let head = if up == 0 { "./".to_owned() } else { "../".repeat(up) };
+        return Some(format!("{head}{}{ending}", target[common..].join("/")));
+    }
+    let written: Vec<&str> = spec.strip_suffix(ending).unwrap_or(spec).split('/').collect();
+    let shared = written.iter().rev().zip(known.iter().rev()).take_while(|(one, other)| one == other).count();
+    let rest = target.strip_prefix(&known[..known.len() - shared]).filter(|_| shared > 0)?;
+    Some(format!("{}/{}{ending}", written[..written.len() - shared].join("/"), rest.join("/")))
+}

@@ -1,0 +1,198 @@
+//! The imports of the files that use a moved symbol, and the uses that are left in them.
+
+use std::sync::Arc;
+
+use tree_sitter::Node;
+
+use super::super::definition::DefinitionRole;
+use super::super::imports::{ImportItem, SourceImport};
+use super::super::modules::{self, Module};
+use super::super::source::ParsedSource;
+use super::names::{is_used, nodes};
+use super::statements::{self, NeededImport};
+use super::{MAX_CHANGED_IMPORTS, MovedText, SymbolMove, specs};
+
+impl SymbolMove<'_> {
+    /// Updates the imports of a file that names the symbol, and records what is left in it.
+    pub(super) fn update_user(&mut self, user: &Arc<ParsedSource>) {
+        let path = &user.path;
+        let mut current = match self.texts.contains_key(path) {
+            true => self.planned(path),
+            false => self.reparsed(user, user.text.clone()),
+        };
+        for _ in 0..MAX_CHANGED_IMPORTS {
+            let Some(source) = &current else { return };
+            let Some(text) = self.next_update(source) else { break };
+            current = self.reparsed(source, text);
+        }
+        let Some(source) = current else { return };
+        if source.text != user.text || self.texts.contains_key(path) {
+            let before = Some(user.text.clone());
+            let text = self.texts.entry(path.clone()).or_insert(MovedText { before, after: String::new() });
+            text.after.clone_from(&source.text);
+        }
+        self.leave_uses(&source);
+    }
+
+    /// The text of `source` after the next change of an import; `None` if no import is to be
+    /// changed.
+    fn next_update(&self, source: &ParsedSource) -> Option<String> {
+        let redirected = source.imports.iter().filter(|import| self.is_symbol_import(source, import));
+        let redirected = redirected.filter_map(|import| {
+            statements::redirected(source, import, &self.new_spec(source, &import.module)?)
+        });
+        redirected
+            .chain(source.imports.iter().filter_map(|import| self.with_new_module(source, import)))
+            .chain(source.imports.iter().filter_map(|import| self.with_name_beside_wildcard(source, import)))
+            .next()
+    }
+
+    /// The expression by which Python code names the old file through `import`, if the import binds
+    /// the module itself.
+    pub(super) fn module_expression(
+        &self,
+        source: &ParsedSource,
+        import: &SourceImport,
+    ) -> Option<(String, String)> {
+        if source.grammar.key != "python" {
+            return None;
+        }
+        let (spec, expression) = match &import.item {
+            ImportItem::Named(name) if import.module.ends_with('.') => {
+                (format!("{}{name}", import.module), import.local.clone())
+            }
+            ImportItem::Named(name) => (format!("{}.{name}", import.module), import.local.clone()),
+            ImportItem::Whole => {
+                let item = statements::item_text(source, import)?;
+                let written = item.split_whitespace().next().unwrap_or_default().to_owned();
+                let is_aliased = item.contains(char::is_whitespace);
+                (written.clone(), if is_aliased { import.local.clone() } else { written })
+            }
+            ImportItem::Default | ImportItem::Wildcard | ImportItem::Child => return None,
+        };
+        self.is_old_file(source, &spec).then_some((spec, expression))
+    }
+
+    /// The text in which uses of the symbol through the module that `import` binds name the new
+    /// module; `None` if there are no such uses or the new module's name is taken.
+    fn with_new_module(&self, source: &ParsedSource, import: &SourceImport) -> Option<String> {
+        let (spec, expression) = self.module_expression(source, import)?;
+        let owners = self.owners(source, &expression);
+        let is_whole = expression == spec;
+        let new = self.new_spec(source, &spec).filter(|_| !owners.is_empty())?;
+        let (package, last) = match new.rfind('.') {
+            Some(at) => (&new[..=at], &new[at + 1..]),
+            None => ("", new.as_str()),
+        };
+        let is_relative = package.chars().all(|letter| letter == '.');
+        let package = if is_relative { package } else { package.trim_end_matches('.') };
+        let (needed, owner, bound) = match (is_whole, package) {
+            (true, _) | (_, "") => {
+                let bound = new.split('.').next().unwrap_or_default();
+                (NeededImport { module: None, item: new.clone() }, new.as_str(), bound)
+            }
+            _ => (NeededImport { module: Some(package.to_owned()), item: last.to_owned() }, last, last),
+        };
+        let known = source.imports.iter().any(|other| {
+            let other = self.target_expression(source, other);
+            other.is_some_and(|expression| expression == owner)
+        });
+        let is_taken = source.definitions_named(bound).any(|index| {
+            let role = source.definitions[index].role;
+            !(known || is_whole && matches!(role, DefinitionRole::Import(_)))
+        });
+        if is_taken {
+            return None;
+        }
+        let splices = owners.iter().map(|node| (node.byte_range(), owner.to_owned())).collect();
+        let text = statements::spliced(&source.text, splices);
+        let changed = self.reparsed(source, text)?;
+        let changed = match known {
+            true => changed,
+            false => self.reparsed(source, statements::added(&changed, &needed))?,
+        };
+        // An import that served these uses alone has no use left.
+        let old = changed.imports.iter().find(|other| {
+            self.module_expression(&changed, other).is_some_and(|(_, found)| found == expression)
+        });
+        let is_package = source.path.file_name() == Some("__init__.py");
+        let unused = old.filter(|old| !is_package && !is_used(&changed, &old.local));
+        let removed = unused.and_then(|old| statements::removed(&changed, old));
+        Some(removed.unwrap_or(changed.text))
+    }
+
+    /// The expression by which `source` names the new file through `import`.
+    fn target_expression(&self, source: &ParsedSource, import: &SourceImport) -> Option<String> {
+        let item = statements::item_text(source, import)?;
+        let (spec, expression) = match &import.item {
+            ImportItem::Named(name) if import.module.ends_with('.') => {
+                (format!("{}{name}", import.module), import.local.clone())
+            }
+            ImportItem::Named(name) => (format!("{}.{name}", import.module), import.local.clone()),
+            _ => (item.to_owned(), item.to_owned()),
+        };
+        let found = modules::find(self.project, source.grammar.key, &source.path, &spec);
+        (found == Some(Module::File(self.moved.to.clone()))).then_some(expression)
+    }
+
+    /// The expressions `expression` in front of `.NAME`.
+    fn owners<'t>(&self, source: &'t ParsedSource, expression: &str) -> Vec<Node<'t>> {
+        let is_owner = |node: &Node<'t>| {
+            let access = source.grammar.member_access(*node)?;
+            let (owner, name) = (access.owner?, access.name?);
+            (source.text_of(name) == self.moved.name && source.text_of(owner) == expression).then_some(owner)
+        };
+        nodes(source).iter().filter_map(is_owner).collect()
+    }
+
+    /// The text with an import of the symbol, if only the wildcard `import` brought it in.
+    fn with_name_beside_wildcard(&self, source: &ParsedSource, import: &SourceImport) -> Option<String> {
+        let wildcards = source.imports.iter().filter(|import| import.item == ImportItem::Wildcard).count();
+        let is_python = source.grammar.key == "python";
+        if !is_python || wildcards != 1 || !self.is_wildcard_use(source, import) {
+            return None;
+        }
+        let module = self.new_spec(source, &import.module)?;
+        let needed = NeededImport { module: Some(module), item: self.moved.name.clone() };
+        Some(statements::added(source, &needed))
+    }
+
+    /// Returns true if `import` brings all names of the old file in, and the file uses the symbol
+    /// or passes it on.
+    fn is_wildcard_use(&self, source: &ParsedSource, import: &SourceImport) -> bool {
+        let name = &self.moved.name;
+        import.item == ImportItem::Wildcard
+            && self.is_old_file(source, &import.module)
+            && source.definitions_named(name).next().is_none()
+            && (source.grammar.key != "python"
+                || source.path.file_name() == Some("__init__.py")
+                || self.free_names(source).contains(name))
+    }
+
+    /// Records the uses of the symbol at its old place that are left in `source`.
+    pub(super) fn leave_uses(&mut self, source: &ParsedSource) {
+        let (name, from) = (self.moved.name.clone(), self.moved.from.display());
+        for import in &source.imports {
+            let is_named = matches!(&import.item, ImportItem::Named(found) if *found == name);
+            let stem = specs::module_parts(&self.moved.from).pop();
+            let last = import.module.rsplit(['.', '/']).find(|part| !part.is_empty());
+            if self.is_symbol_import(source, import) {
+                self.leave(source, import.selection.start, format!("imports `{name}` from {from}"));
+            } else if is_named
+                && last == stem.as_deref()
+                && modules::find(self.project, source.grammar.key, &source.path, &import.module).is_none()
+            {
+                let why = format!("imports `{name}` from `{}`, which is not found here", import.module);
+                self.leave(source, import.selection.start, why);
+            } else if self.is_wildcard_use(source, import) {
+                let why = format!("the names of {from} are imported without `{name}` now");
+                self.leave(source, import.selection.start, why);
+            } else if let Some((_, expression)) = self.module_expression(source, import) {
+                let owners = self.owners(source, &expression);
+                let places: Vec<usize> = owners.iter().map(Node::start_byte).collect();
+                let why = format!("`{expression}` has no `{name}` now");
+                places.into_iter().for_each(|byte| self.leave(source, byte, why.clone()));
+            }
+        }
+    }
+}
