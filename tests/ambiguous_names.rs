@@ -9,7 +9,7 @@ const CART: &str = "from dataclasses import dataclass\n\n\n@dataclass\nclass Car
                     return self.rate\n";
 const BILL: &str = "from shop.cart import Cart\n\nrate = 2.0\n\n\nclass Bill:\n    def total(self, cart: Cart) -> float:\n        \
                     return cart.total() * rate\n";
-const TOTALS: &str = "`total` means 2 symbols in this workspace: shop/bill.py:7:9 (method Bill.total), shop/cart.py:8:9 (method Cart.total)";
+const TOTALS: &str = "`total` matches 2 symbols in this workspace: shop/bill.py:7:9 (method Bill.total), shop/cart.py:8:9 (method Cart.total)";
 
 fn project() -> Project {
     Project::new([

@@ -104,7 +104,7 @@ async fn missing_server_name_in_file_resolves_to_its_definition() {
         assert_eq!(places.collect::<Vec<_>>(), [line], "{name}: {answer:?}");
     }
     let error = runtime.definition(named("close")).await.expect_err("two methods");
-    let both = "means 2 symbols in session.py: session.py:6:9 (method Pool.close), session.py:10:9 (method Session.close)";
+    let both = "matches 2 symbols in session.py: session.py:6:9 (method Pool.close), session.py:10:9 (method Session.close)";
     assert!(error.error.contains(both), "{error:?}");
     let error = runtime.definition(named("Session.open")).await.expect_err("no method");
     assert!(error.error.contains("session.py defines no `Session.open`"), "{error:?}");

@@ -282,7 +282,7 @@ fn commands_with_pyright_answer_whole_and_report_what_an_edit_breaks() {
     assert!(!project.read("shop/cart.py").contains("spare"));
     has_status(&run(&["undo"]), 0);
     assert_eq!(project.read("shop/cart.py"), CART);
-    refused(&run(&["edit", "total", "--delete"]), 2, "`total` means 2 symbols");
+    refused(&run(&["edit", "total", "--delete"]), 2, "`total` matches 2 symbols");
 }
 
 const UNSORTED: &str = "import sys\nimport os\n\nprint(os.name, sys.path)\n";

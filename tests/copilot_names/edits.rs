@@ -62,7 +62,7 @@ async fn create_file_over_existing_file_is_refused() {
     assert_eq!(answer.changed, [project.path("deep/er/new.txt")]);
     let old = json!({"filePath": absolute(&project, "old.txt"), "content": "x"});
     let refusal = refused(&workspace, "create_file", old).await;
-    assert!(refusal.contains("old.txt is there already"), "{refusal}");
+    assert!(refusal.contains("old.txt exists already"), "{refusal}");
     assert_eq!(project.read("old.txt"), "precious\n");
     done(&workspace, "create_file", json!({"filePath": absolute(&project, "empty.txt"), "content": "y"}))
         .await;

@@ -23,7 +23,7 @@ async fn server_crash_before_turn_output_is_restarted_and_turn_retried() {
             _ => None,
         })
         .collect();
-    assert_eq!(ended, ["exit status 3; its last words: scripted-copilot: told to end here"; 2]);
+    assert_eq!(ended, ["exit status 3; its last output: scripted-copilot: told to end here"; 2]);
     let again = told.iter().filter(|event| matches!(event, CopilotEvent::Restarted { tools: 30 }));
     assert_eq!(again.count(), 2, "{told:?}");
     let log = project.log();
@@ -95,7 +95,7 @@ fn server_failing_to_start_error_names_exit_and_last_words() {
     let ran = copilot(&project, &["status"]);
     assert_eq!(ran.status, 4);
     assert!(
-        ran.err.contains("cannot be started: exit status 3; its last words: scripted-copilot"),
+        ran.err.contains("cannot be started: exit status 3; its last output: scripted-copilot"),
         "{}",
         ran.err
     );

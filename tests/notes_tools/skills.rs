@@ -97,7 +97,7 @@ async fn skill_folders_are_read_in_order_and_disabled_are_skipped() {
         names,
         ["user/both: second", "user/first: first", "user/second: second", "user/single: itself"]
     );
-    for words in ["/nowhere/at/all", "noisy: switched off"] {
+    for words in ["/nowhere/at/all", "noisy: disabled in the settings"] {
         assert!(left_out.contains(words), "{left_out}");
     }
     let noisy = house.call("skill", json!({"action": "load", "name": "noisy"})).await;

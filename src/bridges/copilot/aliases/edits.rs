@@ -228,7 +228,7 @@ impl AliasAdapter for CreateDirectory {
             let made: Vec<&str> =
                 format::list_field(answer, "created")?.iter().filter_map(Value::as_str).collect();
             Some(match made.as_slice() {
-                [] => format!("{} is there already", path.display()),
+                [] => format!("{} exists already", path.display()),
                 made => format!("made {}", made.join(", ")),
             })
         })))
