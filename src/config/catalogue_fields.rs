@@ -62,6 +62,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     launch("install", Record(INSTALL)),
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
+    launch("settings-for-version", Free),
     launch("set-up", Records(SET_UP)),
     launch("set-up-as", Text),
     launch("build-file", Record(BUILD_FILE)),
@@ -121,12 +122,16 @@ pub(super) const BUILD_FILE: &[ConfigField] = &[
 pub(super) const SETTINGS_UNLESS: &[ConfigField] = &[plain("configured-by", Texts), launch("settings", Free)];
 
 pub(super) const JUDGE: &[ConfigField] = &[
+    plain("name", Text),
     plain("npm", Text),
     plain("pip", Text),
+    plain("program", Text),
     plain("from-major", Number(0, 1_000)),
     plain("before-major", Number(0, 1_000)),
     plain("in-server-info", Flag),
     plain("required-by", Texts),
+    plain("at-least", Flag),
+    plain("releases", Texts),
 ];
 
 pub(super) const INSTALL: &[ConfigField] = &[

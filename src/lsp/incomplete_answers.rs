@@ -23,7 +23,7 @@ impl Session {
 
     /// Returns its omissions in the project of `path`.
     fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
-        let differs = self.judge.get().and_then(|judge| judge.difference_for(path)).map(str::to_owned);
+        let differs = self.judge.get().and_then(|judge| judge.difference.clone());
         let refused = || self.configuration_complaint(path);
         let reason = differs.or_else(refused);
         Shortfall::default().or_reason(reason).or_else(self.shortfall.lock().1.clone())

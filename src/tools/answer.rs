@@ -77,6 +77,9 @@ pub struct ServerStatus {
     /// More: progress, an exit status with the last lines of stderr, what was left out for want of trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// The compiler, checker or linter that it ran, with the version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) judge: Option<String>,
     /// The command that installs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,

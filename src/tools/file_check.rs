@@ -170,7 +170,9 @@ async fn check_with_server(
             && look.view.is_disk()
             && let Some(fresh) = session.kept_diagnostics(&subject.path)
         {
-            return Ok((context.status(server, subject, ServerState::Ready, started), fresh));
+            let mut status = context.status(server, subject, ServerState::Ready, started);
+            status.judge = session.judge().map(str::to_owned);
+            return Ok((status, fresh));
         }
         match ask_for_findings(&session, subject, &look.view, deadline).await {
             Ok(mut fresh) => {
@@ -183,6 +185,7 @@ async fn check_with_server(
                     DiagnosticsCompleteness::NoData(_) => ServerState::Timeout,
                 };
                 let mut status = context.status(server, subject, state, started);
+                status.judge = session.judge().map(str::to_owned);
                 status.detail = match &fresh.known {
                     DiagnosticsCompleteness::Complete => None,
                     DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => {

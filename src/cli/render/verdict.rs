@@ -140,6 +140,7 @@ mod tests {
             server: server.into(),
             state,
             detail: None,
+            judge: None,
             install: None,
             hint: None,
             installer: None,
