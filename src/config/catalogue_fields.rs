@@ -208,7 +208,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("hints-are-findings", Flag),
     launch("recheck", Free),
     launch("background-check", Record(BACKGROUND_CHECK)),
-    plain("notebooks", Choice(&["announced", "without-commands", "opened-cells"])),
+    plain("notebooks", Choice(&["announced", "without-commands", "opened-cells", "pushed-cells"])),
     plain("sees-unsaved", Flag),
     plain("byte-columns", Texts),
     launch("about-files", Texts),

@@ -256,12 +256,15 @@ pub(super) async fn collect_code_actions(
             Ok(offered) => offered.as_ref().is_none_or(|(list, _)| list.is_empty() && args.kind.is_some()),
             Err(_) => false,
         };
-        if lacks && servers.is_empty() && offers.found.is_empty() && !is_substituted {
-            if let Some((other, note)) = context.substitute_server(server, subject, CODE_ACTION) {
-                servers.push_back(other);
-                offers.notes.push(note);
-                is_substituted = true;
-            }
+        if lacks
+            && servers.is_empty()
+            && offers.found.is_empty()
+            && !is_substituted
+            && let Some((other, note)) = context.substitute_server(server, subject, CODE_ACTION)
+        {
+            servers.push_back(other);
+            offers.notes.push(note);
+            is_substituted = true;
         }
         match asked {
             Ok(None) => {
