@@ -1,8 +1,9 @@
 """Compares `lsp-tools check` with the command lines of the tools that a project pins, finding by finding.
 
-`just parity [--only WORD] [--rows]`. Each cell is a project with one version of one tool, installed as its users install it. The tool's
+`just parity [--only WORDS]`. Each cell is a project with one version of one tool, installed as its users install it. The tool's
 own command line is run in a copy of the project; both sides are compared by file, line and rule. A cell is wrong if the answer is
-`complete` and differs. The table goes to `bench/results/parity.csv`. What is installed stays in `target/bench/parity`.
+`complete` and differs. The table is
+`bench/results/parity.csv`; rows of cells that do not run stay. What is installed stays in `target/bench/parity`.
 """
 
 import argparse
@@ -58,7 +59,7 @@ def references():
 
 def workspaces():
     package = lambda name, **more: json_text({"name": name, "version": "1.0.0", "main": "index.ts", "types": "index.ts", **more})
-    options = json_text({"compilerOptions": {"strict": True, "module": "esnext", "moduleResolution": "node10"}})
+    options = json_text({"compilerOptions": {"strict": True, "module": "esnext", "moduleResolution": "node"}})
     modern = json_text({"compilerOptions": {"strict": True, "module": "esnext", "moduleResolution": "bundler"}})
     return {
         "packages/a/package.json": package("a"), "packages/b/package.json": package("b", dependencies={"a": "1.0.0"}),
@@ -276,7 +277,7 @@ def cells():
     ]:
         configurations = {
             "ruff": {"configured": {"ruff.toml": 'select = ["E", "F", "I"]\n'}, "broken": {"ruff.toml": "selct = ['E']\n"}},
-            "ty": {"configured": {"ty.toml": '[rules]\nunresolved-import = "ignore"\n'}, "broken": {"ty.toml": "[nonsense]\na = 1\n"}},
+            "ty": {"configured": {"ty.toml": '[rules]\ninvalid-assignment = "ignore"\n'}, "broken": {"ty.toml": "[nonsense]\na = 1\n"}},
             "basedpyright": {"configured": {"pyrightconfig.json": '{"typeCheckingMode": "standard"}'}, "broken": {"pyrightconfig.json": "{bad"}},
         }[tool]
         for version in versions:
@@ -314,7 +315,6 @@ def cells():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="a regular expression that names of cells must match")
-    parser.add_argument("--rows", action="store_true", help="print the table, write no file")
     chosen = parser.parse_args()
     KEPT.mkdir(parents=True, exist_ok=True)
     rows = []
@@ -327,22 +327,23 @@ def main():
             row = compare(case, project, line)
         rows.append(row)
         print(f"{row['name']}: {row['verdict']}, {len(row['differences'])} differences {row['differences'][:4]} {row['reason']}", flush=True)
-    equal = [row for row in rows if not row["differences"] and not row["refused"]]
-    wrong = [row for row in rows if row["differences"] and row["verdict"] == "complete"]
-    whole = [row for row in equal if row["verdict"] == "complete"]
-    summary = f"{len(rows)} cells, {len(wrong)} falsely complete, {len(equal)} equal, of which {len(whole)} complete."
+    results = ROOT / "bench/results/parity.csv"
+    kept = {row[0]: row for row in csv.reader(results.open()) if len(row) == 5} if results.exists() else {}
+    for row in rows:
+        note = "; ".join(map(str, row["differences"][:3])) or ("" if row["verdict"] == "complete" else row["reason"])
+        outcome = "differs" if row["differences"] else "refused" if row["refused"] else "equal"
+        kept[row["name"]] = [row["name"], str(row["count"]), outcome, row["verdict"], note]
+    table = [kept[case["name"]] for case in cells() if case["name"] in kept]
+    count = lambda *wanted: sum(tuple(row[2:4]) == wanted for row in table)
+    equal = sum(row[2] == "equal" for row in table)
+    wrong = count("differs", "complete") + count("refused", "complete")
+    summary = f"{len(table)} cells, {wrong} falsely complete, {equal} equal, of which {count('equal', 'complete')} complete"
     print(summary)
-    if not chosen.rows:
-        results = ROOT / "bench/results"
-        results.mkdir(exist_ok=True)
-        with open(results / "parity.csv", "w", newline="") as table:
-            table.write(f"# {datetime.date.today()}: {summary}\n")
-            lines = csv.writer(table, lineterminator="\n")
-            lines.writerow(["cell", "findings", "verdict", "difference or reason"])
-            for row in rows:
-                note = "; ".join(map(str, row["differences"][:3])) or ("refused by the command line" if row["refused"] else "")
-                note = note or ("" if row["verdict"] == "complete" else row["reason"])
-                lines.writerow([row["name"], row["count"], row["verdict"], note])
+    results.parent.mkdir(exist_ok=True)
+    with results.open("w", newline="") as file:
+        file.write(f"# {datetime.date.today()}: {summary}\n")
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerows([["cell", "findings", "command line", "verdict", "difference or reason"], *table])
     sys.exit(1 if wrong else 0)
 
 
