@@ -135,6 +135,11 @@ answers *ARGS:
 check-parity *ARGS:
     cargo bench --bench check_parity -- {{ARGS}}
 
+# check against the command lines of pinned versions of TypeScript, ruff, ty, pyright, Biome and ESLint: just parity --only 'ruff 0.9'
+parity *ARGS:
+    cargo build --release
+    python3 bench/parity/main.py {{ARGS}}
+
 # hints against the real servers' definitions
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}

@@ -144,12 +144,7 @@ fn unsupported_query_names_a_server_that_supports_it() {
     let can = "ty can: lsp-tools install ty, then: prefer.python = [\"ty\"] in ";
     assert!(error.contains(can), "once it is installed, pyright still answers: {error}");
     let (_, error) = asked(&["pyright", "ty"], "types");
-    let file = project.beside("config").join("lsp-tools.toml");
-    let can = format!(
-        "pyright cannot list supertypes and subtypes; ty can: prefer.python = [\"ty\"] in {}",
-        file.display()
-    );
-    assert!(error.contains(&can), "{error}");
+    assert!(error.contains("pyright cannot list supertypes and subtypes; ty answers"), "{error}");
 }
 
 #[test]

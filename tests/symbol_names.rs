@@ -49,7 +49,8 @@ async fn name_of_language_with_few_files_is_found() {
 async fn name_of_language_without_servers_is_found_in_text_and_is_not_complete() {
     let project = polyglot();
     project.write("web/lua/x.lua", "function lua_only()\nend\n");
-    let settings = "[language.python]\nservers = []\nalternatives = []\n";
+    let settings = "[language.python]\nservers = []\nalternatives = []\n\
+                    [server.typescript-language-server.judge]\nreleases = [\"5.9.3\"]\n";
     std::fs::create_dir_all(project.beside("config")).expect("a folder");
     std::fs::write(project.beside("config").join("servers.toml"), settings).expect("settings");
     let runtime = project.opening().servers(&["typescript-language-server"]).open();

@@ -220,6 +220,7 @@ mod tests {
             server: "pylsp".into(),
             state,
             detail: None,
+            judge: None,
             install: None,
             hint: None,
             installer: None,

@@ -13,6 +13,7 @@ use super::layer::{Layer, LayerOrigin, merge};
 use super::schema::{strip_launch_fields, untrusted_sentence};
 use super::spec::{Language, ServerSpec};
 use crate::text::{quoted_list, suggestion};
+use crate::workspace::WorkspacePath;
 
 const BUILT_IN_FILE: &str = "servers.toml";
 const BUILT_IN_TEXT: &str = include_str!("../../servers.toml");
@@ -161,15 +162,29 @@ impl Catalogue {
             .map_or(language, String::as_str)
     }
 
-    /// The servers that run for a language by default, the navigating one first, with their keys;
-    /// disabled ones do not run.
+    /// The servers that run for a language, the one that navigates in the workspace's root first,
+    /// with their keys; disabled ones do not run.
     pub fn servers_for(&self, language: &str) -> Vec<(&str, &ServerSpec)> {
-        let keys = self.languages.get(language).map_or(&[][..], Language::active_servers);
-        keys.iter()
-            .filter_map(|key| self.servers.get_key_value(key))
-            .filter(|(_, server)| !server.disabled)
-            .map(|(key, server)| (key.as_str(), server))
-            .collect()
+        let Some(language) = self.languages.get(language) else { return Vec::new() };
+        let of_packages = language.chosen.iter().flat_map(|(_, keys)| keys);
+        let mut keys: Vec<&String> = Vec::new();
+        for key in language.active_servers().iter().chain(of_packages) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        self.enabled(keys.into_iter())
+    }
+
+    /// Like [`servers_for`](Self::servers_for), for one file of the language.
+    pub(crate) fn servers_at(&self, language: &str, path: &WorkspacePath) -> Vec<(&str, &ServerSpec)> {
+        let language = self.languages.get(language);
+        self.enabled(language.map_or(&[][..], |language| language.active_servers_at(path)).iter())
+    }
+
+    fn enabled<'a>(&'a self, keys: impl Iterator<Item = &'a String>) -> Vec<(&'a str, &'a ServerSpec)> {
+        let known = keys.filter_map(|key| Some((key.as_str(), self.servers.get(key)?)));
+        known.filter(|(_, server)| !server.disabled).collect()
     }
 
     /// Every server that speaks a language, also those that do not run by default, with their keys.

@@ -63,6 +63,7 @@ pub(super) const SERVER: &[ConfigField] = &[
     launch("install", Record(INSTALL)),
     launch("settings", Free),
     launch("settings-unless", Records(SETTINGS_UNLESS)),
+    launch("settings-for-version", Free),
     launch("set-up", Records(SET_UP)),
     launch("set-up-as", Text),
     launch("build-file", Record(BUILD_FILE)),
@@ -132,12 +133,16 @@ pub(super) const OUTSIDE: &[ConfigField] = &[
 pub(super) const SETTINGS_UNLESS: &[ConfigField] = &[plain("configured-by", Texts), launch("settings", Free)];
 
 pub(super) const JUDGE: &[ConfigField] = &[
+    plain("name", Text),
     plain("npm", Text),
     plain("pip", Text),
+    plain("program", Text),
     plain("from-major", Number(0, 1_000)),
     plain("before-major", Number(0, 1_000)),
     plain("in-server-info", Flag),
     plain("required-by", Texts),
+    plain("at-least", Flag),
+    plain("releases", Texts),
 ];
 
 pub(super) const INSTALL: &[ConfigField] = &[
@@ -214,7 +219,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("hints-are-findings", Flag),
     launch("recheck", Free),
     launch("background-check", Record(BACKGROUND_CHECK)),
-    plain("notebooks", Choice(&["announced", "without-commands", "opened-cells"])),
+    plain("notebooks", Choice(&["announced", "without-commands", "opened-cells", "pushed-cells"])),
     plain("sees-unsaved", Flag),
     plain("own-text", Flag),
     plain("byte-columns", Texts),

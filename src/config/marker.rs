@@ -15,8 +15,8 @@ const MAX_MARKER_FILE_BYTES: u64 = 1 << 20;
 /// A file or folder in a project's root, and the section in it that counts: `pyrightconfig.json`,
 /// `pyproject.toml#tool.pyright`, `setup.cfg#pycodestyle`.
 ///
-/// A section is a path of keys, with dots between them, in TOML and JSON; elsewhere a line
-/// `[section]`.
+/// A section is a path of keys, with dots between them, in TOML and JSON; in `go.mod` and `go.work`
+/// the first word of a line; elsewhere a line `[section]`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(from = "String")]
 pub(crate) struct ConfigMarker {
@@ -114,6 +114,10 @@ fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
     if file.ends_with(".toml") || file.ends_with(".json") {
         let table = settings_of(file, text)?;
         return keys.try_fold(&table, |at, key| at.get(key)).map(ToString::to_string);
+    }
+    if file.ends_with(".mod") || file.ends_with(".work") {
+        let line = text.lines().find_map(|line| line.strip_prefix(section)?.strip_prefix([' ', '\t']));
+        return line.map(|value| serde_json::Value::from(value.trim()).to_string());
     }
     let named = |line: &&str| {
         let header = line.trim_end().strip_prefix('[').and_then(|header| header.split_once(']'));

@@ -72,9 +72,10 @@ pub struct Language {
     /// True if settings name the servers, so that the installed ones do not matter.
     #[serde(skip)]
     pub(crate) fixed: bool,
-    /// The servers that run instead of `servers`, depending on the installed ones.
+    /// The servers that run instead of `servers`, depending on the installed ones: those of the
+    /// workspace, then those of packages with other versions of compilers, outer ones first.
     #[serde(skip)]
-    pub(crate) chosen: Option<Vec<String>>,
+    pub(crate) chosen: Vec<(WorkspacePath, Vec<String>)>,
 }
 
 impl Language {
@@ -93,7 +94,13 @@ impl Language {
 
     /// Keys of the servers that run, the first one navigates.
     pub(crate) fn active_servers(&self) -> &[String] {
-        self.chosen.as_deref().unwrap_or(&self.servers)
+        self.active_servers_at(&WorkspacePath::root())
+    }
+
+    /// Like [`active_servers`](Self::active_servers), for a file or folder.
+    pub(crate) fn active_servers_at(&self, path: &WorkspacePath) -> &[String] {
+        let chosen = self.chosen.iter().rfind(|(folder, _)| path.starts_with(folder));
+        chosen.map_or(&self.servers, |(_, keys)| keys)
     }
 }
 
@@ -148,6 +155,10 @@ pub struct ServerSpec {
     /// True if the topmost of those folders is the root, not the nearest.
     #[serde(default)]
     pub root_workspaces_topmost: bool,
+    /// Packages of the workspace that are roots, since they pin another version of its `judge` than
+    /// the folders above them; outer ones first.
+    #[serde(skip)]
+    pub(crate) own_roots: Vec<WorkspacePath>,
     /// The signs that a project wants this server.
     #[serde(default)]
     pub(crate) configured_by: Vec<ConfigMarker>,
@@ -211,6 +222,10 @@ pub struct ServerSpec {
     /// own.
     #[serde(default)]
     pub(crate) settings_unless: Vec<SettingsUnless>,
+    /// Settings that go over the others if the project pins a version of its judge, with
+    /// `${version}` for that or the oldest of a range.
+    #[serde(default)]
+    pub(crate) settings_for_version: toml::Table,
     /// True if it requests its settings (`workspace/configuration`) right after its start. A
     /// further notification of settings makes it start over.
     #[serde(default)]
@@ -320,6 +335,8 @@ pub(crate) enum ServerQuestion {
     TypeDefinition,
     /// The edits of imports when a file moves.
     Moves,
+    /// Code actions.
+    Actions,
 }
 
 /// The aspects that a server's diagnostics may not cover.
@@ -443,6 +460,11 @@ impl ServerSpec {
         self.root_required && !self.features.navigation
     }
 
+    /// Returns true if packages of its workspace may pin versions of its judge of their own.
+    pub(crate) fn may_have_own_roots(&self) -> bool {
+        !self.root_workspaces.is_empty() && self.judge.as_ref().is_some_and(|rule| rule.npm.is_some())
+    }
+
     /// Returns true if a file of this name configures it.
     pub(crate) fn is_configuration_file(&self, name: &str) -> bool {
         let mut settings = self.project_settings.iter().chain(&self.configured_by);
@@ -461,9 +483,14 @@ impl ServerSpec {
         lacking.filter(move |needed| !(needed.build_file && is_built()))
     }
 
-    /// Returns its table for `root`, with the settings and rules that depend on the root's files
-    /// resolved.
-    pub(crate) fn resolve_for_root(&self, workspace: &Workspace, root: &WorkspacePath) -> Self {
+    /// Returns its table for `root`, with the settings and rules that depend on the root's files,
+    /// and on the `pinned` version of its judge, resolved.
+    pub(crate) fn resolve_for_root(
+        &self,
+        workspace: &Workspace,
+        root: &WorkspacePath,
+        pinned: Option<&str>,
+    ) -> Self {
         let mut settings = toml::Table::new();
         for unless in &self.settings_unless {
             if !unless.configured_by.iter().any(|sign| sign.is_in(workspace, root)) {
@@ -471,10 +498,23 @@ impl ServerSpec {
             }
         }
         merge(&mut settings, self.settings.clone());
+        if let Some(version) = pinned {
+            merge(&mut settings, with_version(&self.settings_for_version, version));
+        }
         let mut diagnostics = self.diagnostics.clone();
         diagnostics.left_out.retain(|rule| !rule.unless.iter().any(|sign| sign.is_in(workspace, root)));
         Self { settings, diagnostics, ..self.clone() }
     }
+}
+
+/// Returns settings with `version` in the place of `${version}`.
+fn with_version(settings: &toml::Table, version: &str) -> toml::Table {
+    let text = |value: &toml::Value| match value {
+        toml::Value::String(text) => toml::Value::String(text.replace("${version}", version)),
+        toml::Value::Table(table) => toml::Value::Table(with_version(table, version)),
+        other => other.clone(),
+    };
+    settings.iter().map(|(key, value)| (key.clone(), text(value))).collect()
 }
 
 fn usual_version_arguments() -> Vec<String> {

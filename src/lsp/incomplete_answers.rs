@@ -23,7 +23,7 @@ impl Session {
 
     /// Returns its omissions in the project of `path`.
     fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
-        let differs = self.judge.get().and_then(|judge| judge.difference_for(path)).map(str::to_owned);
+        let differs = self.judge.get().and_then(|judge| judge.difference.clone());
         let refused = || self.configuration_complaint(path);
         let outside = || self.exclusion(path);
         let reason = differs.or_else(refused).or_else(outside);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::interpreters;
-use super::judge::{PinLookup, PinLookups};
+use super::judge::{OwnRoots, PinLookup, PinLookups};
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
 use crate::process::{ProgramPath, Spawner, is_program};
@@ -99,12 +99,22 @@ impl<'a> ProgramSearchPlaces<'a> {
     ) -> Self {
         Self { workspace, root, data, pin, path, pins: PinLookups::default() }
     }
+
+    /// The places for another root of the workspace.
+    pub(super) fn at(&self, root: &'a WorkspacePath) -> Self {
+        Self::new(self.workspace, root, self.data, self.pin, self.path.clone())
+    }
 }
 
 impl ProgramSearchPlaces<'_> {
     /// The version that the project pins for `server`; `None` for a server without a judge.
     pub(super) fn pin_lookup(&self, server: &ServerSpec) -> Option<Rc<PinLookup>> {
-        Some(self.pins.find(self.workspace, self.root, server.judge.as_ref()?))
+        self.pins.find(self.workspace, self.root, server)
+    }
+
+    /// The packages among `folders` that have a version of the judge of `server` of their own.
+    pub(super) fn own_roots(&self, server: &ServerSpec, folders: &[PathBuf]) -> Option<Rc<OwnRoots>> {
+        self.pins.own_roots(self.workspace, folders, server)
     }
 }
 

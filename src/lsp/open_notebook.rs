@@ -69,7 +69,7 @@ impl Session {
             let key = uri::cell_path(&self.workspace, uri.as_str()).unwrap_or_else(|| notebook.path.clone());
             let text = match rule {
                 NotebookRule::WithoutCommands => Buffer::new(&cell.without_commands()),
-                NotebookRule::Announced | NotebookRule::OpenedCells => cell.buffer.clone(),
+                _ => cell.buffer.clone(),
             };
             self.state.expect_pushes(&key);
             open.cells.push(first_version(key, uri, language_id, text, DocumentSource::Cell));

@@ -1,20 +1,20 @@
 //! The choice of servers by the installed programs, with stamps that detect outdated choices.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::configuration_stamps::{InodeStamp, stamp};
 use crate::config::{Config, Folders, TrustStore};
 use crate::lsp::locate::ProgramSearchPlaces;
-use crate::lsp::server_choice::ServerChoice;
+use crate::lsp::server_choice::{ChosenServers, ServerChoice};
 use crate::process::ProgramPath;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// A choice of servers, with the stamps of all paths that it depends on.
 #[derive(Debug)]
 pub(super) struct StampedServerChoice {
-    servers: BTreeMap<String, Vec<String>>,
+    servers: ChosenServers,
     watched: BTreeSet<PathBuf>,
     stamps: Vec<Option<InodeStamp>>,
 }
@@ -47,12 +47,7 @@ impl StampedServerChoice {
 
     /// Applies the choice to the catalogue.
     pub(super) fn apply(&self, config: &mut Config) {
-        let catalogue = Arc::make_mut(&mut config.catalogue);
-        for (language, servers) in &self.servers {
-            if let Some(language) = catalogue.languages.get_mut(language) {
-                language.chosen = Some(servers.clone());
-            }
-        }
+        self.servers.apply(Arc::make_mut(&mut config.catalogue));
     }
 
     /// Returns true if no path that the choice depends on has changed. Does not search for servers.

@@ -79,6 +79,9 @@ pub struct ServerStatus {
     /// of trust.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
+    /// The compiler, checker or linter that it ran, with its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) judge: Option<String>,
     /// The command that installs the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,

@@ -377,7 +377,7 @@ impl Context {
         wanted: impl Fn(&spec::ServerFeatures) -> bool,
     ) -> Vec<(&'a str, &'a spec::ServerSpec)> {
         let Some(language) = &subject.language else { return Vec::new() };
-        let servers = self.catalogue().servers_for(language);
+        let servers = self.catalogue().servers_at(language, &subject.path);
         let is_fixed = self.catalogue().languages.get(language).is_some_and(|language| language.fixed);
         // If the settings fix the server, a server without a root marker reports that itself.
         let is_for_file = |(key, server): &(&str, &spec::ServerSpec)| {
@@ -509,6 +509,7 @@ impl Context {
             server: server.to_owned(),
             state,
             detail: None,
+            judge: None,
             install: None,
             hint: None,
             installer: None,

@@ -224,6 +224,7 @@ fn answered_status(
         DiagnosticsCompleteness::NoData(why) => (ServerState::Timeout, Some(why)),
     };
     let mut status = context.status(server, subject, state, started);
+    status.judge = session.judge().map(str::to_owned);
     status.detail = detail.cloned();
     status
 }

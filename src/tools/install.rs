@@ -65,8 +65,9 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
         // The version that this project pins, beside the default version.
         let pinned =
             servers.iter().filter_map(|key| context.manager.pinned_installation(key, &WorkspacePath::root()));
-        let pinned: Vec<String> = pinned.collect();
-        return Ok(servers.into_iter().map(str::to_owned).chain(pinned).collect());
+        // A name of one server means no other.
+        let is_other = |key: &String| servers.contains(&judge::split_versioned_key(key).0);
+        return Ok(servers.iter().map(|key| (*key).to_owned()).chain(pinned.filter(is_other)).collect());
     }
     let known = catalogue.servers.keys().chain(catalogue.languages.keys());
     let error = ToolError::new(ErrorCode::NotFound, format!("unknown server or language `{name}`"));

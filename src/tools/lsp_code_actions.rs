@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -237,7 +238,10 @@ pub(super) async fn collect_code_actions(
     let started = Instant::now();
     let mut offers = CollectedCodeActions { found: Vec::new(), notes: Vec::new() };
     let (mut answered, mut failure): (bool, Option<ServerStatus>) = (false, None);
-    for (server, _) in context.servers_for(subject, |features| features.actions) {
+    let servers = context.servers_for(subject, |features| features.actions);
+    let mut servers: VecDeque<&str> = servers.into_iter().map(|(key, _)| key).collect();
+    let mut is_substituted = false;
+    while let Some(server) = servers.pop_front() {
         let session = match context.session(server, subject, deadline).await {
             Ok(session) => session,
             Err(status) => {
@@ -246,12 +250,30 @@ pub(super) async fn collect_code_actions(
                 continue;
             }
         };
-        match actions(context, &session, &subject.path, args, deadline).await {
+        let asked = actions(context, &session, &subject.path, args, deadline).await;
+        // A server may not know the kind of action, such as refactorings.
+        let lacks = match &asked {
+            Ok(offered) => offered.as_ref().is_none_or(|(list, _)| list.is_empty() && args.kind.is_some()),
+            Err(_) => false,
+        };
+        if lacks
+            && servers.is_empty()
+            && offers.found.is_empty()
+            && !is_substituted
+            && let Some((other, note)) = context.substitute_server(server, subject, CODE_ACTION)
+        {
+            servers.push_back(other);
+            offers.notes.push(note);
+            is_substituted = true;
+        }
+        match asked {
             Ok(None) => {
                 failure.get_or_insert(context.unsupported_status(server, subject, CODE_ACTION, started));
             }
             Ok(Some((actions, working))) => {
                 answered = true;
+                let differs = session.shortfall_reason(&subject.path);
+                offers.notes.extend(differs.filter(|_| is_substituted && !actions.is_empty()));
                 offers
                     .notes
                     .extend(working.map(|busy| format!("{}; try again for more", busy.sentence(server))));

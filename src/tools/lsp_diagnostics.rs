@@ -429,6 +429,7 @@ pub(crate) fn answer(
         server: String::new(),
         state: ServerState::Missing,
         detail: Some("there are no files of a language with a server".to_owned()),
+        judge: None,
         install: None,
         hint: None,
         installer: None,

@@ -21,7 +21,7 @@ use super::place::{Place, Places, word_end};
 use super::proposals;
 use super::tool::{Call, Card, Tool};
 use crate::hints::{self, MovedSymbol, MovedText, MovedTexts, RemainingPlace};
-use crate::lsp::edits::{Proposal, ProposedFile};
+use crate::lsp::edits::{CODE_ACTION, Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{CutBlock, LineMap, Range, append_block, cut_block, restore_spacing};
 use crate::workspace::edit::EditPlan;
@@ -222,10 +222,14 @@ async fn propose_by_server(
 ) -> Result<Option<Proposal>, ToolError> {
     let subject: LanguageFile = context.language_file(symbol.path.clone())?;
     let deadline = context.deadline(context.config.settings.deadlines.edit);
-    for (server, spec) in context.servers_for(&subject, |features| features.actions) {
-        if spec.move_symbol.is_none() {
-            continue;
-        }
+    let moves = |key: &str| context.catalogue().servers.get(key).is_some_and(|it| it.move_symbol.is_some());
+    let servers = context.servers_for(&subject, |features| features.actions);
+    let able = servers.iter().map(|(key, _)| *key).find(|key| moves(key));
+    let substitute = || {
+        let (first, _) = servers.first()?;
+        Some(context.substitute_server(first, &subject, CODE_ACTION)?.0).filter(|key| moves(key))
+    };
+    if let Some(server) = able.or_else(substitute) {
         let session = match context.session(server, &subject, deadline).await {
             Ok(session) => session,
             Err(status) => return Err(fallback::refusal_error(&status)),

@@ -1,6 +1,7 @@
 //! One request about one place to the server that navigates in its language. The server is found
 //! and started, the request is repeated after a crash, and the server's state is always reported.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -123,25 +124,36 @@ impl Context {
         self.manager.refresh().await;
         let started = Instant::now();
         let servers = self.servers_for(&subject, |features| features.navigation);
+        let mut servers: VecDeque<&str> = servers.into_iter().map(|(key, _)| key).collect();
         let mut status = self.no_server(&subject, started);
-        for (index, (server, _)) in servers.iter().enumerate() {
-            let session = match self.session(server, &subject, deadline).await {
-                Ok(session) => session,
-                Err(reason) => {
-                    if index == 0 {
-                        status = reason;
-                    }
-                    continue;
+        let (mut is_first, mut substitution) = (true, None);
+        while let Some(server) = servers.pop_front() {
+            let asked = match self.session(server, &subject, deadline).await {
+                Ok(session) => {
+                    self.ask_session(&subject, target, question, session, deadline, started, ask).await?
                 }
+                Err(status) => Err(status),
             };
-            match self.ask_session(&subject, target, question, session, deadline, started, ask).await? {
-                Ok(answered) => return Ok(answered),
-                Err(reason) => {
-                    if index == 0 || status.state == ServerState::Missing {
-                        status = reason;
+            let reason = match asked {
+                Ok(mut answered) => {
+                    if let QuestionOutcome::Answered { notes, .. } = &mut answered {
+                        notes.extend(substitution);
                     }
+                    return Ok(answered);
+                }
+                Err(reason) => reason,
+            };
+            if reason.state == ServerState::Unsupported && substitution.is_none() && servers.is_empty() {
+                let other = self.substitute_server(server, &subject, question.method);
+                if let Some((other, note)) = other {
+                    servers.push_back(other);
+                    substitution = Some(note);
                 }
             }
+            if is_first || status.state == ServerState::Missing {
+                status = reason;
+            }
+            is_first = false;
         }
         let text = self.text(&subject.path)?;
         let place = self.place_from_text(&subject, &text, target).await?;

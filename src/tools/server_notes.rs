@@ -28,7 +28,7 @@ fn request_purpose(method: &str) -> &'static str {
         "textDocument/signatureHelp" => "show signatures",
         "textDocument/completion" => "complete",
         "textDocument/rename" => "rename",
-        "textDocument/codeAction" => "offer code actions",
+        "textDocument/codeAction" => "offer code actions of every kind",
         "textDocument/formatting" => "format files",
         "textDocument/rangeFormatting" => "format parts of files",
         "workspace/willRenameFiles" => "update imports of files that move",
@@ -44,6 +44,7 @@ fn server_question(method: &str) -> Option<ServerQuestion> {
         "textDocument/prepareCallHierarchy" => ServerQuestion::Calls,
         "textDocument/prepareTypeHierarchy" => ServerQuestion::Types,
         "workspace/willRenameFiles" => ServerQuestion::Moves,
+        "textDocument/codeAction" => ServerQuestion::Actions,
         _ => return None,
     })
 }
@@ -98,6 +99,19 @@ impl Context {
         format!("{sentence}; {other} can: {way}")
     }
 
+    /// An installed server of the language that supports `method`, which `server` does not, and a
+    /// note on that.
+    pub(crate) fn substitute_server(
+        &self,
+        server: &str,
+        subject: &LanguageFile,
+        method: &str,
+    ) -> Option<(&str, String)> {
+        let other = self.alternative_server(server, subject, method)?;
+        self.manager.locate(other, &subject.path).ok()?;
+        Some((other, format!("{server} cannot {}; {other} answers", request_purpose(method))))
+    }
+
     /// Another server of the language that supports `method`: an installed one first, else the
     /// best.
     fn alternative_server(&self, server: &str, subject: &LanguageFile, method: &str) -> Option<&str> {
@@ -150,7 +164,9 @@ impl Context {
         let spoken = &self.catalogue().servers.get(server)?.languages;
         let running = |language: &str| -> Option<Vec<String>> {
             let spec = self.language(language)?;
-            Some(chosen.get(language).cloned().unwrap_or_else(|| spec.servers.clone()))
+            let all =
+                |choices: &Vec<(_, Vec<String>)>| choices.iter().flat_map(|(_, keys)| keys.clone()).collect();
+            Some(chosen.languages.get(language).map_or_else(|| spec.servers.clone(), all))
         };
         let runs = |language: &&String| {
             running(language).is_some_and(|servers| servers.iter().any(|running| running == server))

@@ -114,7 +114,10 @@ async fn workspace_that_is_a_link_in_the_other_tree_is_not_followed() {
     let project = &repository.project;
     let sub = project.opening().workspace(project.path("sub")).at_shell().open();
     let answer = sub.answer("lsp_changes", json!({"against": "main..evil"})).await;
-    assert!(answer["ok"] == false && answer["error"].to_string().contains("is not a folder in the other tree"), "{answer}");
+    assert!(
+        answer["ok"] == false && answer["error"].to_string().contains("is not a folder in the other tree"),
+        "{answer}"
+    );
     assert_eq!(fs::metadata(&home).expect("a folder").permissions(), before);
     sub.shutdown().await;
     repository.runtime.shutdown().await;

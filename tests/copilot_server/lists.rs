@@ -50,7 +50,11 @@ fn tool_refused_by_server_is_warned_and_others_are_registered() {
     for name in ["lsp_references", "bash"] {
         assert!(ran.err.contains(&format!("warning: {name} {refused}")), "{}", ran.err);
     }
-    assert!(ran.err.contains("warning: glob is not registered: the server accepted it but does not list it"), "{}", ran.err);
+    assert!(
+        ran.err.contains("warning: glob is not registered: the server accepted it but does not list it"),
+        "{}",
+        ran.err
+    );
     assert!(ran.out.contains("lsp_rename") && !ran.out.contains("lsp_references"), "{}", ran.out);
     assert_eq!(project.log().count("conversation/registerTools"), 3);
 }

@@ -115,3 +115,18 @@ fn notebook_that_cannot_be_checked_is_named_and_lowers_the_verdict() {
     assert_eq!(hover["server_status"]["state"], "unsupported", "{hover}");
     assert_eq!(hover["verdict"], "hints", "{hover}");
 }
+
+/// This version answers a pull for one cell with the findings of any cell.
+#[test]
+#[ignore = "slow: just slow"]
+fn findings_of_an_older_ruff_are_in_their_own_cells() {
+    let cells = ["import os", "import json", "x = 1"];
+    let cells =
+        cells.map(|source| json!({"cell_type": "code", "metadata": {}, "outputs": [], "source": source}));
+    let notebook = json!({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).to_string();
+    let project = Project::new([("n.ipynb", notebook.as_str()), ("requirements.txt", "ruff==0.12.0\n")]);
+    let answer = json(&project, &["ruff@0.12.0", "ty"], &["check"]);
+    let found: Vec<_> = answer["diagnostics"].as_array().into_iter().flatten().collect();
+    let of = |cell: &str| found.iter().filter(|item| item["server"] == "ruff" && item["in"] == cell).count();
+    assert_eq!([of("cell 1"), of("cell 2"), of("cell 3")], [1, 1, 0], "{answer}");
+}

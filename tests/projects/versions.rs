@@ -56,7 +56,7 @@ async fn version_that_is_not_installed_is_named_with_the_one_that_answered() {
     let check = json(&project, &["typescript-language-server"], &["--no-daemon", "check", "src/c.ts"]);
     assert_eq!(check["verdict"], "partial", "{check}");
     let told = check.to_string();
-    for part in ["typescript 5.9.3 answered", "the project uses 7.0.2", "lsp-tools install tsc@7.0.2"] {
+    for part in ["typescript 5.9.3 answered", "the project uses 7.0.2", "lsp-tools install tsc"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     assert!(!project.path("mark").exists());
@@ -96,6 +96,80 @@ async fn package_of_a_monorepo_with_its_own_version_is_partial_and_the_others_ar
     let workspace = open(&project, &["typescript-language-server"]);
     assert_eq!(codes(&workspace, "packages/a/x.ts").await.1, Verdict::Partial);
     assert_eq!(codes(&workspace, "packages/b/x.ts").await.1, Verdict::Complete);
+    workspace.shutdown().await;
+}
+
+#[tokio::test]
+#[ignore = "slow: just slow"]
+async fn each_package_of_a_monorepo_is_judged_by_its_own_version() {
+    let manifest = |name: &str| format!("{{\"name\": \"{name}\"}}\n");
+    let project = Project::new([("package.json", "{\"name\": \"p\", \"workspaces\": [\"packages/*\"]}\n")]);
+    for name in ["old", "new", "common"] {
+        project.write(&format!("packages/{name}/package.json"), manifest(name));
+        project.write(&format!("packages/{name}/c.ts"), SOURCE);
+    }
+    install(&project, "", "5.9.3");
+    install(&project, "packages/old/", "5.4.5");
+    install(&project, "packages/new/", "7.0.2");
+    project.write_settings("");
+    let workspace = open(&project, &["tsc", "typescript-language-server", OLD]);
+    for (name, is_new) in [("new", true), ("old", false), ("common", false)] {
+        let (found, verdict) = codes(&workspace, &format!("packages/{name}/c.ts")).await;
+        assert_eq!(found.contains(&"7006".to_owned()), is_new, "{name}: {found:?}");
+        assert_eq!(verdict, Verdict::Complete, "{name}");
+    }
+    let rows = workspace.ok("lsp_servers", serde_json::json!({})).await["servers"].to_string();
+    for version in ["typescript 5.9.3", "typescript 5.4.5", "typescript 7.0.2"] {
+        assert!(rows.contains(version), "{version}: {rows}");
+    }
+    let known = workspace.ok("lsp_symbols", serde_json::json!({"query": "g"})).await;
+    let places = known.to_string();
+    for name in ["new", "old", "common"] {
+        assert!(places.contains(&format!("packages/{name}/c.ts")), "{name}: {places}");
+    }
+    workspace.shutdown().await;
+}
+
+#[tokio::test]
+async fn project_that_pins_no_version_is_judged_by_the_newest_release() {
+    let files = [("package.json", "{\"name\": \"p\"}\n"), ("src/c.ts", SOURCE)];
+    let project = Project::new(files);
+    project.write_settings("");
+    let workspace = open(&project, &["tsc", "typescript-language-server"]);
+    let (found, verdict) = codes(&workspace, "src/c.ts").await;
+    assert!(found.contains(&"7006".to_owned()), "{found:?}");
+    assert_eq!(verdict, Verdict::Complete);
+    workspace.shutdown().await;
+    let project = Project::new(files);
+    std::fs::write(project.beside("config").join("servers.toml"), "").expect("settings");
+    let check = json(&project, &["typescript-language-server"], &["--no-daemon", "check", "src/c.ts"]);
+    assert_eq!(check["verdict"], "partial", "{check}");
+    let told = "typescript 5.9.3 answered, and the project has 7.0.2 (the newest release, since the project pins none); run: \
+                lsp-tools install tsc";
+    assert!(check.to_string().contains(told), "{check}");
+}
+
+#[tokio::test]
+#[ignore = "slow: just slow"]
+async fn refactorings_that_version_7_lacks_come_from_another_version_with_a_note() {
+    let project = project("7.0.2");
+    project.write_settings("");
+    let workspace = open(&project, &["tsc", "typescript-language-server"]);
+    let actions = async |kind: &str| {
+        let place = serde_json::json!({"path": "src/c.ts", "line": 2, "character": 45, "kind": kind});
+        workspace.ok("lsp_code_actions", place).await
+    };
+    let found = actions("refactor").await;
+    let told = found.to_string();
+    assert!(found["actions"].as_array().is_some_and(|actions| !actions.is_empty()), "{found}");
+    for part in [
+        "tsc cannot offer code actions of every kind; typescript-language-server answers",
+        "typescript 5.9.3 answered, and the project has 7.0.2",
+    ] {
+        assert!(told.contains(part), "{part}: {found}");
+    }
+    let own = actions("source.organizeImports").await;
+    assert!(!own.to_string().contains("cannot offer"), "{own}");
     workspace.shutdown().await;
 }
 

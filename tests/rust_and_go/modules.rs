@@ -97,3 +97,20 @@ async fn go_implementations_across_joined_modules_are_complete() {
     assert_eq!((places(&circle), circle.verdict), (vec!["geo/geo.go:5".to_owned()], Verdict::Complete));
     runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs gopls and Go: just rust-go"]
+async fn go_that_is_older_than_the_toolchain_of_a_module_makes_answers_partial() {
+    let project = Project::new([("main.go", "package main\n\nfunc main() {}\n")]);
+    let manifest = |more: &str| project.write("go.mod", format!("module example.com/m\n\ngo 1.21\n{more}"));
+    manifest("\ntoolchain go1.99.1\n");
+    let runtime = open(&project, "gopls");
+    let found = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
+    let detail = found.server_status.detail.unwrap_or_default();
+    assert_eq!(found.verdict, Verdict::Partial, "{detail}");
+    assert!(detail.contains("answered, and the project has >=1.99.1 (go.mod)"), "{detail}");
+    manifest("");
+    let found = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
+    assert_eq!(found.verdict, Verdict::Complete, "{:?}", found.server_status);
+    runtime.shutdown().await;
+}

@@ -150,6 +150,7 @@ impl Project {
     /// of the daemon enable it). Uses the real servers' prefix instead of this project's data
     /// folder, if given.
     pub fn environment(&self, servers: Option<&Path>) -> Vec<(String, String)> {
+        self.prefer_installed_typescript(servers);
         let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
         let folders = [
             ("LSP_TOOLS_CONFIG_DIR", self.beside("config")),
@@ -164,6 +165,7 @@ impl Project {
 
     /// The same folders, for the library.
     pub fn folders(&self, servers: Option<&Path>) -> lsp_tools::Folders {
+        self.prefer_installed_typescript(servers);
         let data = servers.map_or_else(|| self.beside("data"), Path::to_owned);
         lsp_tools::Folders {
             config: self.beside("config"),
@@ -172,6 +174,20 @@ impl Project {
             cache: self.beside("cache"),
             home: Some(self.beside("home")),
         }
+    }
+
+    /// Where only older versions of TypeScript are installed, settings say that the newest of them is meant in projects that pin
+    /// none, unless a test has settings of its own.
+    fn prefer_installed_typescript(&self, servers: Option<&Path>) {
+        const OLDER: [&str; 3] = ["typescript-language-server", "vtsls", "vue-typescript"];
+        let set = servers.and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+        let has = |key: &str| set.split('+').any(|installed| installed == key);
+        let settings = self.beside("config").join("servers.toml");
+        if !OLDER.iter().any(|key| has(key)) || has("tsc") || settings.exists() {
+            return;
+        }
+        let table = |key| format!("[server.{key}.judge]\nreleases = [\"5.9.3\"]\n");
+        fs::write(settings, OLDER.map(table).concat()).expect("servers.toml");
     }
 
     /// The product's binary, in this project and with its environment.

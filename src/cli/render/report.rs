@@ -187,6 +187,7 @@ pub(super) mod tests {
             server: "pylsp".into(),
             state: ServerState::Ready,
             detail: None,
+            judge: None,
             install: None,
             hint: None,
             installer: None,

@@ -142,6 +142,7 @@ mod tests {
             server: server.into(),
             state,
             detail: None,
+            judge: None,
             install: None,
             hint: None,
             installer: None,

@@ -9,23 +9,34 @@ use crate::config::marker::ConfigMarker;
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub(crate) struct JudgeRule {
+    /// The name, if it is no package.
+    pub(crate) name: Option<String>,
     /// The package on npm.
     pub(crate) npm: Option<String>,
     /// The package on PyPI.
     pub(crate) pip: Option<String>,
+    /// The program on the server's PATH that belongs to the package, if it is not the server.
+    pub(crate) program: Option<String>,
     /// The first major version that the server works with.
     pub(crate) from_major: Option<u64>,
     /// The first major version that the server no longer works with.
     pub(crate) before_major: Option<u64>,
     /// True if the server gives the version of the package with its name (LSP 3.17, `serverInfo`).
     pub(crate) in_server_info: bool,
-    /// Settings of the project that state the version they are for, as a specifier of PEP 440.
+    /// Settings of the project that state the version they are for: in JSON a range of npm,
+    /// elsewhere a specifier of PEP 440.
     pub(crate) required_by: Vec<ConfigMarker>,
+    /// True if these settings state the oldest version.
+    pub(crate) at_least: bool,
+    /// The newest release of each major version, in order. The newest in a project's range, or of
+    /// all if the project states none, is the project's version.
+    pub(crate) releases: Vec<String>,
 }
 
 impl JudgeRule {
-    /// The name of the package.
+    /// Its name.
     pub(crate) fn package(&self) -> &str {
-        self.npm.as_deref().or(self.pip.as_deref()).unwrap_or_default()
+        let name = self.name.as_deref().or(self.npm.as_deref());
+        name.or(self.pip.as_deref()).unwrap_or_default()
     }
 }

@@ -32,6 +32,8 @@ pub(crate) enum NotebookRule {
     WithoutCommands,
     /// Cells that are opened as text documents as well; it finds nothing in others.
     OpenedCells,
+    /// Cells whose diagnostics it pushes; its response to a pull may be about another cell.
+    PushedCells,
 }
 
 /// The rule by which a server's diagnostics for exactly our text are recognised.

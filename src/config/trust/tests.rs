@@ -80,6 +80,7 @@ fn trust_is_lost_when_any_launch_field_differs() {
             "[{ configured-by = ['a'], settings = { a = 1 } }]",
             "[{ configured-by = [], settings = { a = 1 } }]",
         ),
+        ("settings-for-version", "{ a = 1 }", "{ a = 2 }"),
         (
             "set-up",
             "[{ where = ['a'], unless = [], message = 'm' }]",
@@ -158,6 +159,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
             "install",
             "settings",
             "settings-unless",
+            "settings-for-version",
             "set-up",
             "set-up-as",
             "build-file",

@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics, ServerFileDiagnostics};
 use super::pull::{PULL, pull_params};
 use super::push::wait_for_barrier;
-use crate::config::spec::DiagnosticsSource;
+use crate::config::spec::{DiagnosticsRule, DiagnosticsSource, NotebookRule};
 use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, readiness_deadline};
 use crate::lsp::bounded_answer::{BoundedAnswer, bounded_answer};
 use crate::lsp::decode::PositionDecoder;
@@ -106,7 +106,7 @@ impl Session {
         let without = |reason: String| {
             RawDiagnostics::without_findings(cell.clone(), DiagnosticsCompleteness::NoData(reason))
         };
-        let source = self.state.spec.diagnostics.source;
+        let DiagnosticsRule { source, notebooks, .. } = self.state.spec.diagnostics;
         if matches!(source, DiagnosticsSource::None | DiagnosticsSource::Tsserver) {
             return Ok(without(format!("{} has no diagnostics for notebooks", self.server())));
         }
@@ -114,7 +114,12 @@ impl Session {
             || source == DiagnosticsSource::Pull
                 && self.wait_for_offer(&cell.path, &cell.language_id, deadline).await
         {
-            return self.pull_cell(cell, deadline).await;
+            let pulled = self.pull_cell(cell, deadline).await?;
+            // The pushes for a notebook come before the response to a pull.
+            let pushed = self.state.pushes(&cell.path);
+            let is_pushed = notebooks == NotebookRule::PushedCells && pushed.version == Some(cell.version);
+            let items = if is_pushed { pushed.items.clone() } else { pulled.items.clone() };
+            return Ok(RawDiagnostics { items, ..pulled });
         }
         if source == DiagnosticsSource::Pull {
             return Ok(without(format!("{} did not register diagnostics in time", self.server())));

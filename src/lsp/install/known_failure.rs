@@ -34,6 +34,8 @@ const OLD_RUST: &str = "this Rust is too old";
 const OLD_GO: &str = "this Go is too old, and a newer one could not be fetched";
 const OLD_RUBY: &str = "this Ruby is too old";
 const NO_SDK: &str = "the .NET SDK is missing";
+const NO_VERSION: &str = "the registry has no such version";
+const GIVE_VERSION: &str = "give one that it has, or mend what the project asks for";
 const NO_KEYRING: &str = "the keys of Debian's archive are missing";
 
 /// The failures, by the English messages of the programs.
@@ -70,6 +72,7 @@ const KNOWN: &[KnownFailure] = &[
     failure(&["toolchain not available"], OLD_GO, "install a newer Go (https://go.dev/dl)"),
     failure(&["requires Ruby version"], OLD_RUBY, "install a newer Ruby (https://www.ruby-lang.org)"),
     failure(&["No .NET SDKs were found"], NO_SDK, "install it (https://dotnet.microsoft.com/download)"),
+    failure(&["ETARGET"], NO_VERSION, GIVE_VERSION),
     failure(&["NO_PUBKEY"], NO_KEYRING, "run: apt install debian-archive-keyring"),
 ];
 
@@ -111,6 +114,7 @@ mod tests {
             ),
             ("/usr/bin/env: 'node': No such file or directory", NO_NODE, INSTALL_NODE),
             ("npm error code ENOTFOUND", UNREACHABLE, CHECK_NETWORK),
+            ("npm error code ETARGET", NO_VERSION, GIVE_VERSION),
             ("proxy.golang.org: dial tcp: lookup proxy.golang.org: no such host", UNREACHABLE, CHECK_NETWORK),
             (
                 "note: golang.org/x/tools/gopls@v0.24.0 requires go >= 1.26 (running go 1.19.8)",

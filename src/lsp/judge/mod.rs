@@ -19,10 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use self::npm::LockedVersions;
 use self::requirement::VersionRequirement;
-use super::package_folders::package_folders;
-use crate::config::Catalogue;
 use crate::config::spec::{InstallSpec, JudgeRule, ServerSpec};
+use crate::config::{Catalogue, ConfigMarker};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// The largest manifest that is read, in bytes.
@@ -37,8 +37,8 @@ pub(crate) struct PinnedVersion {
     package: String,
     /// The versions that the file states.
     requirement: VersionRequirement,
-    /// The file, relative to the workspace.
-    file: String,
+    /// The file, relative to the workspace, or the reason for the version without one.
+    origin: String,
 }
 
 /// The result of a search for a pinned version.
@@ -61,9 +61,50 @@ impl PinLookup {
 struct ManifestReader<'a> {
     workspace: &'a Workspace,
     inspected_paths: BTreeSet<PathBuf>,
+    /// The versions of a package in each lock file that was read.
+    locks: BTreeMap<(WorkspacePath, String), Rc<LockedVersions>>,
 }
 
-impl ManifestReader<'_> {
+impl<'a> ManifestReader<'a> {
+    fn new(workspace: &'a Workspace) -> Self {
+        Self { workspace, inspected_paths: BTreeSet::new(), locks: BTreeMap::new() }
+    }
+
+    /// Returns the version of the judge of `server` that the project at `root` pins: installed in
+    /// the root or a folder above it, else locked there, else required there, else the newest
+    /// release. A server that the project configures requires a version of its own.
+    fn pinned(&mut self, root: &WorkspacePath, server: &ServerSpec) -> Option<PinnedVersion> {
+        let rule = server.judge.as_ref()?;
+        let folders: Vec<WorkspacePath> =
+            std::iter::successors(Some(root.clone()), WorkspacePath::parent).collect();
+        let pinned = folders.iter().find_map(|folder| self.required(folder, rule));
+        let pinned = pinned.or_else(|| npm::pinned(self, &folders, rule.npm.as_deref()?));
+        let of_pip = rule.pip.as_deref().filter(|_| rule.program.is_none());
+        let pinned = pinned.or_else(|| pypi::pinned(self, &folders, of_pip?));
+        let is_configured = || {
+            let mut signs = server.configured_by.iter();
+            signs.any(|sign| folders.iter().any(|folder| sign.is_in(self.workspace, folder)))
+        };
+        match pinned {
+            Some(pinned) => Some(pinned.newest_of(&rule.releases)),
+            None if rule.releases.is_empty() || is_configured() => None,
+            None => Some(PinnedVersion::newest(rule)),
+        }
+    }
+
+    /// Returns the version that settings in `folder` require.
+    fn required(&mut self, folder: &WorkspacePath, rule: &JudgeRule) -> Option<PinnedVersion> {
+        rule.required_by.iter().find_map(|marker| {
+            let text = self.text(folder, marker.file(), MAX_MANIFEST_BYTES)?.ok()?;
+            let said: String = serde_json::from_str(&marker.value_in(&text)?).ok()?;
+            let requirement = match marker.file().ends_with(".json") {
+                true => VersionRequirement::of_npm(&said),
+                false => VersionRequirement::of_setting(&said, rule.at_least),
+            };
+            Some(PinnedVersion::new(rule.package(), requirement, &folder.join(marker.file()).ok()?))
+        })
+    }
+
     /// Reads `name` in `folder`; `None` if it does not exist. Errors: the reason why it cannot be
     /// read.
     fn text(&mut self, folder: &WorkspacePath, name: &str, limit: u64) -> Option<Result<String, String>> {
@@ -80,122 +121,123 @@ impl ManifestReader<'_> {
     }
 }
 
-/// Returns the version of the package of `rule` that the project at `root` pins: installed in the
-/// root or a folder above it, else locked there, else required there.
-pub(crate) fn pinned_version(workspace: &Workspace, root: &WorkspacePath, rule: &JudgeRule) -> PinLookup {
-    let mut reader = ManifestReader { workspace, inspected_paths: BTreeSet::new() };
-    let folders: Vec<WorkspacePath> =
-        std::iter::successors(Some(root.clone()), WorkspacePath::parent).collect();
-    let of_npm = rule.npm.as_deref().and_then(|package| npm::pinned(&mut reader, &folders, package));
-    let pinned = of_npm.or_else(|| {
-        let package = rule.pip.as_deref()?;
-        pypi::pinned(&mut reader, &folders, package, &rule.required_by)
-    });
+/// Returns the version of the judge of `server` that the project at `root` pins.
+pub(crate) fn pinned_version(workspace: &Workspace, root: &WorkspacePath, server: &ServerSpec) -> PinLookup {
+    let mut reader = ManifestReader::new(workspace);
+    let pinned = reader.pinned(root, server);
     PinLookup { pinned, inspected_paths: reader.inspected_paths }
 }
 
 /// The versions that a project pins at one root, each looked up once, because several servers run
 /// the same package.
 #[derive(Debug, Default)]
-pub(crate) struct PinLookups(RefCell<BTreeMap<JudgeRule, Rc<PinLookup>>>);
+pub(crate) struct PinLookups {
+    of_root: RefCell<BTreeMap<PinKey, Rc<PinLookup>>>,
+    own_roots: RefCell<BTreeMap<PinKey, Rc<OwnRoots>>>,
+}
+
+/// A judge without the versions that a server works with, which do not affect the pin, and the signs
+/// of projects that want the server.
+type PinKey = (JudgeRule, Vec<ConfigMarker>);
+
+/// Packages that have another version of a judge than the folders above them, outer ones first, and
+/// the files that decide it.
+pub(super) type OwnRoots = (Vec<WorkspacePath>, BTreeSet<PathBuf>);
 
 impl PinLookups {
-    /// The version of the package of `rule`, as [`pinned_version`] finds it.
+    /// The version of the judge of `server`, as [`pinned_version`] finds it; `None` for a server
+    /// without a judge.
     pub(super) fn find(
         &self,
         workspace: &Workspace,
         root: &WorkspacePath,
-        rule: &JudgeRule,
-    ) -> Rc<PinLookup> {
-        // The versions that a server works with do not affect the pin.
-        let package = JudgeRule { from_major: None, before_major: None, ..rule.clone() };
-        let mut known = self.0.borrow_mut();
-        let found =
-            known.entry(package).or_insert_with_key(|rule| pinned_version(workspace, root, rule).into());
-        found.clone()
+        server: &ServerSpec,
+    ) -> Option<Rc<PinLookup>> {
+        let mut known = self.of_root.borrow_mut();
+        let found = known.entry(pin_key(server)?);
+        Some(found.or_insert_with(|| pinned_version(workspace, root, server).into()).clone())
+    }
+
+    /// The packages among `folders` that have a version of their own; `None` for a server without a
+    /// judge.
+    pub(super) fn own_roots(
+        &self,
+        workspace: &Workspace,
+        folders: &[PathBuf],
+        server: &ServerSpec,
+    ) -> Option<Rc<OwnRoots>> {
+        let mut known = self.own_roots.borrow_mut();
+        let found = known.entry(pin_key(server)?);
+        Some(found.or_insert_with(|| own_roots(workspace, folders, server).into()).clone())
     }
 }
 
-/// The version that the project at `root` pins for `server`; `None` for a server without a judge.
-pub(crate) fn pinned_for(
-    workspace: &Workspace,
-    root: &WorkspacePath,
-    server: &ServerSpec,
-) -> Option<PinnedVersion> {
-    pinned_version(workspace, root, server.judge.as_ref()?).pinned
+fn pin_key(server: &ServerSpec) -> Option<PinKey> {
+    let package = JudgeRule { from_major: None, before_major: None, ..server.judge.clone()? };
+    Some((package, server.configured_by.clone()))
 }
 
-/// The pinned versions of a project, root first, then of the packages in it that have a version of
-/// their own.
-pub(crate) type ProjectPins = Vec<(WorkspacePath, Option<PinnedVersion>)>;
-
-/// The versions that the project at `root` and the packages in it pin for `server`, and the files
-/// that decide them.
-pub(crate) fn project_pins(
-    workspace: &Workspace,
-    root: &WorkspacePath,
-    server: &ServerSpec,
-) -> (ProjectPins, BTreeSet<PathBuf>) {
-    let Some(rule) = &server.judge else { return <_>::default() };
-    let found = pinned_version(workspace, root, rule);
-    let (mut pins, mut inspected) = (vec![(root.clone(), found.pinned)], found.inspected_paths);
-    // If one session serves the whole root, a package may have a version of its own.
-    let installed = rule.npm.iter().filter(|_| !server.root_workspaces.is_empty());
-    for package in installed {
-        let folders = package_folders(&workspace.absolute(root)).into_iter().skip(1);
-        for folder in folders.filter(|folder| folder.join(npm::MANIFEST).exists()) {
-            let own = folder.join("node_modules").join(package);
-            let is_own = own.exists();
-            inspected.insert(own);
-            if let Some(folder) = workspace.workspace_path(&folder).filter(|_| is_own) {
-                let found = pinned_version(workspace, &folder, rule);
-                inspected.extend(found.inspected_paths);
-                pins.push((folder, found.pinned));
-            }
+fn own_roots(workspace: &Workspace, folders: &[PathBuf], server: &ServerSpec) -> OwnRoots {
+    let Some((rule, package)) = server.judge.as_ref().and_then(|rule| rule.npm.as_ref().map(|it| (rule, it)))
+    else {
+        return OwnRoots::default();
+    };
+    // Without known releases only an installed version is one of a package's own.
+    let manifests = [npm::MANIFEST.to_owned(), format!("node_modules/{package}/{}", npm::MANIFEST)];
+    let signs = &manifests[usize::from(rule.releases.is_empty())..];
+    let mut reader = ManifestReader::new(workspace);
+    let root = WorkspacePath::root();
+    let mut known = vec![(reader.pinned(&root, server), root)];
+    for folder in folders.iter().filter_map(|folder| workspace.workspace_path(folder)) {
+        let mut signs = signs.iter().map(|sign| workspace.absolute(&folder).join(sign));
+        if folder.is_root() || !signs.any(|sign| sign.exists()) {
+            continue;
+        }
+        let pinned = reader.pinned(&folder, server);
+        let version = |pinned: &Option<PinnedVersion>| pinned.as_ref().map(|it| it.requirement.to_string());
+        let above = known.iter().rfind(|(_, above)| folder.starts_with(above));
+        if above.is_none_or(|(above, _)| version(above) != version(&pinned)) {
+            known.push((pinned, folder));
         }
     }
-    (pins, inspected)
+    (known.into_iter().skip(1).map(|(_, folder)| folder).collect(), reader.inspected_paths)
 }
 
-/// The judge that a session runs, and the folders of the project that pin another version of it.
+/// The judge that a session runs.
 #[derive(Debug)]
 pub(crate) struct SessionJudge {
     /// Package and version ("typescript 5.9.3"), if the version is known.
     pub(super) name: Option<String>,
-    /// For each folder with a pin of its own, the reason why answers about it are partial.
-    differences: Vec<(WorkspacePath, Option<String>)>,
+    /// The reason why its answers are partial, if the project pins another version.
+    pub(super) difference: Option<String>,
 }
 
 impl SessionJudge {
-    /// The judge of `rule` in `version`, run by a server of the catalogue for a project with these
-    /// pins.
+    /// The judge of `rule` in `version`, run by a server of the catalogue for a project with this
+    /// pin.
     pub(super) fn new(
         rule: &JudgeRule,
         version: Option<String>,
         catalogue: &Catalogue,
-        (server, pins): (&str, &[(WorkspacePath, Option<PinnedVersion>)]),
+        (server, pinned): (&str, Option<&PinnedVersion>),
     ) -> Self {
-        let difference = |pin: &PinnedVersion| pin.difference(catalogue, server, version.as_deref());
-        let differences =
-            pins.iter().map(|(folder, pin)| (folder.clone(), pin.as_ref().and_then(difference))).collect();
-        Self { name: version.map(|version| rule.name_with(&version)), differences }
-    }
-
-    /// The reason why answers about `path` are partial: the version pinned nearest above it is
-    /// another one.
-    pub(super) fn difference_for(&self, path: &WorkspacePath) -> Option<&str> {
-        let above =
-            self.differences.iter().filter(|(folder, _)| path.as_path().starts_with(folder.as_path()));
-        above.max_by_key(|(folder, _)| folder.as_path().as_os_str().len())?.1.as_deref()
+        let difference = pinned.and_then(|pinned| pinned.difference(catalogue, server, version.as_deref()));
+        Self { name: version.map(|version| rule.name_with(&version)), difference }
     }
 }
 
 /// Returns the version of the package of `rule` that `program` runs, read from the packages around
-/// it; `None` if it was not installed as such a package.
+/// it, or from the file `VERSION` of its installation; `None` if it was not installed so.
 pub(crate) fn judging_version(rule: &JudgeRule, program: &Path) -> Option<String> {
     let real = program.canonicalize().ok()?;
     let of_npm = || npm::installed_around(&real, rule.npm.as_deref()?);
-    of_npm().or_else(|| pypi::installed_around(&real, rule.pip.as_deref()?))
+    let of_file = || {
+        let file = real.parent()?.parent()?.join("VERSION");
+        let text =
+            rule.program.is_some().then(|| Workspace::read_outside(&file, MAX_MANIFEST_BYTES))?.ok()?;
+        Some(text.lines().next()?.trim_start_matches(rule.package()).to_owned())
+    };
+    of_npm().or_else(|| pypi::installed_around(&real, rule.pip.as_deref()?)).or_else(of_file)
 }
 
 /// The compiler, checker or linter that `program` of `server` runs, with its version ("typescript
@@ -228,15 +270,32 @@ impl JudgeRule {
 
 impl PinnedVersion {
     fn new(package: &str, requirement: VersionRequirement, file: &WorkspacePath) -> Self {
-        Self { package: package.to_owned(), requirement, file: file.display().to_string() }
+        Self { package: package.to_owned(), requirement, origin: file.display().to_string() }
+    }
+
+    /// The newest release, for a project that states no version.
+    fn newest(rule: &JudgeRule) -> Self {
+        let requirement = VersionRequirement::of_npm("*").newest_of(&rule.releases);
+        let origin = "the newest release, since the project pins none".to_owned();
+        Self { package: rule.package().to_owned(), requirement, origin }
+    }
+
+    /// The newest of `releases` in its range, if it has one.
+    fn newest_of(self, releases: &[String]) -> Self {
+        let requirement = self.requirement.newest_of(releases);
+        let is_range = matches!(requirement, VersionRequirement::Newest(..));
+        let origin = if is_range { format!("the newest release for {}", self.origin) } else { self.origin };
+        Self { requirement, origin, ..self }
     }
 
     /// The version, if it is one and no range.
     pub(crate) fn exact(&self) -> Option<&str> {
-        match &self.requirement {
-            VersionRequirement::Exact(version) => Some(version),
-            _ => None,
-        }
+        self.requirement.exact()
+    }
+
+    /// The version, or the oldest of a range.
+    pub(crate) fn oldest(&self) -> Option<String> {
+        self.requirement.oldest()
     }
 
     /// Returns true if a server with `rule` works with a version that the project admits.
@@ -250,9 +309,9 @@ impl PinnedVersion {
     /// Returns the reason why answers of `server` in version `judging` are partial; `None` if the
     /// project admits that version.
     fn difference(&self, catalogue: &Catalogue, server: &str, judging: Option<&str>) -> Option<String> {
-        let (package, file, wanted) = (&self.package, &self.file, &self.requirement);
+        let (package, origin, wanted) = (&self.package, &self.origin, &self.requirement);
         if let VersionRequirement::Unreadable(reason) = wanted {
-            return Some(format!("the project's version of {package} is unknown: {reason}"));
+            return Some(format!("the project's version of {package} is unknown: {reason} ({origin})"));
         }
         if judging.is_some_and(|version| wanted.admits(version)) {
             return None;
@@ -260,7 +319,7 @@ impl PinnedVersion {
         let remedy = self.missing_installation(catalogue, server, judging);
         let remedy = remedy.map(|key| format!("; run: lsp-tools install {key}")).unwrap_or_default();
         let judging = judging.unwrap_or("of unknown version");
-        Some(format!("{package} {judging} answered, but the project uses {wanted} ({file}){remedy}"))
+        Some(format!("{package} {judging} answered, but the project uses {wanted} ({origin}){remedy}"))
     }
 
     /// Returns the installation with the pinned version that `server`, which runs `judging`, lacks:
@@ -277,7 +336,11 @@ impl PinnedVersion {
         let others = alternatives_of(catalogue, server);
         let mut keys = std::iter::once(server).chain(others);
         let key = keys.find(|key| is_installable_at(catalogue, key, &self.package, version))?;
-        Some(versioned_key(key, version))
+        // The usual installation may have that version.
+        let packages = [format!("{}@{version}", self.package), format!("{}=={version}", self.package)];
+        let usual = catalogue.servers.get(key).map(|spec| spec.install.npm.iter().chain(&spec.install.pip));
+        let is_usual = usual.is_some_and(|mut usual| usual.any(|package| packages.contains(package)));
+        Some(if is_usual { key.to_owned() } else { versioned_key(key, version) })
     }
 }
 

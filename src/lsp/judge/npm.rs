@@ -2,7 +2,8 @@
 //! required in `package.json`.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use serde::Deserialize;
 
@@ -41,23 +42,23 @@ struct LockedVersion {
     version: Option<String>,
 }
 
-/// A reader of a package's version in one kind of file of a folder; also returns the file's name.
-type PinReader = fn(&mut ManifestReader<'_>, &WorkspacePath, &str) -> Option<(VersionRequirement, String)>;
+/// The versions of a package in a lock file; those of npm's own with the folder that they are
+/// installed for, relative to the lock file.
+pub(super) type LockedVersions = Vec<(Option<PathBuf>, String)>;
 
-/// Returns the version of `package` that is installed in one of `folders`, else locked in one, else
-/// required in one; nearest first.
+/// Returns the version of `package` that is installed in one of `folders`, else locked in one for
+/// the first of them, else required in one; nearest first.
 pub(super) fn pinned(
     reader: &mut ManifestReader<'_>,
     folders: &[WorkspacePath],
     package: &str,
 ) -> Option<PinnedVersion> {
-    let ways: [PinReader; 3] = [installed, locked, asked_for];
-    ways.iter().find_map(|way| {
-        folders.iter().find_map(|folder| {
-            let (requirement, file) = way(reader, folder, package)?;
-            Some(PinnedVersion::new(package, requirement, &folder.join(&file).ok()?))
-        })
-    })
+    if let Some(found) = folders.iter().find_map(|folder| installed(reader, folder, package)) {
+        return Some(found);
+    }
+    let asked = folders.iter().find_map(|folder| asked_for(reader, folder, package));
+    let asker = (folders.first()?, asked.as_ref().map(|asked| &asked.requirement));
+    folders.iter().find_map(|folder| locked(reader, folder, package, asker)).or(asked)
 }
 
 /// Returns the version of `package` beside the program `real`, whose links were followed.
@@ -74,7 +75,7 @@ fn installed(
     reader: &mut ManifestReader<'_>,
     folder: &WorkspacePath,
     package: &str,
-) -> Option<(VersionRequirement, String)> {
+) -> Option<PinnedVersion> {
     let file = format!("node_modules/{package}/{MANIFEST}");
     let text = reader.text(folder, &file, MAX_MANIFEST_BYTES)?;
     let version = text.and_then(|text| {
@@ -82,31 +83,71 @@ fn installed(
             serde_json::from_str(&text).map_err(|error| format!("it is not a package.json: {error}"))?;
         manifest.version.filter(|version| is_version(version)).ok_or_else(|| "it has no version".to_owned())
     });
-    Some((version.map_or_else(VersionRequirement::Unreadable, VersionRequirement::Exact), file))
+    let requirement = version.map_or_else(VersionRequirement::Unreadable, VersionRequirement::Exact);
+    Some(PinnedVersion::new(package, requirement, &folder.join(&file).ok()?))
 }
 
+/// Returns the version that the locks of `folder` hold for the folder of `asker`: in the lock of npm
+/// by the place of the installation, elsewhere the only one that its requirement admits.
 fn locked(
     reader: &mut ManifestReader<'_>,
     folder: &WorkspacePath,
     package: &str,
-) -> Option<(VersionRequirement, String)> {
-    let mut version_in = |file: &str, version: fn(&str, &str) -> Option<String>| {
-        let text = reader.text(folder, file, MAX_LOCK_BYTES)?.ok()?;
-        let found = version(&text, package).filter(|version| is_version(version))?;
-        Some((VersionRequirement::Exact(found), file.to_owned()))
+    (asker, asked): (&WorkspacePath, Option<&VersionRequirement>),
+) -> Option<PinnedVersion> {
+    let within = asker.as_path().strip_prefix(folder.as_path()).ok()?;
+    let is_admitted = |version: &str| match asked {
+        None | Some(VersionRequirement::Unreadable(_)) => true,
+        Some(asked) => asked.admits(version),
     };
-    let own = NPM_LOCKS.iter().find_map(|file| version_in(file, version_in_npm_lock));
-    own.or_else(|| OTHER_LOCKS.iter().find_map(|file| version_in(file, version_in_text)))
+    NPM_LOCKS.iter().chain(&OTHER_LOCKS).find_map(|file| {
+        let versions = locked_versions(reader, folder, file, package)?;
+        let in_place = |place: &Path| versions.iter().find(|(of, _)| of.as_deref() == Some(place));
+        let unplaced = versions.iter().filter(|(of, version)| of.is_none() && is_admitted(version));
+        let admitted: BTreeSet<&str> = unplaced.map(|(_, version)| version.as_str()).collect();
+        let only = admitted.first().filter(|_| admitted.len() == 1).copied();
+        let placed = within.ancestors().find_map(in_place).map(|(_, version)| version.as_str());
+        let found = placed.filter(|version| is_admitted(version)).or(only)?;
+        let requirement = VersionRequirement::Exact(found.to_owned());
+        Some(PinnedVersion::new(package, requirement, &folder.join(file).ok()?))
+    })
 }
 
-fn version_in_npm_lock(text: &str, package: &str) -> Option<String> {
-    let mut lock: NpmLockFile = serde_json::from_str(text).ok()?;
-    let entry = lock.packages.remove(&format!("node_modules/{package}"));
-    entry.or_else(|| lock.dependencies.remove(package))?.version
+/// Returns the versions of `package` in a lock file, which is read once.
+fn locked_versions(
+    reader: &mut ManifestReader<'_>,
+    folder: &WorkspacePath,
+    file: &str,
+    package: &str,
+) -> Option<Rc<LockedVersions>> {
+    let key = (folder.join(file).ok()?, package.to_owned());
+    if let Some(known) = reader.locks.get(&key) {
+        return Some(known.clone());
+    }
+    let text = reader.text(folder, file, MAX_LOCK_BYTES)?.ok()?;
+    let mut versions = match NPM_LOCKS.contains(&file) {
+        true => versions_in_npm_lock(&text, package),
+        false => versions_in_text(&text, package),
+    };
+    versions.retain(|(_, version)| is_version(version));
+    Some(reader.locks.entry(key).or_insert(versions.into()).clone())
 }
 
-/// Returns the version in the entries of a package, if all have the same.
-fn version_in_text(text: &str, package: &str) -> Option<String> {
+fn versions_in_npm_lock(text: &str, package: &str) -> LockedVersions {
+    let Ok(lock) = serde_json::from_str::<NpmLockFile>(text) else { return Vec::new() };
+    let ending = format!("node_modules/{package}");
+    let placed = lock.packages.into_iter().filter_map(|(place, locked)| {
+        let place = place.strip_suffix(&ending)?.trim_end_matches('/');
+        Some((Some(PathBuf::from(place)), locked.version?))
+    });
+    let mut versions: LockedVersions = placed.collect();
+    let of_version_1 = lock.dependencies.get(package).and_then(|locked| locked.version.clone());
+    versions.extend(of_version_1.map(|version| (Some(PathBuf::new()), version)));
+    versions
+}
+
+/// Returns the versions in the entries of a package.
+fn versions_in_text(text: &str, package: &str) -> LockedVersions {
     let package = regex::escape(package);
     let pattern = [
         // Yarn: the entry's ranges on a line of their own, the version below.
@@ -114,35 +155,30 @@ fn version_in_text(text: &str, package: &str) -> Option<String> {
         // pnpm: the version in the entry's name.
         format!(r#"(?m)^ +['"/]*{package}[@/](\d[^:('"\s]*)[^:\n]*:"#),
         // Bun: a list whose first text is the package with its version.
-        format!(r#""{package}": \["{package}@(\d[^"]*)""#),
+        format!(r#""(?:[^"\n]+/)?{package}": \["{package}@(\d[^"]*)""#),
     ]
     .join("|");
-    let pattern = regex::Regex::new(&pattern).ok()?;
-    let versions: BTreeSet<&str> = pattern
-        .captures_iter(text)
-        .filter_map(|found| Some(found.iter().flatten().nth(1)?.as_str()))
-        .collect();
-    if versions.len() == 1 { versions.first().map(|version| (*version).to_owned()) } else { None }
+    let Ok(pattern) = regex::Regex::new(&pattern) else { return Vec::new() };
+    let version = |found: regex::Captures<'_>| found.iter().flatten().nth(1).map(|it| it.as_str().to_owned());
+    pattern.captures_iter(text).filter_map(version).map(|version| (None, version)).collect()
 }
 
 fn asked_for(
     reader: &mut ManifestReader<'_>,
     folder: &WorkspacePath,
     package: &str,
-) -> Option<(VersionRequirement, String)> {
-    let file = MANIFEST.to_owned();
-    let text = match reader.text(folder, &file, MAX_MANIFEST_BYTES)? {
-        Ok(text) => text,
-        Err(reason) => return Some((VersionRequirement::Unreadable(reason), file)),
-    };
-    let manifest: NpmManifest = match serde_json::from_str(&text) {
-        Ok(manifest) => manifest,
-        Err(error) => {
-            let reason = format!("it cannot be read as JSON: {error}");
-            return Some((VersionRequirement::Unreadable(reason), file));
+) -> Option<PinnedVersion> {
+    let text = reader.text(folder, MANIFEST, MAX_MANIFEST_BYTES)?;
+    let manifest = text.and_then(|text| {
+        serde_json::from_str::<NpmManifest>(&text)
+            .map_err(|error| format!("it cannot be read as JSON: {error}"))
+    });
+    let requirement = match manifest {
+        Ok(manifest) => {
+            let groups = [&manifest.dev_dependencies, &manifest.dependencies, &manifest.peer_dependencies];
+            VersionRequirement::of_npm(groups.into_iter().find_map(|group| group.get(package))?.as_str()?)
         }
+        Err(reason) => VersionRequirement::Unreadable(reason),
     };
-    let groups = [&manifest.dev_dependencies, &manifest.dependencies, &manifest.peer_dependencies];
-    let range = groups.into_iter().find_map(|group| group.get(package))?.as_str()?;
-    Some((VersionRequirement::of_npm(range)?, file))
+    Some(PinnedVersion::new(package, requirement, &folder.join(MANIFEST).ok()?))
 }

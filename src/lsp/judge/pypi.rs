@@ -9,12 +9,13 @@ use serde::Deserialize;
 
 use super::requirement::{VersionRequirement, is_version};
 use super::{MAX_LOCK_BYTES, MAX_MANIFEST_BYTES, ManifestReader, PinnedVersion};
-use crate::config::ConfigMarker;
 use crate::lsp::python::{self, Libraries, UserWord};
 use crate::workspace::WorkspacePath;
 
 /// Lock files of uv, Poetry and PDM, which have the same form.
 const LOCKS: [&str; 3] = ["uv.lock", "poetry.lock", "pdm.lock"];
+/// The file that describes a project.
+const PROJECT: &str = "pyproject.toml";
 /// Files that list requirements, one in each line.
 const REQUIREMENTS: [&str; 6] = [
     "requirements-dev.txt",
@@ -38,17 +39,14 @@ struct LockedDistribution {
     version: Option<String>,
 }
 
-/// Returns the version of `package` that settings require in one of `folders`, else that of the
-/// project's environment, else that of a lock file, else the pin of a requirements list.
+/// Returns the version of `package` in the project's environment, else that of a lock file in one of
+/// `folders`, else the pin of a list of requirements.
 pub(super) fn pinned(
     reader: &mut ManifestReader<'_>,
     folders: &[WorkspacePath],
     package: &str,
-    required_by: &[ConfigMarker],
 ) -> Option<PinnedVersion> {
-    let required = folders.iter().find_map(|folder| required(reader, folder, package, required_by));
-    required
-        .or_else(|| in_environment(reader, folders.first()?, package))
+    in_environment(reader, folders.first()?, package)
         .or_else(|| folders.iter().find_map(|folder| locked(reader, folder, package)))
         .or_else(|| folders.iter().find_map(|folder| listed(reader, folder, package)))
 }
@@ -59,22 +57,6 @@ pub(super) fn installed_around(real: &Path, package: &str) -> Option<String> {
     let environment = real.parent()?.parent()?;
     let libraries = std::fs::read_dir(environment.join("lib")).ok()?;
     libraries.flatten().find_map(|python| version_among(&python.path().join("site-packages"), package))
-}
-
-fn required(
-    reader: &mut ManifestReader<'_>,
-    folder: &WorkspacePath,
-    package: &str,
-    required_by: &[ConfigMarker],
-) -> Option<PinnedVersion> {
-    required_by.iter().find_map(|marker| {
-        let text = reader.text(folder, marker.file(), MAX_MANIFEST_BYTES)?.ok()?;
-        let version: String = serde_json::from_str(&marker.value_in(&text)?).ok()?;
-        let requirement = VersionRequirement::of_python(&version).unwrap_or_else(|| {
-            VersionRequirement::Unreadable(format!("`{version}` is not a version specifier"))
-        });
-        Some(PinnedVersion::new(package, requirement, &folder.join(marker.file()).ok()?))
-    })
 }
 
 fn in_environment(
@@ -116,11 +98,26 @@ fn locked(reader: &mut ManifestReader<'_>, folder: &WorkspacePath, package: &str
 }
 
 fn listed(reader: &mut ManifestReader<'_>, folder: &WorkspacePath, package: &str) -> Option<PinnedVersion> {
-    REQUIREMENTS.iter().find_map(|file| {
+    std::iter::once(PROJECT).chain(REQUIREMENTS).find_map(|file| {
         let text = reader.text(folder, file, MAX_MANIFEST_BYTES)?.ok()?;
-        let requirement = text.lines().find_map(|line| requirement_of(line, package))?;
+        let lines = if file == PROJECT { dependencies(&text)?.join("\n") } else { text };
+        let requirement = lines.lines().find_map(|line| requirement_of(line, package))?;
         Some(PinnedVersion::new(package, requirement, &folder.join(file).ok()?))
     })
+}
+
+/// The dependencies that a `pyproject.toml` states, one in each text.
+fn dependencies(text: &str) -> Option<Vec<String>> {
+    if crate::text::toml_fault(text).is_some() {
+        return None;
+    }
+    let table: toml::Table = toml::from_str(text).ok()?;
+    let project = table.get("project");
+    let groups = [project.and_then(|it| it.get("optional-dependencies")), table.get("dependency-groups")];
+    let groups = groups.into_iter().flatten().filter_map(|it| it.as_table()).flat_map(|it| it.values());
+    let lists = groups.chain(project.and_then(|project| project.get("dependencies")));
+    let texts = lists.filter_map(|list| list.as_array()).flatten();
+    Some(texts.filter_map(|text| text.as_str().map(str::to_owned)).collect())
 }
 
 /// The requirement in a line of a list, if it is about `package` and limits its version.

@@ -10,6 +10,8 @@ pub(super) enum VersionRequirement {
     Exact(String),
     /// A range of npm ("^5.4").
     Range(nodejs_semver::Range),
+    /// The newest release among those of a range, and newer ones.
+    Newest(String, nodejs_semver::Range),
     /// Specifiers of PEP 440 ("==0.9.3").
     Specifiers(pep440_rs::VersionSpecifiers),
     /// The file that states the version cannot be read, for this reason.
@@ -17,14 +19,17 @@ pub(super) enum VersionRequirement {
 }
 
 impl VersionRequirement {
-    /// The requirement of a dependency in a `package.json`; `None` for a tag, an address or a
-    /// reference to another place.
-    pub(super) fn of_npm(text: &str) -> Option<Self> {
+    /// The requirement of a dependency in a `package.json`. A reference to another place, or a tag
+    /// that is not the newest release, names no version.
+    pub(super) fn of_npm(text: &str) -> Self {
         if nodejs_semver::Version::parse(text).is_ok() {
-            return Some(Self::Exact(text.trim_start_matches('v').to_owned()));
+            return Self::Exact(text.trim_start_matches('v').to_owned());
         }
-        let any = matches!(text.trim(), "" | "*" | "x" | "latest");
-        nodejs_semver::Range::parse(text).ok().filter(|_| !any).map(Self::Range)
+        match nodejs_semver::Range::parse(text) {
+            _ if text.trim() == "latest" => Self::Range(nodejs_semver::Range::any()),
+            Ok(range) => Self::Range(range),
+            Err(_) => Self::Unreadable(format!("`{text}` names no version")),
+        }
     }
 
     /// The requirement of specifiers of PEP 440, or of a bare version, which means that one.
@@ -42,12 +47,52 @@ impl VersionRequirement {
         }
     }
 
+    /// The newest of `releases` that it admits, if it is a range; otherwise itself.
+    pub(super) fn newest_of(self, releases: &[String]) -> Self {
+        let Self::Range(range) = self else { return self };
+        let admits =
+            |release: &&String| nodejs_semver::Version::parse(release).is_ok_and(|it| range.satisfies(&it));
+        match releases.iter().rfind(admits) {
+            Some(release) => Self::Newest(release.clone(), range),
+            None => Self::Range(range),
+        }
+    }
+
+    /// The version, if it is one and no range without a known release.
+    pub(super) fn exact(&self) -> Option<&str> {
+        match self {
+            Self::Exact(version) | Self::Newest(version, _) => Some(version),
+            _ => None,
+        }
+    }
+
+    /// The requirement of a setting that is a specifier of PEP 440, or states the oldest version
+    /// ("1.22", "go1.22.3").
+    pub(super) fn of_setting(text: &str, at_least: bool) -> Self {
+        let word = text.split_whitespace().next().unwrap_or_default();
+        let oldest = format!(">={}", word.trim_start_matches(|first: char| !first.is_ascii_digit()));
+        Self::of_python(if at_least { &oldest } else { text })
+            .unwrap_or_else(|| Self::Unreadable(format!("`{text}` is not a version specifier")))
+    }
+
+    /// The version, or the oldest of a range of npm.
+    pub(super) fn oldest(&self) -> Option<String> {
+        match self {
+            Self::Range(range) => Some(range.min_version()?.to_string()),
+            other => other.exact().map(str::to_owned),
+        }
+    }
+
     /// Returns true if `version` is among them.
     pub(super) fn admits(&self, version: &str) -> bool {
         match self {
             Self::Exact(wanted) => wanted == version || same_version(wanted, version),
             Self::Range(range) => {
                 nodejs_semver::Version::parse(version).is_ok_and(|version| range.satisfies(&version))
+            }
+            Self::Newest(release, range) => {
+                let parse = |text| nodejs_semver::Version::parse(text).ok();
+                parse(version).is_some_and(|it| Some(&it) >= parse(release).as_ref() && range.satisfies(&it))
             }
             Self::Specifiers(specifiers) => {
                 pep440_rs::Version::from_str(version).is_ok_and(|version| specifiers.contains(&version))
@@ -72,7 +117,7 @@ impl VersionRequirement {
 impl fmt::Display for VersionRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exact(version) => f.write_str(version),
+            Self::Exact(version) | Self::Newest(version, _) => f.write_str(version),
             Self::Range(range) => write!(f, "{range}"),
             Self::Specifiers(specifiers) => write!(f, "{specifiers}"),
             Self::Unreadable(reason) => f.write_str(reason),

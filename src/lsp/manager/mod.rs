@@ -31,6 +31,7 @@ use super::judge;
 use super::locate::LocatedProgram;
 use super::machine::MachineShare;
 use super::python::{PythonEnvironment, UserWord};
+use super::server_choice::ChosenServers;
 use super::session::Session;
 use super::view::ViewHolder;
 use crate::config::spec;
@@ -351,7 +352,7 @@ impl Manager {
         let setup = &self.shared.setup;
         let spec = setup.catalogue.servers.get(server)?;
         let root = self.root(server, path);
-        let pinned = judge::pinned_for(&setup.workspace, &root, spec)?;
+        let pinned = judge::pinned_version(&setup.workspace, &root, spec).pinned?;
         let found = launch::find(setup, server, spec, &root).ok();
         let runs = found.and_then(|found| judge::judging_version(spec.judge.as_ref()?, &found.program));
         pinned.missing_installation(&setup.catalogue, server, runs.as_deref())
@@ -359,7 +360,7 @@ impl Manager {
 
     /// Returns the keys of the servers that run for each language that is open to the installed
     /// ones, including those installed a moment ago.
-    pub(crate) fn chosen_servers(&self) -> BTreeMap<String, Vec<String>> {
+    pub(crate) fn chosen_servers(&self) -> ChosenServers {
         launch::chosen_servers(&self.shared.setup)
     }
 

@@ -82,8 +82,9 @@ impl RootCache {
 /// This is the nearest (or topmost, depending on the catalogue) folder above it, inside the
 /// workspace, that has a sign of a project of projects, unless the marked folder within it has
 /// another Python environment (`environment` of a folder). Otherwise it is the nearest one with one
-/// of the server's markers (the topmost one, depending on the catalogue). Without any it is the
-/// workspace itself, or `None` if a marker is required.
+/// of the server's markers (the topmost one, depending on the catalogue). A package within it that
+/// pins another version of the server's judge comes before it. Without any it is the workspace
+/// itself, or `None` if a marker is required.
 fn root_of(
     workspace: &Workspace,
     server: &ServerSpec,
@@ -107,7 +108,9 @@ fn root_of(
         None if server.root_topmost => marked.last(),
         None => marked.next(),
     };
-    found.or_else(|| (!server.root_required).then(WorkspacePath::root))
+    let own = server.own_roots.iter().rfind(|folder| path.starts_with(folder));
+    let own = own.filter(|own| found.as_ref().is_none_or(|found| own.starts_with(found))).cloned();
+    own.or(found).or_else(|| (!server.root_required).then(WorkspacePath::root))
 }
 
 fn is_excluded(

@@ -149,6 +149,7 @@ fn answer(output: impl Serialize, resolved: Option<Resolved>) -> Value {
         server: "pyright".into(),
         state: ServerState::Ready,
         detail: None,
+        judge: None,
         install: None,
         hint: None,
         installer: None,

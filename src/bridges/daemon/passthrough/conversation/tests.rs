@@ -35,7 +35,12 @@ fn lost_daemon_fails_tool_calls_and_replays_list_requests() {
     answers.sort_by_key(|answer| answer["id"].as_i64());
     assert_eq!(answers.len(), 2);
     assert_eq!((answers[0]["id"].clone(), answers[0]["result"]["isError"].clone()), (json!(1), json!(true)));
-    assert!(answers[0]["result"]["content"][0]["text"].as_str().unwrap().contains("may or may not have taken effect"));
+    assert!(
+        answers[0]["result"]["content"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("may or may not have taken effect")
+    );
     assert_eq!((answers[1]["id"].clone(), answers[1]["error"]["code"].clone()), (json!(3), json!(-32603)));
     assert!(loss.waits);
     let again: Vec<Value> = conversation.replay().iter().map(|line| read(line)).collect();
