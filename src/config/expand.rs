@@ -133,6 +133,7 @@ mod tests {
     #[test]
     fn built_in_catalogue_uses_only_known_placeholders() {
         let text = include_str!("../../servers.toml").replace(ROOT, "").replace(NODE_MODULES, "");
+        let text = text.replace("${version}", "");
         let other = text.lines().find(|line| line.contains("${"));
         assert_eq!(other, None);
     }
