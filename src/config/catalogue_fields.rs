@@ -97,7 +97,7 @@ pub(super) const FEATURES: &[ConfigField] =
 
 /// The words of [`super::spec::ServerQuestion`].
 pub(super) const QUESTIONS: &[&str] =
-    &["calls", "types", "implementation", "declaration", "type-definition", "moves"];
+    &["calls", "types", "implementation", "declaration", "type-definition", "moves", "actions"];
 
 pub(super) const WEAK_ROOT_MARKERS: &[ConfigField] = &[plain("markers", Texts), plain("within", Texts)];
 

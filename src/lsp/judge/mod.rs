@@ -19,7 +19,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use self::npm::LockedVersions;
 use self::requirement::VersionRequirement;
 use crate::config::spec::{InstallSpec, JudgeRule, ServerSpec};
 use crate::config::{Catalogue, ConfigMarker};
@@ -56,6 +55,10 @@ impl PinLookup {
         Some(versioned_key(server, self.pinned.as_ref()?.exact()?))
     }
 }
+
+/// The versions of a package in a lock file; those of npm's own with the folder that they are
+/// installed for, relative to the lock file.
+type LockedVersions = Vec<(Option<PathBuf>, String)>;
 
 /// Reads manifests and lock files, and records their paths.
 struct ManifestReader<'a> {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use serde::Deserialize;
 
 use super::requirement::{VersionRequirement, is_version};
-use super::{MAX_LOCK_BYTES, MAX_MANIFEST_BYTES, ManifestReader, PinnedVersion};
+use super::{LockedVersions, MAX_LOCK_BYTES, MAX_MANIFEST_BYTES, ManifestReader, PinnedVersion};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The file that makes a folder a package.
@@ -41,10 +41,6 @@ struct NpmLockFile {
 struct LockedVersion {
     version: Option<String>,
 }
-
-/// The versions of a package in a lock file; those of npm's own with the folder that they are
-/// installed for, relative to the lock file.
-pub(super) type LockedVersions = Vec<(Option<PathBuf>, String)>;
 
 /// Returns the version of `package` that is installed in one of `folders`, else locked in one for
 /// the first of them, else required in one; nearest first.

@@ -239,7 +239,7 @@ fn names_with_versions_mean_installations_that_can_be_made() {
     let spec = server_at_version(catalogue, "typescript-language-server@5.4.5").unwrap();
     assert!(spec.install.npm.contains(&"typescript@5.4.5".to_owned()));
     assert!(server_at_version(catalogue, "ruff@file:x").is_none());
-    assert!(server_at_version(catalogue, "clangd@1.0.0").is_none());
+    assert!(server_at_version(catalogue, "bash-language-server@1.0.0").is_none());
 }
 
 #[test]
