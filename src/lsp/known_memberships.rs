@@ -9,14 +9,33 @@ use super::check_scope::CheckScope;
 use super::compile_commands::CompileCommands;
 use crate::workspace::{FileStamp, WorkspacePath};
 
+/// The membership of a file.
+#[derive(Debug)]
+pub(super) struct FoundMembership {
+    /// The disk revision to which it belongs; `None` after a question about unsaved text.
+    pub(super) revision: Option<u64>,
+    /// The reason why the file is outside the project, if it is.
+    pub(super) exclusion: Option<String>,
+}
+
+/// A compilation database in one state.
+#[derive(Debug)]
+pub(super) struct KnownDatabase {
+    /// The state.
+    pub(super) stamp: FileStamp,
+    /// Its files; `None` if it cannot be read.
+    pub(super) commands: Option<Arc<CompileCommands>>,
+}
+
 /// The memberships that are known to a session.
 #[derive(Debug, Default)]
 pub(super) struct ProjectMemberships {
-    /// The reason why a file is outside, or `None`, and the disk revision to which it belongs;
-    /// without one after a question about unsaved text.
-    pub(super) files: Mutex<HashMap<WorkspacePath, (Option<u64>, Option<String>)>>,
+    /// Those of files.
+    pub(super) files: Mutex<HashMap<WorkspacePath, FoundMembership>>,
+    /// The files that settings let the server check, by root.
     pub(super) scopes: Mutex<HashMap<WorkspacePath, Arc<CheckScope>>>,
-    pub(super) databases: Mutex<HashMap<WorkspacePath, (FileStamp, Option<Arc<CompileCommands>>)>>,
+    /// The compilation databases, by path.
+    pub(super) databases: Mutex<HashMap<WorkspacePath, KnownDatabase>>,
 }
 
 impl ProjectMemberships {

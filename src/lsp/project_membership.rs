@@ -12,6 +12,7 @@ use tokio::time::Instant;
 
 use super::check_scope::CheckScope;
 use super::compile_commands::CompileCommands;
+use super::known_memberships::{FoundMembership, KnownDatabase};
 use super::session::Session;
 use super::uri;
 use crate::config::spec::{BuildFile, MembershipRule};
@@ -25,7 +26,7 @@ impl Session {
     /// The reason why answers about `path` are partial, if it is outside the project and that was
     /// [found](Self::find_membership).
     pub(super) fn exclusion(&self, path: &WorkspacePath) -> Option<String> {
-        self.memberships.files.lock().get(path)?.1.clone()
+        self.memberships.files.lock().get(path)?.exclusion.clone()
     }
 
     /// Finds out whether `path` belongs to the project, for an answer about the present text.
@@ -36,7 +37,7 @@ impl Session {
             return;
         }
         let revision = self.sees_disk().then(|| self.disk_revision());
-        let known = self.memberships.files.lock().get(path).and_then(|(known, _)| *known);
+        let known = self.memberships.files.lock().get(path).and_then(|known| known.revision);
         if known.is_some() && known == revision {
             return;
         }
@@ -58,7 +59,8 @@ impl Session {
                 }
             };
         }
-        self.memberships.files.lock().insert(path.clone(), (revision, reason));
+        let found = FoundMembership { revision, exclusion: reason };
+        self.memberships.files.lock().insert(path.clone(), found);
     }
 
     /// The reason that the settings of the nearest root give.
@@ -100,15 +102,16 @@ impl Session {
     /// Reads a compilation database, once for each of its states.
     async fn compile_commands(&self, database: &WorkspacePath) -> Option<Arc<CompileCommands>> {
         let (file, stamp) = self.workspace.open_regular(database.as_path()).ok()?;
-        if let Some((known, commands)) = self.memberships.databases.lock().get(database)
-            && *known == stamp
+        if let Some(known) = self.memberships.databases.lock().get(database)
+            && known.stamp == stamp
         {
-            return commands.clone();
+            return known.commands.clone();
         }
         let size = stamp.size;
         let read = tokio::task::spawn_blocking(move || CompileCommands::read(file, size).map(Arc::new));
         let commands = read.await.ok().flatten();
-        self.memberships.databases.lock().insert(database.clone(), (stamp, commands.clone()));
+        let known = KnownDatabase { stamp, commands: commands.clone() };
+        self.memberships.databases.lock().insert(database.clone(), known);
         commands
     }
 
