@@ -144,7 +144,7 @@ async fn project_that_pins_no_version_is_judged_by_the_newest_release() {
     std::fs::write(project.beside("config").join("servers.toml"), "").expect("settings");
     let check = json(&project, &["typescript-language-server"], &["--no-daemon", "check", "src/c.ts"]);
     assert_eq!(check["verdict"], "partial", "{check}");
-    let told = "typescript 5.9.3 answered, and the project has 7.0.2 (the newest release, since the project pins none); run: \
+    let told = "typescript 5.9.3 answered, but the project uses 7.0.2 (the newest release, since the project pins none); run: \
                 lsp-tools install tsc";
     assert!(check.to_string().contains(told), "{check}");
 }
