@@ -222,6 +222,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("notebooks", Choice(&["announced", "without-commands", "opened-cells", "pushed-cells"])),
     plain("sees-unsaved", Flag),
     plain("own-text", Flag),
+    plain("keeps-findings", Flag),
     plain("byte-columns", Texts),
     launch("about-files", Texts),
     launch("includes", Texts),

@@ -23,6 +23,7 @@ use std::process::Command;
 
 use super::{lease, memfd};
 use crate::config::{FilePin, MOST_PROGRAM_BYTES, PinError, PinnedFile};
+use crate::workspace::shared_file_system::may_have_unseen_writers;
 
 /// The word before a pin among the arguments of a supervisor; the content and the path follow.
 const PINNED: &str = "--pinned";
@@ -53,7 +54,9 @@ impl HeldProgram {
 impl WriteProtectedFile {
     /// Compares `program` with its pin, in a way in which it stays unchanged.
     fn new(program: PinnedFile) -> Result<Self, PinError> {
-        if !is_shared(program.file()) && lease::take_read_lease(program.file()).is_ok() {
+        if !may_have_unseen_writers(rustix::fs::fstatfs(program.file()))
+            && lease::take_read_lease(program.file()).is_ok()
+        {
             program.check()?;
             return Ok(Self::Leased(program));
         }
@@ -98,22 +101,6 @@ pub(super) fn command(program: &Path, pins: &[FilePin]) -> Result<(Command, Held
     let mut command = Command::new(format!("/proc/self/fd/{}", held.file().as_raw_fd()));
     command.arg0(program);
     Ok((command, HeldProgram(Some(held))))
-}
-
-/// Returns true if the file system may have writers that this kernel does not see. A lease on such
-/// a file guarantees nothing.
-#[cfg(target_os = "linux")]
-fn is_shared(program: &File) -> bool {
-    /// From linux/magic.h and the sources of the file systems: FUSE, NFS, CIFS, SMB, 9p, Ceph, AFS.
-    const SHARED: [u32; 7] =
-        [0x6573_5546, 0x6969, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x00C3_6400, 0x5346_414F];
-    let kind = rustix::fs::fstatfs(program).map(|about| u32::try_from(about.f_type));
-    !matches!(kind, Ok(Ok(kind)) if !SHARED.contains(&kind))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn is_shared(_: &File) -> bool {
-    true
 }
 
 /// Returns true if the kernel passes the program to an interpreter. An unreadable file also counts:

@@ -227,7 +227,8 @@ impl Context {
         };
         let found = self.while_tree_is_unchanged(format!("languages in {}", folder.display()), || {
             let found = present_languages(self.catalogue(), &self.workspace, folder, &limits);
-            let items = (!found.truncated).then_some(found.languages.len());
+            // Only the whole tree is watched: a folder may be one that is ignored.
+            let items = (!found.truncated && folder.is_root()).then_some(found.languages.len());
             Ok::<_, Infallible>((found.languages, items))
         });
         found.unwrap_or_else(|never| match never {})
@@ -252,8 +253,8 @@ impl Context {
             // An unreadable file is no source file.
             let files = walk.files.into_iter().filter_map(|path| self.language_file_unchecked(path).ok());
             let files: Vec<LanguageFile> = files.collect();
-            let items = files.len();
-            Ok((files, Some(items)))
+            let items = folder.is_root().then_some(files.len());
+            Ok((files, items))
         })
     }
 

@@ -191,7 +191,8 @@ impl Context {
         let key = format!("occurrences {named:?} {stamp:?} {known:?}");
         let items = |found: &FurtherOccurrences| {
             let parts = [found.files.len(), found.passed.len(), found.conditional.len(), found.quiet.len()];
-            (!found.cut).then_some(known_files + parts.iter().sum::<usize>())
+            let is_whole = !found.cut && std::time::Instant::now() < until;
+            is_whole.then_some(known_files + parts.iter().sum::<usize>())
         };
         let found = run_until_changed(self, key, items, move |workspace, catalogue| {
             hints::further_occurrences(workspace, catalogue, &named, &known, until)

@@ -36,6 +36,7 @@ mod root;
 mod rules;
 mod search;
 mod select;
+pub(crate) mod shared_file_system;
 mod walk;
 mod walk_gaps;
 

@@ -78,6 +78,9 @@ pub(crate) struct DiagnosticsRule {
     pub(crate) sees_unsaved: bool,
     /// True if its findings in a file depend on no other file.
     pub(crate) own_text: bool,
+    /// True if its findings in a file change only after changes of which it is notified, so that
+    /// they can be kept.
+    pub(crate) keeps_findings: bool,
     /// Findings by which it reports that there may be more.
     pub(crate) falls_short: Vec<FallsShort>,
     /// Findings that are not shown, because they are no faults in most projects.

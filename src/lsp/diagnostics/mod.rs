@@ -60,11 +60,13 @@ impl Session {
         (self.workspace.stamp(path).ok()? == kept.stamp).then_some(kept)
     }
 
-    /// Like [`kept_diagnostics`](Self::kept_diagnostics), for a question of any age. A server that
-    /// watches the disk itself may know of changes outside the watched tree.
+    /// Like [`kept_diagnostics`](Self::kept_diagnostics), for a question of any age. Only for servers
+    /// whose findings change with nothing but what they are notified of: others look at the disk, or
+    /// at remote schemas, by themselves.
     pub(crate) fn lasting_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
-        let is_notified = self.state.spec.diagnostics.source == DiagnosticsSource::Pull;
-        let kept = self.cached_findings(path).filter(|_| is_notified)?;
+        let rule = &self.state.spec.diagnostics;
+        let is_kept = rule.source == DiagnosticsSource::Pull && (rule.keeps_findings || rule.own_text);
+        let kept = self.cached_findings(path).filter(|_| is_kept)?;
         let settings_changes = self.diagnostics_cache.lock().settings_changes();
         let holds = !kept.is_assumed
             && kept.settings_changes == settings_changes
@@ -76,7 +78,8 @@ impl Session {
     /// Returns true if another request would not change the completeness of findings.
     fn is_final(&self, path: &WorkspacePath, fresh: &ServerFileDiagnostics) -> bool {
         match &fresh.known {
-            DiagnosticsCompleteness::Complete => true,
+            // A reason may have come up without any change of a file.
+            DiagnosticsCompleteness::Complete => self.diagnostics_shortfall_reason(path).is_none(),
             DiagnosticsCompleteness::Partial(why) => {
                 self.is_lasting_lack(path, why) || self.admitted_shortfall(&fresh.items).as_ref() == Some(why)
             }

@@ -16,6 +16,7 @@ use crate::workspace::inode::InodeIdentity;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
 use crate::workspace::rules::{WatchRules, is_generated_folder};
+use crate::workspace::shared_file_system::may_have_unseen_writers;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// A hash of size, times and inode: enough to recognise a changed file, small enough to keep for
@@ -59,6 +60,8 @@ pub(super) struct WatchedTree {
     overflowed: bool,
     /// The number of times that changes were noticed.
     revision: u64,
+    /// True if the tree is on a file system that other machines may write to.
+    has_unseen_writers: bool,
 }
 
 /// The paths that one drain has to examine.
@@ -104,6 +107,7 @@ impl WatchedTree {
             pending: BTreeMap::new(),
             overflowed: false,
             revision: 0,
+            has_unseen_writers: may_have_unseen_writers(rustix::fs::statfs(workspace.root())),
         };
         let since = since.checked_sub(MAX_TIMESTAMP_GRANULARITY).unwrap_or(since);
         let mut pending = BTreeMap::new();
@@ -129,9 +133,10 @@ impl WatchedTree {
     }
 
     /// Returns a number that grows with each change; `None` if there are more files than are
-    /// recorded, or directories without a watch, whose scan would take long.
+    /// recorded, writers that the kernel does not see, or directories without a watch, whose scan
+    /// would take long.
     pub(super) fn revision(&mut self) -> Option<u64> {
-        if self.too_many || !self.polled.is_empty() {
+        if self.too_many || self.has_unseen_writers || !self.polled.is_empty() {
             return None;
         }
         self.observe();
@@ -312,6 +317,10 @@ impl WatchedTree {
     fn is_ignored(&self, path: &Path, is_dir: bool) -> bool {
         if (is_dir && is_hidden(path)) || is_temporary(path) {
             return true;
+        }
+        // Such a file may name itself, and decides about others all the same.
+        if !is_dir && IGNORE_FILES.iter().any(|name| path.ends_with(name)) {
+            return false;
         }
         self.rules.is_ignored(path, is_dir)
     }
