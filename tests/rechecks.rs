@@ -97,11 +97,13 @@ async fn requests(table: &str, change: impl Fn(&Project)) -> [usize; 3] {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn second_check_asks_nothing_and_a_change_asks_where_it_may_matter() {
-    let (any, own) =
-        ("diagnostics = {source = \"pull\"}", "diagnostics = {source = \"pull\", own-text = true}");
+    let asked = "diagnostics = {source = \"pull\"}";
+    let any = "diagnostics = {source = \"pull\", keeps-findings = true}";
+    let own = "diagnostics = {source = \"pull\", own-text = true}";
     let text = |project: &Project| project.write("a.scr", "let a = 22\n");
     let settings = |project: &Project| project.write("c.toml", "x = 1\n");
     let foreign = |project: &Project| project.write("notes.zig", "y\n");
+    assert_eq!(requests(asked, text).await, [2, 2, 2], "it may look at the disk itself");
     assert_eq!(requests(any, text).await, [2, 0, 2]);
     assert_eq!(requests(own, text).await, [2, 0, 1], "the other file does not depend on it");
     assert_eq!(requests(any, settings).await, [2, 0, 2], "it may be about the server");
