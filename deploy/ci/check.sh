@@ -104,8 +104,12 @@ mkdir -p "$reports"
 # Neither this check nor git takes reports for files of the project.
 printf '*\n' >"$reports/.gitignore"
 part=${shard:+-${shard%%/*}}
-words+=(--report "sarif=$reports/lsp-tools$part.sarif" --report "gitlab=$reports/gl-code-quality-report$part.json")
-words+=(--report "junit=$reports/junit$part.xml")
+sarif=$reports/lsp-tools$part.sarif
+gitlab=$reports/gl-code-quality-report$part.json
+junit=$reports/junit$part.xml
+# Those of an earlier check are none of this one.
+rm -f "$sarif" "$gitlab" "$junit"
+words+=(--report "sarif=$sarif" --report "gitlab=$gitlab" --report "junit=$junit")
 if [ -n "${GITHUB_ACTIONS:-}" ]; then
     words+=(--format github)
 fi

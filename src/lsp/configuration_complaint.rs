@@ -75,7 +75,7 @@ impl Session {
     /// again.
     pub(super) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         self.missing_extended_files.lock().clear();
-        self.memberships.forget_settings();
+        self.memberships.forget();
         let names = &self.state.spec.configuration_findings;
         for (path, _) in
             changes.iter().filter(|(path, _)| names.iter().any(|name| *name == path.name_lossy()))

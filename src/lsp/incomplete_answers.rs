@@ -25,8 +25,7 @@ impl Session {
     fn shortfall(&self, path: &WorkspacePath) -> Shortfall {
         let differs = self.judge.get().and_then(|judge| judge.difference.clone());
         let refused = || self.configuration_complaint(path);
-        let outside = || self.exclusion(path);
-        let reason = differs.or_else(refused).or_else(outside);
+        let reason = differs.or_else(refused);
         Shortfall::default().or_reason(reason).or_else(self.shortfall.lock().1.clone())
     }
 
@@ -43,15 +42,15 @@ impl Session {
     }
 
     /// The reason why its answers about `path` may be incomplete although it is idle: the project
-    /// pins another version, leaves the file out, is not trusted or not set up, or the server
-    /// reports a fault of its own.
+    /// pins another version, is not trusted or not set up, or the server reports a fault of its
+    /// own. The [exclusion](Self::exclusion) of the file from the project is another reason.
     pub(crate) fn shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
         self.shortfall(path).answers.or_else(|| self.health())
     }
 
     /// The reason why its diagnostics may be incomplete.
     pub(crate) fn diagnostics_shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
-        self.shortfall(path).diagnostics.or_else(|| self.health())
+        self.shortfall(path).diagnostics.or_else(|| self.health()).or_else(|| self.exclusion(path))
     }
 
     /// Returns true if it was started with a file that describes the project's build.

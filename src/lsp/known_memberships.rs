@@ -39,8 +39,9 @@ pub(super) struct ProjectMemberships {
 }
 
 impl ProjectMemberships {
-    /// Clears what depends on files of settings.
-    pub(super) fn forget_settings(&self) {
+    /// Clears what files of settings may have changed.
+    pub(super) fn forget(&self) {
+        self.files.lock().clear();
         self.scopes.lock().clear();
     }
 }

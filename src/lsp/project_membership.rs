@@ -25,7 +25,7 @@ const MEMBERSHIP_TIMEOUT: Duration = Duration::from_secs(2);
 impl Session {
     /// The reason why answers about `path` are partial, if it is outside the project and that was
     /// [found](Self::find_membership).
-    pub(super) fn exclusion(&self, path: &WorkspacePath) -> Option<String> {
+    pub(crate) fn exclusion(&self, path: &WorkspacePath) -> Option<String> {
         self.memberships.files.lock().get(path)?.exclusion.clone()
     }
 
@@ -38,28 +38,22 @@ impl Session {
         }
         let revision = self.sees_disk().then(|| self.disk_revision());
         let known = self.memberships.files.lock().get(path).and_then(|known| known.revision);
-        if known.is_some() && known == revision {
+        // Compilation databases are often in folders that nobody watches.
+        if known.is_some() && known == revision && lists_sources.is_none() {
             return;
         }
-        self.memberships.files.lock().remove(path);
         let mut reason = self.settings_exclusion(path);
         if let (None, Some(rule)) = (&reason, lists_sources) {
             reason = self.missing_compile_command(rule, path).await;
         }
+        let mut is_final = true;
         if let (None, Some(rule)) = (&reason, &spec.outside) {
-            // A server that loads the project counts no file to it, and its answers are partial.
-            if self.unfinished_work().is_some() {
-                return;
-            }
-            reason = match self.stated_exclusion(rule, path, deadline).await {
-                Ok(stated) => stated,
-                Err(error) => {
-                    tracing::debug!(server = self.server(), "no membership of {}: {error}", path.display());
-                    return;
-                }
-            };
+            reason = self.stated_exclusion(rule, path, deadline).await.unwrap_or_else(|error| {
+                is_final = false;
+                Some(format!("it is unknown whether the project includes this file: {error}"))
+            });
         }
-        let found = FoundMembership { revision, exclusion: reason };
+        let found = FoundMembership { revision: revision.filter(|_| is_final), exclusion: reason };
         self.memberships.files.lock().insert(path.clone(), found);
     }
 
@@ -76,30 +70,37 @@ impl Session {
             .then(|| "the project's settings leave this file out, so its own check says nothing of it".into())
     }
 
-    /// The reason that the compilation database nearest to the file gives.
+    /// The reason that the compilation database of the file gives.
     async fn missing_compile_command(&self, rule: &BuildFile, path: &WorkspacePath) -> Option<String> {
-        let is_there = |folder: &WorkspacePath, place: &String| {
-            let file = folder.join(place).ok()?.join(&rule.name).ok()?;
-            self.workspace.absolute(&file).is_file().then_some(file)
+        let database = self.compilation_database(rule, path)?;
+        let name = database.display();
+        let Some(commands) = self.compile_commands(&database).await else {
+            return Some(format!("{name} cannot be read, so it guesses how the file is compiled"));
         };
-        let above = self
-            .folders_above(path)
-            .find_map(|folder| rule.itself.iter().find_map(|at| is_there(&folder, at)));
-        let at_start = || {
-            let file = self.launch_inputs.get()?.lock().build.file.clone()?;
-            self.workspace.path(&file).ok().filter(|file| file.name_lossy() == rule.name)
-        };
-        let database = above.or_else(at_start)?;
-        let commands = self.compile_commands(&database).await?;
         (!commands.has(&self.workspace.absolute(path))).then(|| {
             format!(
-                "{} has no command for this file with an absolute `directory`, so it guesses how the file is compiled",
-                database.display()
+                "{name} has no command for this file with an absolute `directory`, so it guesses how the file is compiled"
             )
         })
     }
 
-    /// Reads a compilation database, once for each of its states.
+    /// The database in the folder that the server was given, or in the nearest one above the file;
+    /// `None` if there is none, or a file of flags is nearer.
+    fn compilation_database(&self, rule: &BuildFile, path: &WorkspacePath) -> Option<WorkspacePath> {
+        let build = self.launch_inputs.get().map(|inputs| inputs.lock().build.clone()).unwrap_or_default();
+        if build.folder_for_server.is_some() {
+            return self.workspace.path(&build.file?).ok();
+        }
+        let is_there = |file: &WorkspacePath| self.workspace.absolute(file).is_file();
+        let in_folder = |folder: WorkspacePath| {
+            let mut places = rule.itself.iter().filter_map(|at| folder.join(at).ok()?.join(&rule.name).ok());
+            let flags = |name: &String| folder.join(name).is_ok_and(|file| is_there(&file));
+            places.find(is_there).map(Some).or_else(|| rule.instead.iter().any(flags).then_some(None))
+        };
+        self.folders_above(path).find_map(in_folder).flatten()
+    }
+
+    /// Reads a compilation database, once for each of its states; `None` if it cannot be read.
     async fn compile_commands(&self, database: &WorkspacePath) -> Option<Arc<CompileCommands>> {
         let (file, stamp) = self.workspace.open_regular(database.as_path()).ok()?;
         if let Some(known) = self.memberships.databases.lock().get(database)
@@ -121,7 +122,7 @@ impl Session {
         rule: &MembershipRule,
         path: &WorkspacePath,
         deadline: Instant,
-    ) -> Result<Option<String>, RequestError> {
+    ) -> Result<Option<String>, String> {
         let is_marked =
             |folder: WorkspacePath| rule.of.iter().any(|sign| sign.is_in(&self.workspace, &folder));
         if !rule.of.is_empty() && !self.folders_above(path).any(is_marked) {
@@ -131,17 +132,17 @@ impl Session {
         let uri = uri::from_path(&absolute);
         let params = rule.params_for(uri.as_str(), &absolute.to_string_lossy());
         let deadline = deadline.min(Instant::now() + MEMBERSHIP_TIMEOUT);
+        // A server that loads the project counts no file to it.
+        if let Some(busy) = self.unfinished_work().filter(|busy| !busy.files_are_right) {
+            return Err(busy.to_string());
+        }
         let answer: Result<Value, RequestError> =
             self.connection.request(&rule.method, &params, deadline).await;
         let is_outside = match &answer {
             Ok(result) => rule.is_outside(Ok(result)),
             Err(RequestError::Refused { message, .. }) => rule.is_outside(Err(message)),
-            Err(_) => false,
+            Err(error) => return Err(error.to_string()),
         };
-        match answer {
-            _ if is_outside => Ok(Some(rule.reason.clone())),
-            Ok(_) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(is_outside.then(|| rule.reason.clone()))
     }
 }

@@ -73,6 +73,7 @@ impl Session {
 
     /// Compares every open document with the disk, after changes that could not be listed.
     pub(crate) async fn rescan(&self) {
+        self.forget_configuration_state(&[]);
         self.disk_changed();
         self.state.advance_epoch();
         for path in self.documents.paths() {

@@ -468,7 +468,7 @@ impl Context {
         started: Instant,
     ) -> (ServerStatus, Verdict) {
         let mut status = self.status(session.server(), subject, ServerState::Ready, started);
-        let shortfall = session.shortfall_reason(&subject.path);
+        let shortfall = session.shortfall_reason(&subject.path).or_else(|| session.exclusion(&subject.path));
         let Some(busy) = working else {
             let verdict = if shortfall.is_some() { Verdict::Partial } else { Verdict::Complete };
             status.detail = shortfall;

@@ -24,21 +24,22 @@ pub(super) fn put_yaml(
     let [outer, name] = entry.path.as_slice() else { return Err(no_mapping("the entry")) };
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut content = lines.iter().filter(|line| is_content(line)).peekable();
-    if content.next_if(|line| is_document_start(line)).is_none() && content.peek().is_none() {
-        return Ok(with_line_end(format!("{text}{outer}:\n{}", block_of(entry, name, 2))));
-    }
-    if content.peek().is_some_and(|line| key_and_value(line).is_none()) {
+    content.next_if(|line| line.trim_end() == "---");
+    if content.peek().is_some_and(|line| key_and_value(line).is_none() || indent_of(line) > 0) {
         return Err(no_mapping("the whole of it"));
     }
-    if content.any(|line| is_document_start(line)) {
-        return Err(unreadable("it has several documents".to_owned()));
+    if text.starts_with('\u{feff}') || content.any(|line| line.starts_with("---") || line.starts_with("..."))
+    {
+        return Err(unreadable("it has several documents, or a byte order mark".to_owned()));
     }
     let Some(around) = lines_of_key(&lines, 0..lines.len(), 0, outer) else {
-        return Ok(format!("{}{outer}:\n{}", with_line_end(text.to_owned()), block_of(entry, name, 2)));
+        let before = if text.is_empty() { String::new() } else { with_line_end(text.to_owned()) };
+        return Ok(format!("{before}{outer}:\n{}", block_of(entry, name, 2)));
     };
     let value = key_and_value(lines[around.start]).map(|(_, value)| value).unwrap_or_default();
     let inner = around.start + 1..around.end;
-    let indent = lines[inner.clone()].iter().find(|line| is_content(line)).map(|line| indent_of(line));
+    let first = lines[inner.clone()].iter().find(|line| is_content(line));
+    let indent = first.map(|line| key_and_value(line).map_or(0, |_| indent_of(line)));
     let (replaced, ours) = match (value, indent) {
         ("", Some(indent @ 1..)) => {
             let ours = block_of(entry, name, indent);
@@ -65,8 +66,9 @@ pub(super) fn put_yaml(
 pub(super) fn remove_yaml(text: &str, path: &[String]) -> String {
     let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
     let Some((around, own)) = entry_in(&lines, path) else { return text.to_owned() };
-    let others = lines[around.start + 1..around.end].iter().filter(|line| is_content(line)).count();
-    let is_alone = others == lines[own.clone()].iter().filter(|line| is_content(line)).count();
+    let is_blank = |line: &&str| line.trim().is_empty();
+    let mut others = lines[around.start + 1..own.start].iter().chain(&lines[own.end..around.end]);
+    let is_alone = others.all(is_blank);
     lines.drain(if is_alone { around } else { own });
     lines.concat()
 }
@@ -97,7 +99,9 @@ fn lines_of_key(lines: &[&str], within: Range<usize>, indent: usize, key: &str) 
     // The items of a list may have the indent of its key.
     let is_inside =
         |line: &str| indent_of(line) > indent || indent_of(line) == indent && line.trim().starts_with('-');
-    let content = (start + 1..within.end).filter(|index| is_content(lines[*index]));
+    // A comment that is indented deeper may be text of a block scalar.
+    let counts = |line: &str| is_content(line) || !line.trim().is_empty() && indent_of(line) > indent;
+    let content = (start + 1..within.end).filter(|index| counts(lines[*index]));
     let last = content.take_while(|index| is_inside(lines[*index])).last();
     Some(start..last.unwrap_or(start) + 1)
 }
@@ -131,10 +135,6 @@ fn key_and_value(line: &str) -> Option<(&str, &str)> {
     let is_value = value.is_empty() || value.starts_with(' ');
     let value = value.split_once(" #").map_or(value, |(value, _)| value).trim();
     (is_plain && is_value).then_some((key.trim_end(), value))
-}
-
-fn is_document_start(line: &str) -> bool {
-    line.trim_end() == "---"
 }
 
 fn is_content(line: &str) -> bool {
@@ -196,6 +196,7 @@ mod tests {
         for (before, head) in [
             ("", ""),
             ("# mine\n", "# mine\n"),
+            ("# mine", "# mine\n"),
             ("a: 1\n", "a: 1\n"),
             ("a: 1", "a: 1\n"),
             ("# mine\n---\na: 1\n", "# mine\n---\na: 1\n"),
@@ -210,9 +211,29 @@ mod tests {
     }
 
     #[test]
+    fn yaml_comments_and_block_scalars_stay_where_they_are() {
+        let script = "extensions:\n  own:\n    code: |\n      print(1)\n      # done\n# end\n";
+        let after = put(script, false).unwrap();
+        assert_eq!(after, script.replace("# end\n", &format!("{OURS}# end\n")));
+        assert_eq!(remove_yaml(&after, &path()), script);
+        let kept = "extensions:\n  # memory:\n  #   type: builtin\n";
+        assert_eq!(remove_yaml(&format!("{kept}{OURS}"), &path()), kept);
+    }
+
+    #[test]
     fn yaml_host_file_of_another_shape_is_refused() {
-        for bad in ["- 1\n", "[a, 1]\n", "extensions: 1\n", "extensions:\n- developer\n", "a: 1\n---\nb: 2\n"]
-        {
+        for bad in [
+            "- 1\n",
+            "[a, 1]\n",
+            "  a: 1\n",
+            "extensions: 1\n",
+            "extensions:\n- developer\n",
+            "extensions:\n  - developer\n",
+            "extensions:\n  {developer: {type: builtin}}\n",
+            "a: 1\n---\nb: 2\n",
+            "a: 1\n...\n",
+            "\u{feff}extensions:\n  a:\n    b: 1\n",
+        ] {
             assert!(matches!(put(bad, true), Err(InitError::Unreadable { .. })), "{bad}");
         }
         let other = format!("extensions:\n{}", OURS.replace("300", "10"));

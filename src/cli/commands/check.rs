@@ -1,6 +1,6 @@
 //! The command `check`.
 
-use super::check_report::{report_text, write_reports};
+use super::check_report::{check_report_files, report_text, write_reports};
 use super::{CliContext, Reply, answer_reply, check_changes, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::diagnostics;
@@ -11,6 +11,7 @@ use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// Checks files, folders or the workspace.
 pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+    check_report_files(&arguments.report, cli)?;
     if arguments.against.is_some() || arguments.index || !arguments.merge_branches.is_empty() {
         return check_changes::run(arguments, cli).await;
     }

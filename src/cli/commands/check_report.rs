@@ -1,6 +1,7 @@
 //! The reports of a check: in the requested format, and in files.
 
 use std::fs;
+use std::path::Path;
 
 use super::{CliContext, as_json};
 use crate::cli::args::{CliOutputFormat, ReportFile};
@@ -21,6 +22,19 @@ pub(super) fn report_text(
         CliOutputFormat::Junit => Ok(Some(junit::render(report))),
         // Formats of tool lists were refused before.
         _ => Ok(None),
+    }
+}
+
+/// Refuses a file that cannot be written, before the check.
+pub(super) fn check_report_files(files: &[ReportFile], cli: CliContext<'_>) -> Result<(), ToolError> {
+    let has_folder = |file: &Path| cli.cwd.join(file).parent().is_some_and(Path::is_dir);
+    match files.iter().find(|report| !has_folder(&report.file)) {
+        Some(ReportFile { file, .. }) => {
+            let error =
+                format!("the report `{}` cannot be written: its folder does not exist", file.display());
+            Err(ToolError::new(ErrorCode::InvalidArgs, error))
+        }
+        None => Ok(()),
     }
 }
 

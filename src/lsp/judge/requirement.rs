@@ -70,7 +70,9 @@ impl VersionRequirement {
     /// ("1.22", "go1.22.3").
     pub(super) fn of_setting(text: &str, at_least: bool) -> Self {
         let word = text.split_whitespace().next().unwrap_or_default();
-        let oldest = format!(">={}", word.trim_start_matches(|first: char| !first.is_ascii_digit()));
+        let number = word.trim_start_matches(|first: char| !first.is_ascii_digit());
+        // A toolchain may have a suffix of its maker ("go1.22.3-corp").
+        let oldest = format!(">={}", number.split('-').next().unwrap_or_default());
         Self::of_python(if at_least { &oldest } else { text })
             .unwrap_or_else(|| Self::Unreadable(format!("`{text}` is not a version specifier")))
     }

@@ -523,7 +523,12 @@ impl ManagerState {
         }
         // A Python server works with one environment; another root may have another.
         let environment = |root| python::environment_of(&self.setup, root);
-        (environment(&slot.key.root) == environment(&wanted.root)).then_some(slot)
+        // And a judge has one version.
+        let spec = &session.state.spec;
+        let pinned = |root| judge::pinned_version(&self.setup.workspace, root, spec).pinned;
+        let is_alike = environment(&slot.key.root) == environment(&wanted.root)
+            && (spec.judge.is_none() || pinned(&slot.key.root) == pinned(&wanted.root));
+        is_alike.then_some(slot)
     }
 
     /// Starts watching the disk for changes.
