@@ -55,6 +55,9 @@ pub(super) fn put_yaml(
             }
             (known, ours)
         }
+        ("", None) if around.len() > 1 => {
+            return Ok(spliced(lines, around.end..around.end, &block_of(entry, name, 2)));
+        }
         ("" | "{}" | "null" | "~", None) => (around, format!("{outer}:\n{}", block_of(entry, name, 2))),
         _ => return Err(no_mapping(&format!("`{outer}`"))),
     };
@@ -217,6 +220,7 @@ mod tests {
         assert_eq!(after, script.replace("# end\n", &format!("{OURS}# end\n")));
         assert_eq!(remove_yaml(&after, &path()), script);
         let kept = "extensions:\n  # memory:\n  #   type: builtin\n";
+        assert_eq!(put(kept, false).unwrap(), format!("{kept}{OURS}"));
         assert_eq!(remove_yaml(&format!("{kept}{OURS}"), &path()), kept);
     }
 
