@@ -194,7 +194,7 @@ async fn install_failure_reports_the_registry_error() {
     let data = tempfile::tempdir().unwrap();
     let cases = [
         ("{ pip = ['ruff==0.0.0.99'] }", "No matching distribution found"),
-        ("{ npm = ['pyright@0.0.0-none'] }", "No matching version found"),
+        ("{ npm = ['pyright@0.0.0-none'] }", "the registry has no such version"),
     ];
     for (recipe, words) in cases {
         let error = install(data.path(), "none", &server("none", recipe)).await.unwrap_err();

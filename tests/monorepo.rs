@@ -211,11 +211,9 @@ async fn nested_python_project_does_not_change_findings_of_outer_one() {
                 (Verdict::Complete, 0),
                 "{server}, {round}"
             );
-            assert_eq!(
-                errors(&runtime, "examples/one/one.py").await,
-                (Verdict::Complete, 1),
-                "{server}, {round}"
-            );
+            // `include` of the outer project, which ty does not read, leaves the file out.
+            let verdict = if server == "ty" { Verdict::Complete } else { Verdict::Partial };
+            assert_eq!(errors(&runtime, "examples/one/one.py").await, (verdict, 1), "{server}, {round}");
         }
         runtime.shutdown().await;
     }
@@ -232,11 +230,8 @@ async fn python_configuration_that_comes_later_takes_nested_project_in() {
     for settings in ["", "[tool.pyright]\ninclude = [\"src\"]\n", ""] {
         project.write("pyproject.toml", format!("{outer}{settings}"));
         for round in ["first", "second"] {
-            assert_eq!(
-                errors(&runtime, "examples/one/one.py").await,
-                (Verdict::Complete, 1),
-                "{settings}, {round}"
-            );
+            let verdict = if settings.is_empty() { Verdict::Complete } else { Verdict::Partial };
+            assert_eq!(errors(&runtime, "examples/one/one.py").await, (verdict, 1), "{settings}, {round}");
             assert_eq!(
                 errors(&runtime, "src/pkg/core.py").await,
                 (Verdict::Complete, 0),

@@ -187,7 +187,7 @@ async fn row_30_lists_of_long_items_are_truncated_and_counted() {
         let size = answer.to_string().len();
         assert!(size < LIST_ROOM, "{tool}: {size} bytes");
         assert!(answer[list].as_array().is_some_and(|list| !list.is_empty()), "{tool}: {answer}");
-        let told = answer["has_more"] == true || answer["notes"].to_string().contains("left out");
+        let told = answer["has_more"] == true || answer["notes"].to_string().contains("omitted");
         assert!(told && answer.to_string().contains("more bytes)"), "{tool}: {answer}");
     }
     let signatures = workspace.ok("lsp_signature", at).await;

