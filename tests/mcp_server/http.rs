@@ -251,7 +251,7 @@ def status(client):
     said = b''
     while some := client.recv(4096):
         said += some
-    if said.startswith(b'HTTP/1.1 403') and (b'started by a tool' in said or b'cannot be seen' in said): return 'refused'
+    if said.startswith(b'HTTP/1.1 403') and (b'started by a tool' in said or b'is not visible' in said): return 'refused'
     return said.split(b' ')[1].decode() if b' ' in said else 'cut'
 
 def connected(port=port):
