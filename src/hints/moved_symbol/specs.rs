@@ -5,7 +5,7 @@ use crate::workspace::WorkspacePath;
 /// The endings that an import of JavaScript may write.
 const WRITTEN_ENDINGS: [&str; 8] = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
 
-/// The endings of files that imports name without them; an ending stands before its own end.
+/// The endings of files that imports may leave out, each before the endings that it ends in.
 const FILE_ENDINGS: [&str; 13] = [
     ".d.ts", ".d.mts", ".d.cts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".py", ".pyi",
 ];

@@ -69,7 +69,7 @@ impl SymbolMove<'_> {
         let mut owners = self.owners(source, &expression);
         owners.retain(|owner| self.is_bound_by(source, import, owner.start_byte()));
         let is_whole = expression == spec;
-        let new = self.new_spec(source, &spec).filter(|_| !owners.is_empty())?;
+        let new = self.new_spec(source, &spec).filter(|new| !owners.is_empty() && !new.ends_with('.'))?;
         let (package, last) = match new.rfind('.') {
             Some(at) => (&new[..=at], &new[at + 1..]),
             None => ("", new.as_str()),
