@@ -98,25 +98,32 @@ pub(crate) fn complete_move(
     let mut users: BTreeSet<&WorkspacePath> = hits.iter().map(|hit| &hit.path).filter(is_user).collect();
     // A file that passes all names of the old one on may not contain the name.
     let stem = specs::module_parts(&moved.from).pop().unwrap_or_default();
-    let (passing, ..) = occurrences(&project, language, &stem)?;
+    let (passing, passing_truncated, passing_timed_out) = occurrences(&project, language, &stem)?;
     let passing = passing.iter().filter(|hit| hit.line.contains('*'));
     users.extend(passing.map(|hit| &hit.path).filter(is_user));
     let users: Vec<&WorkspacePath> = users.into_iter().collect();
     let sources = parse_all(&project, &users);
-    let mut work = SymbolMove { project: &project, moved, grammar, texts, remaining: Vec::new() };
+    let is_exported = grammar.key != "python"
+        || project.source(&moved.from).is_none_or(|old| names::is_exported(&old, &moved.name));
+    let (roots, remaining) = (BTreeSet::new(), Vec::new());
+    let mut work = SymbolMove { project: &project, moved, grammar, texts, is_exported, roots, remaining };
+    if grammar.key == "python" {
+        work.roots = work.import_roots(&sources);
+    }
     if let Some(block) = &moved.block {
-        work.complete_pair(block, &sources)?;
+        work.complete_pair(block)?;
     }
     for source in &sources {
         work.update_user(source);
     }
+    let mut is_cut = truncated || timed_out || passing_truncated || passing_timed_out;
     if grammar.key == "python" {
-        work.find_naming_texts()?;
+        is_cut |= work.find_naming_texts()?;
     }
     let mut remaining = work.remaining;
     remaining.sort_by(|one, other| (&one.path, one.position).cmp(&(&other.path, other.position)));
     remaining.dedup_by(|later, earlier| later.path == earlier.path && later.position == earlier.position);
-    let is_cut = truncated || timed_out || project.is_late() || sources.len() < users.len();
+    is_cut |= project.is_late() || sources.len() < users.len();
     Ok(Some((remaining, is_cut)))
 }
 
@@ -126,6 +133,10 @@ struct SymbolMove<'a> {
     moved: &'a MovedSymbol,
     grammar: &'static Grammar,
     texts: &'a mut MovedTexts,
+    /// True if a wildcard import of the old file brings the symbol in.
+    is_exported: bool,
+    /// The folders that absolute imports of the old Python file begin at.
+    roots: BTreeSet<Vec<String>>,
     remaining: Vec<RemainingPlace>,
 }
 
@@ -150,8 +161,31 @@ impl SymbolMove<'_> {
 
     /// Returns true if `file` means the old file by the module `spec`.
     fn is_old_file(&self, file: &ParsedSource, spec: &str) -> bool {
+        self.is_module(file, spec, &self.moved.from)
+    }
+
+    /// Returns true if `file` means the file `target` by the module `spec`.
+    fn is_module(&self, file: &ParsedSource, spec: &str, target: &WorkspacePath) -> bool {
         let found = modules::find(self.project, file.grammar.key, &file.path, spec);
-        found == Some(Module::File(self.moved.from.clone()))
+        found == Some(Module::File(target.clone()))
+    }
+
+    /// Returns true if the folder is a package of Python with an `__init__.py`.
+    fn is_package(&self, folder: &[String]) -> bool {
+        let parts: Vec<&str> = folder.iter().map(String::as_str).chain(["__init__.py"]).collect();
+        let init = WorkspacePath::root().join(&parts.join("/"));
+        init.is_ok_and(|init| self.project.workspace.stamp(&init).is_ok())
+    }
+
+    /// The dotted names of `target` below the known roots of absolute imports.
+    fn absolute_names(&self, target: &WorkspacePath) -> BTreeSet<String> {
+        self.roots.iter().filter_map(|root| specs::dotted(root, target)).collect()
+    }
+
+    /// The dotted name of `target`, if exactly one is known.
+    fn absolute_name(&self, target: &WorkspacePath) -> Option<String> {
+        let names = self.absolute_names(target);
+        if names.len() == 1 { names.into_iter().next() } else { None }
     }
 
     fn is_symbol_import(&self, source: &ParsedSource, import: &SourceImport) -> bool {
@@ -161,16 +195,21 @@ impl SymbolMove<'_> {
 
     /// The new name of a module that `file` calls `spec`.
     fn new_spec(&self, file: &ParsedSource, spec: &str) -> Option<String> {
-        specs::respelled(file.grammar.key, &file.path, spec, &self.moved.from, &self.moved.to)
+        let (key, from, to) = (file.grammar.key, &self.moved.from, &self.moved.to);
+        let is_package = |folder: &[String]| self.is_package(folder);
+        let found = specs::respelled(key, &file.path, spec, from, to, &is_package);
+        let is_relative_python = key == "python" && spec.starts_with('.');
+        found.or_else(|| if is_relative_python { self.absolute_name(to) } else { None })
     }
 
     fn reparsed(&self, source: &ParsedSource, text: String) -> Option<ParsedSource> {
         ParsedSource::new(source.path.clone(), source.grammar, text, self.project.deadline).ok()
     }
 
-    /// Records strings, comments and documents that name the symbol with its old module.
-    fn find_naming_texts(&mut self) -> Result<(), HintError> {
-        let Some(stem) = specs::module_parts(&self.moved.from).pop() else { return Ok(()) };
+    /// Records strings, comments and documents that name the symbol with its old module. Returns
+    /// true if there may be more.
+    fn find_naming_texts(&mut self) -> Result<bool, HintError> {
+        let Some(stem) = specs::module_parts(&self.moved.from).pop() else { return Ok(false) };
         let old = format!("{stem}.{}", self.moved.name);
         let found = self.project.workspace.search(&SearchQuery {
             pattern: old.clone(),
@@ -203,6 +242,6 @@ impl SymbolMove<'_> {
             let places: Vec<usize> = places.filter(|byte| source.is_comment_or_string(*byte)).collect();
             places.into_iter().for_each(|byte| self.leave(&source, byte, why.clone()));
         }
-        Ok(())
+        Ok(found.truncated || found.timed_out)
     }
 }

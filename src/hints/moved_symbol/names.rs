@@ -56,3 +56,16 @@ pub(super) fn is_used(source: &ParsedSource, name: &str) -> bool {
 pub(super) fn is_quoted(source: &ParsedSource, name: &str) -> bool {
     nodes(source).iter().any(|node| node.kind() == "string_content" && source.text_of(*node) == name)
 }
+
+/// Returns true if a wildcard import of the Python file `source` may bring `name` in. An `__all__`
+/// that is not one list of strings may contain any name.
+pub(super) fn is_exported(source: &ParsedSource, name: &str) -> bool {
+    let Some(index) = source.definitions_named("__all__").next() else { return !name.starts_with('_') };
+    let value = source.definitions[index].value_span.as_ref().and_then(|span| source.node(span));
+    let is_list = value.filter(|value| matches!(value.kind(), "list" | "tuple")).is_some_and(|value| {
+        let mut cursor = value.walk();
+        value.named_children(&mut cursor).all(|item| matches!(item.kind(), "string" | "comment"))
+    });
+    let is_known = is_list && source.text.matches("__all__").count() == 1;
+    !is_known || is_quoted(source, name)
+}

@@ -14,17 +14,14 @@ use super::super::resolve::Resolver;
 use super::super::source::ParsedSource;
 use super::names::{first_use, is_quoted, is_used, names_used, nodes};
 use super::statements::{self, NeededImport};
+use super::users::module_expression;
 use super::{MAX_CHANGED_IMPORTS, SymbolMove, specs};
 use crate::workspace::WorkspacePath;
 
 impl SymbolMove<'_> {
     /// Completes the old and the new file: the imports that the moved text needs, and the import of
     /// the symbol for the rest of its old file.
-    pub(super) fn complete_pair(
-        &mut self,
-        block: &str,
-        users: &[Arc<ParsedSource>],
-    ) -> Result<(), HintError> {
+    pub(super) fn complete_pair(&mut self, block: &str) -> Result<(), HintError> {
         let (from, to) = (&self.moved.from, &self.moved.to);
         let before = self.texts.get(from).and_then(|text| text.before.clone()).unwrap_or_default();
         let parse = |text: &str| {
@@ -38,7 +35,7 @@ impl SymbolMove<'_> {
         let mut left: Vec<(String, String)> = Vec::new();
         let mut candidates: Vec<SourceImport> = Vec::new();
         for name in &names {
-            match self.needed(&original, name, block, users) {
+            match self.needed(&original, name, block) {
                 Ok(needed) => {
                     for (needed, import) in needed {
                         self.add_to_new_file(name, &needed, &mut left);
@@ -52,7 +49,7 @@ impl SymbolMove<'_> {
         let mut left_in_rest = None;
         let rest = self.planned(from).map(Arc::new);
         if let Some(rest) = rest.filter(|rest| self.free_names(rest).contains(&self.moved.name)) {
-            match self.spec_between(&rest, to, users) {
+            match self.spec_between(&rest, to) {
                 Ok(module) => {
                     let needed = NeededImport { module: Some(module), item: self.moved.name.clone() };
                     let text = statements::added(&rest, &needed);
@@ -87,7 +84,6 @@ impl SymbolMove<'_> {
         original: &Arc<ParsedSource>,
         name: &str,
         block: &str,
-        users: &[Arc<ParsedSource>],
     ) -> Result<Vec<(NeededImport, Option<SourceImport>)>, String> {
         let is_top = |found: &&SourceDefinition| {
             found.scope == 0 && found.container.is_none() && found.role != DefinitionRole::Extension
@@ -116,7 +112,7 @@ impl SymbolMove<'_> {
         }
         if imports.is_empty() {
             let Some(new) = self.planned(&self.moved.to) else { return Ok(Vec::new()) };
-            let module = self.spec_between(&new, &self.moved.from, users)?;
+            let module = self.spec_between(&new, &self.moved.from)?;
             return Ok(vec![(NeededImport { module: Some(module), item: name.to_owned() }, None)]);
         }
         let are_plain = imports.iter().all(|import| {
@@ -162,30 +158,43 @@ impl SymbolMove<'_> {
         let mut module = module.to_owned();
         if dots > 0 {
             let base = std::iter::successors(self.moved.from.parent(), WorkspacePath::parent).nth(dots - 1);
+            let top = base.as_ref().map(specs::path_parts).unwrap_or_default();
             let target = base.and_then(|base| base.join(&relative.replace('.', "/")).ok());
-            let parts = target.map(|target| specs::module_parts(&target));
-            let rebased = parts.and_then(|parts| specs::relative(&self.moved.to, &parts, dots));
+            let is_package = |folder: &[String]| self.is_package(folder);
+            let rebased = target.and_then(|target| {
+                let parts = specs::module_parts(&target);
+                let found = specs::relative(&self.moved.to, &parts, &top, &is_package);
+                found.or_else(|| self.absolute_name(&target))
+            });
             module = rebased.ok_or_else(|| format!("`{module}` cannot be named from the new file"))?;
         }
         Ok(NeededImport { module: Some(module), item: item.to_owned() })
     }
 
     /// The name that `file` gives to `target`, one of the two files of the move.
-    fn spec_between(
-        &self,
-        file: &ParsedSource,
-        target: &WorkspacePath,
-        users: &[Arc<ParsedSource>],
-    ) -> Result<String, String> {
+    fn spec_between(&self, file: &ParsedSource, target: &WorkspacePath) -> Result<String, String> {
         let pair = [&self.moved.from, &self.moved.to].map(|path| self.planned(path));
         let pair = pair.iter().flatten();
         let is_relative =
             |source: &ParsedSource| source.imports.iter().any(|import| import.module.starts_with('.'));
+        let own = file.path.parent().as_ref().map(specs::path_parts).unwrap_or_default();
+        let is_package = |folder: &[String]| self.is_package(folder);
         if pair.into_iter().any(is_relative)
-            && let Some(spec) = specs::relative(&file.path, &specs::module_parts(target), 1)
+            && let Some(spec) = specs::relative(&file.path, &specs::module_parts(target), &own, &is_package)
         {
             return Ok(spec);
         }
+        let names = self.absolute_names(target);
+        match names.len() {
+            0 => specs::dotted(&self.usual_root(target), target)
+                .ok_or_else(|| format!("{} has no name as a module", target.display())),
+            1 => Ok(names.into_iter().next().unwrap_or_default()),
+            _ => Err(candidates_text(names.into_iter())),
+        }
+    }
+
+    /// The folders that the absolute imports of the old file in `users` begin at.
+    pub(super) fn import_roots(&self, users: &[Arc<ParsedSource>]) -> BTreeSet<Vec<String>> {
         let absolute = users.iter().flat_map(|user| {
             let old = user.imports.iter().filter_map(|import| match import.module.starts_with('.') {
                 false if self.is_old_file(user, &import.module) => Some(import.module.clone()),
@@ -193,14 +202,7 @@ impl SymbolMove<'_> {
             });
             old.filter_map(|spec| specs::root_of(&spec, &self.moved.from)).collect::<Vec<_>>()
         });
-        let roots: BTreeSet<Vec<String>> = absolute.collect();
-        let names: BTreeSet<String> = roots.iter().filter_map(|root| specs::dotted(root, target)).collect();
-        match names.len() {
-            0 => specs::dotted(&self.usual_root(target), target)
-                .ok_or_else(|| format!("{} has no name as a module", target.display())),
-            1 => Ok(names.into_iter().next().unwrap_or_default()),
-            _ => Err(candidates_text(names.into_iter())),
-        }
+        absolute.collect()
     }
 
     /// The nearest folder above `path` that is no package.
@@ -272,7 +274,7 @@ impl SymbolMove<'_> {
             return Ok(());
         };
         let is_alone = rest.definitions_named(&same.local).count() == 1;
-        if !is_alone || self.is_imported_elsewhere(&same.local)? {
+        if !is_alone || self.is_imported_elsewhere(&from, &same.local)? {
             return Ok(());
         }
         if let Some(text) = statements::removed(&rest, same) {
@@ -281,20 +283,23 @@ impl SymbolMove<'_> {
         Ok(())
     }
 
-    fn is_imported_elsewhere(&self, name: &str) -> Result<bool, HintError> {
-        let Some(stem) = specs::module_parts(&self.moved.from).pop() else { return Ok(true) };
+    /// Returns true if a file may import `name` from the Python file `file`.
+    pub(super) fn is_imported_elsewhere(&self, file: &WorkspacePath, name: &str) -> Result<bool, HintError> {
+        let Some(stem) = specs::module_parts(file).pop() else { return Ok(true) };
         let (hits, truncated, timed_out) = occurrences(self.project, Some("python"), &stem)?;
         let paths: BTreeSet<&WorkspacePath> = hits.iter().map(|hit| &hit.path).collect();
-        let paths: Vec<&WorkspacePath> = paths.into_iter().filter(|path| **path != self.moved.from).collect();
+        let paths: Vec<&WorkspacePath> = paths.into_iter().filter(|path| *path != file).collect();
         let sources = parse_all(self.project, &paths);
         let imports = |source: &Arc<ParsedSource>| {
             source.imports.iter().any(|import| match &import.item {
-                ImportItem::Named(found) => found == name && self.is_old_file(source, &import.module),
-                ImportItem::Wildcard => is_used(source, name) && self.is_old_file(source, &import.module),
+                ImportItem::Named(found) => found == name && self.is_module(source, &import.module, file),
+                ImportItem::Wildcard => is_used(source, name) && self.is_module(source, &import.module, file),
                 _ => false,
             }) || source.imports.iter().any(|import| {
-                let expression = self.module_expression(source, import).map(|(_, expression)| expression);
-                expression.is_some_and(|expression| source.text.contains(&format!("{expression}.{name}")))
+                let found = module_expression(source, import);
+                found
+                    .filter(|(spec, _)| self.is_module(source, spec, file))
+                    .is_some_and(|(_, expression)| source.text.contains(&format!("{expression}.{name}")))
             })
         };
         Ok(truncated || timed_out || sources.len() < paths.len() || sources.iter().any(imports))

@@ -5,13 +5,27 @@ use crate::workspace::WorkspacePath;
 /// The endings that an import of JavaScript may write.
 const WRITTEN_ENDINGS: [&str; 8] = [".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs"];
 
+/// The endings of files that imports may leave out, each before the endings that it ends in.
+const FILE_ENDINGS: [&str; 13] = [
+    ".d.ts", ".d.mts", ".d.cts", ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".py", ".pyi",
+];
+
+/// The file name `name` without its ending; `None` if the ending is not one that imports leave out.
+pub(super) fn without_ending(name: &str) -> Option<&str> {
+    FILE_ENDINGS.iter().find_map(|ending| name.strip_suffix(*ending))
+}
+
+/// The names of the folders of `path`, and its own.
+pub(super) fn path_parts(path: &WorkspacePath) -> Vec<String> {
+    path.as_path().iter().map(|part| part.to_string_lossy().into_owned()).collect()
+}
+
 /// The names of the folders of `path` and its own, without the ending. A package of Python is its
 /// folder.
 pub(super) fn module_parts(path: &WorkspacePath) -> Vec<String> {
-    let mut parts: Vec<String> =
-        path.as_path().iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    let mut parts = path_parts(path);
     if let Some(last) = parts.pop() {
-        let stem = last.split('.').next().unwrap_or_default();
+        let stem = without_ending(&last).or_else(|| last.split('.').next()).unwrap_or_default();
         parts.extend((stem != "__init__").then(|| stem.to_owned()));
     }
     parts
@@ -30,32 +44,43 @@ pub(super) fn dotted(root: &[String], target: &WorkspacePath) -> Option<String> 
     target.strip_prefix(root).filter(|rest| !rest.is_empty()).map(|rest| rest.join("."))
 }
 
-/// The name that `file` gives to the Python module `target` in a relative import; `None` if that
-/// needs more than `most` dots and the two share no package.
-pub(super) fn relative(file: &WorkspacePath, target: &[String], most: usize) -> Option<String> {
-    let folder = file.parent()?;
-    let package: Vec<String> =
-        folder.as_path().iter().map(|part| part.to_string_lossy().into_owned()).collect();
+/// The name that `file` gives to the Python module `target` in a relative import; `None` if a folder
+/// that the dots climb to is neither a package nor `top`, which relative imports reach already, or
+/// below it.
+pub(super) fn relative(
+    file: &WorkspacePath,
+    target: &[String],
+    top: &[String],
+    is_package: &dyn Fn(&[String]) -> bool,
+) -> Option<String> {
+    let package = path_parts(&file.parent()?);
     let common = package.iter().zip(target).take_while(|(one, other)| one == other).count();
+    let is_reached = |depth: usize| package[..depth].starts_with(top) || is_package(&package[..depth]);
     let dots = package.len() - common + 1;
-    (dots <= most || common > 0).then(|| format!("{}{}", ".".repeat(dots), target[common..].join(".")))
+    let is_possible = (common..package.len()).all(is_reached);
+    is_possible.then(|| format!("{}{}", ".".repeat(dots), target[common..].join(".")))
 }
 
 /// The name that `file` gives to `target`, in the way in which `spec` names `known`; `None` if that
-/// way does not lead there.
+/// way does not lead there. `is_package` decides whether a folder is a package of Python.
 pub(super) fn respelled(
     key: &str,
     file: &WorkspacePath,
     spec: &str,
     known: &WorkspacePath,
     target: &WorkspacePath,
+    is_package: &dyn Fn(&[String]) -> bool,
 ) -> Option<String> {
     if key != "python" {
         return javascript(file, spec, known, target);
     }
     match spec.len() - spec.trim_start_matches('.').len() {
         0 => dotted(&root_of(spec, known)?, target),
-        dots => relative(file, &module_parts(target), dots),
+        dots => {
+            let folder = path_parts(&file.parent()?);
+            let top = &folder[..(folder.len() + 1).checked_sub(dots)?];
+            relative(file, &module_parts(target), top, is_package)
+        }
     }
 }
 

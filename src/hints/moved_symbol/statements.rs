@@ -96,6 +96,7 @@ pub(super) fn redirected(source: &ParsedSource, import: &SourceImport, spec: &st
             && other.statement.parent().map(|node| node.id())
                 == found.statement.parent().map(|node| node.id())
             && other.clause.kind() == found.clause.kind()
+            && (module.kind() != "string" || keywords(source, other) == keywords(source, &found))
     });
     if let (Some(beside), Some(removal)) = (beside, &removal) {
         let added = appended(source, &beside, source.text_of(found.item));
@@ -122,6 +123,11 @@ pub(super) fn redirected(source: &ParsedSource, import: &SourceImport, spec: &st
     let (before, after) = if is_open { (line_end(source), "") } else { ("", line_end(source)) };
     let added = (line.end..line.end, format!("{before}{begin}{statement}{after}"));
     Some(spliced(&source.text, vec![added, removal?]))
+}
+
+/// The text of a statement before its clause: JavaScript's keywords, as in `import type`.
+fn keywords<'t>(source: &'t ParsedSource, parts: &ImportParts<'_>) -> &'t str {
+    source.slice(&(parts.statement.start_byte()..parts.clause.start_byte())).trim_end()
 }
 
 /// Returns the text of `source` without the name of `import`; `None` if it cannot be removed alone.
@@ -162,11 +168,29 @@ pub(super) fn added(source: &ParsedSource, needed: &NeededImport) -> String {
             || source.text[end..].starts_with("\r\n\r\n")
     });
     let at = about_file.map_or(0, |count| end_of_line(source, children[count - 1].end_byte()));
+    let at = at.max(first_lines_end(&source.text));
     let rest = source.text[at..].trim_start_matches(['\r', '\n']);
     let before = if at == 0 { String::new() } else { line_end.repeat(2) };
     let is_definition = children.get(first).is_some_and(|node| PYTHON_DEFINITIONS.contains(&node.kind()));
     let gap = line_end.repeat(if rest.is_empty() { 1 } else { 2 + usize::from(is_definition) });
     format!("{}{before}{statement}{gap}{rest}", &source.text[..at])
+}
+
+/// The end of the lines that have a meaning only at the start of a file: `#!`, and the encoding in
+/// one of the first two lines. Returns 0 if the file has none.
+fn first_lines_end(text: &str) -> usize {
+    let (mut end, mut start) = (0, 0);
+    for (index, line) in text.split_inclusive('\n').take(2).enumerate() {
+        let comment = line.trim_start_matches('\u{feff}').trim();
+        let is_encoding = comment.contains("coding:") || comment.contains("coding=");
+        if comment.starts_with('#') && (is_encoding || index == 0 && comment.starts_with("#!")) {
+            end = start + line.trim_end_matches(['\r', '\n']).len();
+        } else if !comment.is_empty() && !comment.starts_with('#') {
+            break;
+        }
+        start += line.len();
+    }
+    end
 }
 
 /// The statement that imports names from `module` as it is written, if it fits.
@@ -198,8 +222,9 @@ fn removal(source: &ParsedSource, found: &ImportParts<'_>) -> Option<Splice> {
         let parent = found.statement.parent()?;
         let is_block = parent.id() != source.tree.root_node().id();
         // A block must keep a statement.
-        let lines =
-            whole_lines(source, found.statement).filter(|_| !is_block || parent.named_child_count() > 1)?;
+        let statements =
+            parent.named_children(&mut parent.walk()).filter(|node| node.kind() != "comment").count();
+        let lines = whole_lines(source, found.statement).filter(|_| !is_block || statements > 1)?;
         return Some((lines, String::new()));
     }
     let at = found.items.iter().position(|node| node.id() == found.item.id())?;

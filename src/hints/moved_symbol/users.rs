@@ -7,8 +7,9 @@ use tree_sitter::Node;
 use super::super::definition::DefinitionRole;
 use super::super::imports::{ImportItem, SourceImport};
 use super::super::modules::{self, Module};
+use super::super::resolve::Resolver;
 use super::super::source::ParsedSource;
-use super::names::{is_used, nodes};
+use super::names::{is_quoted, is_used, nodes};
 use super::statements::{self, NeededImport};
 use super::{MAX_CHANGED_IMPORTS, MovedText, SymbolMove, specs};
 
@@ -54,32 +55,21 @@ impl SymbolMove<'_> {
         source: &ParsedSource,
         import: &SourceImport,
     ) -> Option<(String, String)> {
-        if source.grammar.key != "python" {
-            return None;
-        }
-        let (spec, expression) = match &import.item {
-            ImportItem::Named(name) if import.module.ends_with('.') => {
-                (format!("{}{name}", import.module), import.local.clone())
-            }
-            ImportItem::Named(name) => (format!("{}.{name}", import.module), import.local.clone()),
-            ImportItem::Whole => {
-                let item = statements::item_text(source, import)?;
-                let written = item.split_whitespace().next().unwrap_or_default().to_owned();
-                let is_aliased = item.contains(char::is_whitespace);
-                (written.clone(), if is_aliased { import.local.clone() } else { written })
-            }
-            ImportItem::Default | ImportItem::Wildcard | ImportItem::Child => return None,
-        };
-        self.is_old_file(source, &spec).then_some((spec, expression))
+        module_expression(source, import).filter(|(spec, _)| self.is_old_file(source, spec))
     }
 
     /// The text in which uses of the symbol through the module that `import` binds name the new
-    /// module; `None` if there are no such uses or the new module's name is taken.
+    /// module; `None` if there are no such uses, the new module's name is taken, or the import is
+    /// in a function or under a condition.
     fn with_new_module(&self, source: &ParsedSource, import: &SourceImport) -> Option<String> {
         let (spec, expression) = self.module_expression(source, import)?;
-        let owners = self.owners(source, &expression);
+        if !statements::is_unconditional(source, import) {
+            return None;
+        }
+        let mut owners = self.owners(source, &expression);
+        owners.retain(|owner| self.is_bound_by(source, import, owner.start_byte()));
         let is_whole = expression == spec;
-        let new = self.new_spec(source, &spec).filter(|_| !owners.is_empty())?;
+        let new = self.new_spec(source, &spec).filter(|new| !owners.is_empty() && !new.ends_with('.'))?;
         let (package, last) = match new.rfind('.') {
             Some(at) => (&new[..=at], &new[at + 1..]),
             None => ("", new.as_str()),
@@ -93,15 +83,26 @@ impl SymbolMove<'_> {
             }
             _ => (NeededImport { module: Some(package.to_owned()), item: last.to_owned() }, last, last),
         };
-        let known = source.imports.iter().any(|other| {
-            let other = self.target_expression(source, other);
-            other.is_some_and(|expression| expression == owner)
-        });
-        let is_taken = source.definitions_named(bound).any(|index| {
-            let role = source.definitions[index].role;
-            !(known || is_whole && matches!(role, DefinitionRole::Import(_)))
-        });
-        if is_taken {
+        let is_known = |other: &SourceImport| {
+            statements::is_unconditional(source, other)
+                && self.target_expression(source, other).is_some_and(|expression| expression == owner)
+        };
+        let known = source.imports.iter().any(is_known);
+        let is_same = |index: usize| match source.definitions[index].role {
+            DefinitionRole::Import(index) => {
+                let other = &source.imports[index];
+                is_known(other) || is_whole && is_package_import(source, other)
+            }
+            _ => false,
+        };
+        let is_in_file = |index: &usize| source.definitions[*index].scope == 0;
+        let resolver = Resolver::new(self.project);
+        let is_hidden = |owner: &Node<'_>| {
+            let visible = resolver.visible_definitions(source, bound, owner.start_byte());
+            !visible.iter().all(is_in_file)
+        };
+        let mut in_file = source.definitions_named(bound).filter(is_in_file);
+        if !in_file.all(is_same) || owners.iter().any(is_hidden) {
             return None;
         }
         let splices = owners.iter().map(|node| (node.byte_range(), owner.to_owned())).collect();
@@ -115,8 +116,13 @@ impl SymbolMove<'_> {
         let old = changed.imports.iter().find(|other| {
             self.module_expression(&changed, other).is_some_and(|(_, found)| found == expression)
         });
-        let is_package = source.path.file_name() == Some("__init__.py");
-        let unused = old.filter(|old| !is_package && !is_used(&changed, &old.local));
+        let unused = old.filter(|old| {
+            source.path.file_name() != Some("__init__.py")
+                && !is_used(&changed, &old.local)
+                && !is_quoted(&changed, &old.local)
+                && changed.definitions_named(&old.local).count() == 1
+                && !self.is_imported_elsewhere(&source.path, &old.local).unwrap_or(true)
+        });
         let removed = unused.and_then(|old| statements::removed(&changed, old));
         Some(removed.unwrap_or(changed.text))
     }
@@ -145,11 +151,41 @@ impl SymbolMove<'_> {
         nodes(source).iter().filter_map(is_owner).collect()
     }
 
+    /// Returns true if the name that `import` binds means its module at a byte, whichever path the
+    /// code takes.
+    fn is_bound_by(&self, source: &ParsedSource, import: &SourceImport, at: usize) -> bool {
+        let visible = Resolver::new(self.project).visible_definitions(source, &import.local, at);
+        let Some(scope) = visible.first().map(|&index| source.definitions[index].scope) else { return false };
+        let expression = module_expression(source, import);
+        let is_same = |other: &SourceImport| {
+            module_expression(source, other) == expression
+                || is_package_import(source, other) && is_package_import(source, import)
+        };
+        let mut has_import = false;
+        let mut in_scope = source.definitions_named(&import.local).filter(|index| {
+            let definition = &source.definitions[*index];
+            definition.scope == scope && definition.container.is_none()
+        });
+        let are_same = in_scope.all(|index| match source.definitions[index].role {
+            DefinitionRole::Import(index) => {
+                let other = &source.imports[index];
+                has_import |= other == import;
+                is_same(other)
+            }
+            _ => false,
+        });
+        are_same && has_import
+    }
+
     /// The text with an import of the symbol, if only the wildcard `import` brought it in.
     fn with_name_beside_wildcard(&self, source: &ParsedSource, import: &SourceImport) -> Option<String> {
         let wildcards = source.imports.iter().filter(|import| import.item == ImportItem::Wildcard).count();
         let is_python = source.grammar.key == "python";
-        if !is_python || wildcards != 1 || !self.is_wildcard_use(source, import) {
+        if !is_python
+            || wildcards != 1
+            || !self.is_wildcard_use(source, import)
+            || !statements::is_unconditional(source, import)
+        {
             return None;
         }
         let module = self.new_spec(source, &import.module)?;
@@ -162,6 +198,7 @@ impl SymbolMove<'_> {
     fn is_wildcard_use(&self, source: &ParsedSource, import: &SourceImport) -> bool {
         let name = &self.moved.name;
         import.item == ImportItem::Wildcard
+            && self.is_exported
             && self.is_old_file(source, &import.module)
             && source.definitions_named(name).next().is_none()
             && (source.grammar.key != "python"
@@ -175,7 +212,10 @@ impl SymbolMove<'_> {
         for import in &source.imports {
             let is_named = matches!(&import.item, ImportItem::Named(found) if *found == name);
             let stem = specs::module_parts(&self.moved.from).pop();
-            let last = import.module.rsplit(['.', '/']).find(|part| !part.is_empty());
+            let last = match source.grammar.key {
+                "python" => import.module.rsplit('.').next(),
+                _ => import.module.rsplit('/').next().map(|part| specs::without_ending(part).unwrap_or(part)),
+            };
             if self.is_symbol_import(source, import) {
                 self.leave(source, import.selection.start, format!("imports `{name}` from {from}"));
             } else if is_named
@@ -188,11 +228,42 @@ impl SymbolMove<'_> {
                 let why = format!("the names of {from} are imported without `{name}` now");
                 self.leave(source, import.selection.start, why);
             } else if let Some((_, expression)) = self.module_expression(source, import) {
-                let owners = self.owners(source, &expression);
-                let places: Vec<usize> = owners.iter().map(Node::start_byte).collect();
-                let why = format!("`{expression}` has no `{name}` now");
-                places.into_iter().for_each(|byte| self.leave(source, byte, why.clone()));
+                for owner in self.owners(source, &expression) {
+                    let byte = owner.start_byte();
+                    let why = match self.is_bound_by(source, import, byte) {
+                        true => format!("`{expression}` has no `{name}` now"),
+                        false => format!("`{expression}` may be {from}, which has no `{name}` now"),
+                    };
+                    self.leave(source, byte, why);
+                }
             }
         }
     }
+}
+
+/// The module that the Python import `import` binds as written, and the expression that names it.
+/// A name that is imported from a module may also be something else in it.
+pub(super) fn module_expression(source: &ParsedSource, import: &SourceImport) -> Option<(String, String)> {
+    if source.grammar.key != "python" {
+        return None;
+    }
+    match &import.item {
+        ImportItem::Named(name) if import.module.ends_with('.') => {
+            Some((format!("{}{name}", import.module), import.local.clone()))
+        }
+        ImportItem::Named(name) => Some((format!("{}.{name}", import.module), import.local.clone())),
+        ImportItem::Whole => {
+            let item = statements::item_text(source, import)?;
+            let written = item.split_whitespace().next().unwrap_or_default().to_owned();
+            let is_aliased = item.contains(char::is_whitespace);
+            Some((written.clone(), if is_aliased { import.local.clone() } else { written }))
+        }
+        ImportItem::Default | ImportItem::Wildcard | ImportItem::Child => None,
+    }
+}
+
+/// Returns true for `import a.b` without an alias, which binds the package `a`.
+fn is_package_import(source: &ParsedSource, import: &SourceImport) -> bool {
+    import.item == ImportItem::Whole
+        && statements::item_text(source, import).is_some_and(|item| !item.contains(char::is_whitespace))
 }

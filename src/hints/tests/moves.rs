@@ -172,3 +172,163 @@ fn reexport_that_a_server_leaves_is_redirected() {
     assert_eq!(done.text("src/one.ts"), "export { total as sum } from './sums.js'\n");
     assert_eq!(done.left("src/all.ts"), [(1, "the names of src/cart.ts are imported without `total` now")]);
 }
+
+#[test]
+fn uses_that_may_mean_something_else_are_left() {
+    const NONE: &[(u32, &str)] = &[];
+    let gone: &str = "`cart` has no `total` now";
+    let users: [(&str, &str, &str, &[(u32, &str)]); 6] = [
+        (
+            "shadow.py",
+            "from shop import cart\n\n\ndef show(cart):\n    return cart.total\n\n\nprint(cart.total(1))\n",
+            "from shop import cart, sums\n\n\ndef show(cart):\n    return cart.total\n\n\nprint(sums.total(1))\n",
+            &[(5, "`cart` may be shop/cart.py, which has no `total` now")],
+        ),
+        (
+            "inside.py",
+            "def run():\n    from shop import cart\n    return cart.total(1)\n",
+            "unchanged",
+            &[(3, gone)],
+        ),
+        (
+            "checked.py",
+            "import os\n\nif os.name:\n    from shop import cart\n\nprint(cart.total(1))\n",
+            "unchanged",
+            &[(6, gone)],
+        ),
+        (
+            "local.py",
+            "from shop import cart\n\n\ndef other():\n    from shop import sums\n    return sums\n\n\nprint(cart.total(1))\n",
+            "from shop import sums\n\n\ndef other():\n    from shop import sums\n    return sums\n\n\nprint(sums.total(1))\n",
+            NONE,
+        ),
+        (
+            "public.py",
+            "from shop import cart\n\n__all__ = [\"cart\"]\nprint(cart.total(1))\n",
+            "from shop import cart, sums\n\n__all__ = [\"cart\"]\nprint(sums.total(1))\n",
+            NONE,
+        ),
+        (
+            "given.py",
+            "from shop import cart\n\nprint(cart.total(1))\n",
+            "from shop import cart, sums\n\nprint(sums.total(1))\n",
+            NONE,
+        ),
+    ];
+    let mut files = vec![
+        ("shop/__init__.py", ""),
+        ("shop/cart.py", "def total(n):\n    return n\n\n\nX = 1\n"),
+        ("shop/sums.py", "Y = 1\n"),
+        ("taker.py", "from given import cart\n"),
+    ];
+    files.extend(users.iter().map(|(path, text, ..)| (*path, *text)));
+    let fixture = fixture(&files);
+    let done = moved(&fixture, "total", ("def total", "    return n"), "shop/cart.py", "shop/sums.py");
+    for (path, _, text, left) in users {
+        assert_eq!(done.text(path), text, "{path}");
+        assert_eq!(done.left(path), left, "{path}");
+    }
+}
+
+#[test]
+fn relative_import_stays_in_its_top_package() {
+    let absolute = ("app.py", "from pkg_a.cart import total\n");
+    let cases = [
+        (("other.py", ""), "unchanged", ""),
+        (absolute, "from pkg_b.sums import total\n", "from pkg_a.rates import rate\n\n\n"),
+        (("src/__init__.py", ""), "from ..pkg_b.sums import total\n", "from ..pkg_a.rates import rate\n\n\n"),
+    ];
+    for (further, user, import) in cases {
+        let fixture = fixture(&[
+            ("src/pkg_a/__init__.py", ""),
+            ("src/pkg_b/__init__.py", ""),
+            (
+                "src/pkg_a/cart.py",
+                "from .rates import rate\n\n\ndef total(n):\n    return rate(n)\n\n\nX = 1\n",
+            ),
+            ("src/pkg_a/rates.py", "def rate(n): return n\n"),
+            ("src/pkg_a/use.py", "from .cart import total\n"),
+            further,
+        ]);
+        let done = moved(
+            &fixture,
+            "total",
+            ("def total", "    return rate"),
+            "src/pkg_a/cart.py",
+            "src/pkg_b/sums.py",
+        );
+        assert_eq!(done.text("src/pkg_a/use.py"), user);
+        assert_eq!(done.text("src/pkg_b/sums.py"), format!("{import}def total(n):\n    return rate(n)\n"));
+        if import.is_empty() {
+            assert_eq!(done.left("src/pkg_a/use.py"), [(1, "imports `total` from src/pkg_a/cart.py")]);
+            let unnamed = "`.rates` cannot be named from the new file";
+            assert_eq!(done.left("src/pkg_b/sums.py"), [(2, unnamed)]);
+        }
+    }
+}
+
+#[test]
+fn wildcard_brings_in_only_exported_names() {
+    let cases = [
+        ("total", "__all__ = [\"X\"]", false),
+        ("total", "__all__ = [\"X\"] + [\"to\" \"tal\"]", true),
+        ("total", "__all__ = [\"total\"]", true),
+        ("_total", "Z = 1", false),
+    ];
+    for (name, first, is_exported) in cases {
+        let cart = format!("{first}\n\n\ndef {name}(n):\n    return n\n\n\nX = 1\n");
+        let wild = format!("from cart import *\n\nprint({name}(2))\n");
+        let fixture = fixture(&[("cart.py", cart.as_str()), ("wild.py", wild.as_str())]);
+        let done = moved(&fixture, name, ("def ", "    return n"), "cart.py", "sums.py");
+        let changed = format!("from cart import *\nfrom sums import {name}\n\nprint({name}(2))\n");
+        assert_eq!(done.text("wild.py"), if is_exported { changed.as_str() } else { "unchanged" }, "{first}");
+    }
+}
+
+#[test]
+fn first_lines_stay_first_and_blocks_keep_a_statement() {
+    let fixture = fixture(&[
+        (
+            "cart.py",
+            "#!/usr/bin/env python3\n# coding: utf-8\n# Starts.\nX = total(1)\n\n\ndef total(n):\n    return n\n",
+        ),
+        ("sums.py", "import os\n\nif os.name:\n    from cart import total\n    # note\n\nY = 1\n"),
+    ]);
+    let done = moved(&fixture, "total", ("def total", "    return n"), "cart.py", "sums.py");
+    assert_eq!(
+        done.text("cart.py"),
+        "#!/usr/bin/env python3\n# coding: utf-8\n\nfrom sums import total\n\n# Starts.\nX = total(1)\n"
+    );
+    let block = "import os\n\nif os.name:\n    from cart import total\n    # note\n";
+    assert!(done.text("sums.py").starts_with(block), "{}", done.text("sums.py"));
+}
+
+#[test]
+fn reexport_of_value_joins_no_statement_of_types() {
+    let fixture = fixture(&[
+        ("src/cart.ts", "export const spare = 1;\n"),
+        ("src/sums.service.ts", "export type Sum = number;\nexport function total() {}\n"),
+        (
+            "src/type.ts",
+            "export type { Sum } from \"./sums.service\";\nexport { total, spare } from \"./cart\";\n",
+        ),
+        (
+            "src/both.ts",
+            "export { more } from \"./sums.service\";\nexport { total, spare } from \"./cart\";\n",
+        ),
+    ]);
+    let (from, to) = (fixture.path("src/cart.ts"), fixture.path("src/sums.service.ts"));
+    let symbol = MovedSymbol { name: "total".to_owned(), from, to, block: None };
+    let mut texts = MovedTexts::new();
+    let found = complete_move(&fixture.workspace, Catalogue::built_in(), &symbol, &mut texts, soon());
+    assert_eq!(found.unwrap().unwrap(), (Vec::new(), false));
+    let done = Moved { texts, left: Vec::new() };
+    assert_eq!(
+        done.text("src/type.ts"),
+        "export type { Sum } from \"./sums.service\";\nexport { spare } from \"./cart\";\nexport { total } from \"./sums.service\";\n"
+    );
+    assert_eq!(
+        done.text("src/both.ts"),
+        "export { more, total } from \"./sums.service\";\nexport { spare } from \"./cart\";\n"
+    );
+}
