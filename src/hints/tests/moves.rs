@@ -173,11 +173,14 @@ fn reexport_that_a_server_leaves_is_redirected() {
     assert_eq!(done.left("src/all.ts"), [(1, "the names of src/cart.ts are imported without `total` now")]);
 }
 
+/// A file that uses the symbol: path, text before and after the move, and the lines left.
+type UserCase = (&'static str, &'static str, &'static str, &'static [(u32, &'static str)]);
+
 #[test]
 fn uses_that_may_mean_something_else_are_left() {
     const NONE: &[(u32, &str)] = &[];
-    let gone: &str = "`cart` has no `total` now";
-    let users: [(&str, &str, &str, &[(u32, &str)]); 6] = [
+    const GONE: &str = "`cart` has no `total` now";
+    let users: [UserCase; 6] = [
         (
             "shadow.py",
             "from shop import cart\n\n\ndef show(cart):\n    return cart.total\n\n\nprint(cart.total(1))\n",
@@ -188,13 +191,13 @@ fn uses_that_may_mean_something_else_are_left() {
             "inside.py",
             "def run():\n    from shop import cart\n    return cart.total(1)\n",
             "unchanged",
-            &[(3, gone)],
+            &[(3, GONE)],
         ),
         (
             "checked.py",
             "import os\n\nif os.name:\n    from shop import cart\n\nprint(cart.total(1))\n",
             "unchanged",
-            &[(6, gone)],
+            &[(6, GONE)],
         ),
         (
             "local.py",
