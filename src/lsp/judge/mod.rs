@@ -88,18 +88,10 @@ impl<'a> ManifestReader<'a> {
             let mut signs = server.configured_by.iter();
             signs.any(|sign| folders.iter().any(|folder| sign.is_in(self.workspace, folder)))
         };
-        let is_project = || {
-            let mut markers = server.root_markers.iter().filter(|marker| *marker != ".git");
-            let is_in = |folder: &WorkspacePath, marker: &str| {
-                folder.join(marker).is_ok_and(|file| self.workspace.exists(&file))
-            };
-            markers.any(|marker| folders.iter().any(|folder| is_in(folder, marker)))
-        };
         match pinned {
             Some(pinned) => Some(pinned.newest_of(&rule.releases)),
             None if rule.releases.is_empty() || is_configured() => None,
-            // Loose files belong to no project that could use any version.
-            None => is_project().then(|| PinnedVersion::newest(rule)),
+            None => Some(PinnedVersion::newest(rule)),
         }
     }
 
