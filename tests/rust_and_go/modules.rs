@@ -108,7 +108,7 @@ async fn go_that_is_older_than_the_toolchain_of_a_module_makes_answers_partial()
     let found = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
     let detail = found.server_status.detail.unwrap_or_default();
     assert_eq!(found.verdict, Verdict::Partial, "{detail}");
-    assert!(detail.contains("answered, and the project has >=1.99.1 (go.mod)"), "{detail}");
+    assert!(detail.contains("answered, but the project uses >=1.99.1 (go.mod)"), "{detail}");
     manifest("");
     let found = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
     assert_eq!(found.verdict, Verdict::Complete, "{:?}", found.server_status);
