@@ -52,12 +52,14 @@ fn python(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Mod
         return python_at(project, &base, &path);
     }
     // A folder that is itself a package is no place that absolute imports begin at.
-    let is_root = |folder: &WorkspacePath| {
-        folder.join("__init__.py").is_ok_and(|init| project.workspace.stamp(&init).is_err())
-    };
-    ancestors(from).filter(is_root).find_map(|base| {
+    ancestors(from).filter(|folder| !is_package(project, folder)).find_map(|base| {
         python_at(project, &base, &path).or_else(|| python_at(project, &base.join("src").ok()?, &path))
     })
+}
+
+/// Returns true if `folder` is a package of Python with an `__init__.py`.
+pub(super) fn is_package(project: &Project<'_>, folder: &WorkspacePath) -> bool {
+    folder.join("__init__.py").is_ok_and(|init| project.workspace.stamp(&init).is_ok())
 }
 
 /// Returns the module `path` below `base`; the package `base` itself if `path` is empty.

@@ -41,7 +41,7 @@ pub(crate) struct MoveSymbolArgs {
     pub diagnostics: Option<bool>,
 }
 
-/// What a move answers.
+/// The answer to a move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct MovedSymbolOutput {
     #[serde(flatten)]

@@ -49,7 +49,7 @@ fn tool_definition_changed_at_restart_is_denied_until_approved() {
     assert_eq!(json_of(&project, &["mcp", "call", "m/extra"]).0["text"], "said");
 }
 
-/// The same during a run, after a notification of the server.
+/// Like the test before, during a run, after a notification of the server.
 #[tokio::test(flavor = "multi_thread")]
 async fn tool_definition_changed_while_running_is_denied() {
     let project = mounting("rug-live", "");

@@ -9,7 +9,7 @@ use crate::support::{Project, real_servers, server_program};
 /// The column unit of a server that does not state it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
-    /// As announced, else UTF-16 (3.17, *PositionEncodingKind*).
+    /// The announced encoding, else UTF-16 (3.17, *PositionEncodingKind*).
     Announced,
     /// Unicode scalar values, regardless of the announcement.
     Scalars,

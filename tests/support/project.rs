@@ -275,7 +275,7 @@ pub fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// As a basic string of TOML, which has JSON's escapes.
+/// A basic string of TOML, which has JSON's escapes.
 fn quoted(text: impl AsRef<str>) -> String {
     json!(text.as_ref()).to_string()
 }

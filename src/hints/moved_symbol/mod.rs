@@ -172,9 +172,8 @@ impl SymbolMove<'_> {
 
     /// Returns true if the folder is a package of Python with an `__init__.py`.
     fn is_package(&self, folder: &[String]) -> bool {
-        let parts: Vec<&str> = folder.iter().map(String::as_str).chain(["__init__.py"]).collect();
-        let init = WorkspacePath::root().join(&parts.join("/"));
-        init.is_ok_and(|init| self.project.workspace.stamp(&init).is_ok())
+        let folder = WorkspacePath::root().join(&folder.join("/"));
+        folder.is_ok_and(|folder| modules::is_package(self.project, &folder))
     }
 
     /// The dotted names of `target` below the known roots of absolute imports.

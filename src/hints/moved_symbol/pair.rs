@@ -9,7 +9,7 @@ use super::super::answer::HintError;
 use super::super::by_name::{occurrences, parse_all};
 use super::super::definition::{DefinitionRole, SourceDefinition};
 use super::super::imports::{ImportItem, SourceImport};
-use super::super::modules::{self, Module};
+use super::super::modules;
 use super::super::resolve::Resolver;
 use super::super::source::ParsedSource;
 use super::names::{first_use, is_quoted, is_used, names_used, nodes};
@@ -207,22 +207,15 @@ impl SymbolMove<'_> {
 
     /// The nearest folder above `path` that is no package.
     fn usual_root(&self, path: &WorkspacePath) -> Vec<String> {
-        let is_package = |folder: &WorkspacePath| {
-            folder.join("__init__.py").is_ok_and(|init| self.project.workspace.stamp(&init).is_ok())
-        };
         let mut folders = std::iter::successors(path.parent(), WorkspacePath::parent);
-        let root = folders.find(|folder| !is_package(folder));
-        root.map_or_else(Vec::new, |root| {
-            root.as_path().iter().map(|part| part.to_string_lossy().into_owned()).collect()
-        })
+        let root = folders.find(|folder| !modules::is_package(self.project, folder));
+        root.as_ref().map(specs::path_parts).unwrap_or_default()
     }
 
     fn add_to_new_file(&mut self, name: &str, needed: &NeededImport, left: &mut Vec<(String, String)>) {
         let Some(new) = self.planned(&self.moved.to) else { return };
-        let is_own = needed.module.as_ref().is_some_and(|module| {
-            let found = modules::find(self.project, "python", &self.moved.to, module);
-            found == Some(Module::File(self.moved.to.clone()))
-        });
+        let is_own =
+            needed.module.as_ref().is_some_and(|module| self.is_module(&new, module, &self.moved.to));
         let is_top = |found: &&SourceDefinition| found.scope == 0 && found.container.is_none();
         let known = new.definitions_named(name).map(|index| &new.definitions[index]).find(is_top);
         let is_same = |import: &SourceImport| {
@@ -317,10 +310,7 @@ impl SymbolMove<'_> {
         self.leave_uses(&new);
         let imports = |source: &ParsedSource, target: &WorkspacePath| {
             let mut all = source.imports.iter();
-            let found = all.find(|import| {
-                let found = modules::find(self.project, "python", &source.path, &import.module);
-                found == Some(Module::File(target.clone()))
-            });
+            let found = all.find(|import| self.is_module(source, &import.module, target));
             found.map(|import| import.selection.start)
         };
         let names_new = rest.definitions_named(&self.moved.name).next().is_some();

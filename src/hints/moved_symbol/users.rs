@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 use super::super::definition::DefinitionRole;
 use super::super::imports::{ImportItem, SourceImport};
-use super::super::modules::{self, Module};
+use super::super::modules;
 use super::super::resolve::Resolver;
 use super::super::source::ParsedSource;
 use super::names::{is_quoted, is_used, nodes};
@@ -129,16 +129,9 @@ impl SymbolMove<'_> {
 
     /// The expression by which `source` names the new file through `import`.
     fn target_expression(&self, source: &ParsedSource, import: &SourceImport) -> Option<String> {
-        let item = statements::item_text(source, import)?;
-        let (spec, expression) = match &import.item {
-            ImportItem::Named(name) if import.module.ends_with('.') => {
-                (format!("{}{name}", import.module), import.local.clone())
-            }
-            ImportItem::Named(name) => (format!("{}.{name}", import.module), import.local.clone()),
-            _ => (item.to_owned(), item.to_owned()),
-        };
-        let found = modules::find(self.project, source.grammar.key, &source.path, &spec);
-        (found == Some(Module::File(self.moved.to.clone()))).then_some(expression)
+        let (spec, expression) = module_expression(source, import)?;
+        let is_aliased = import.item == ImportItem::Whole && spec != expression;
+        (!is_aliased && self.is_module(source, &spec, &self.moved.to)).then_some(expression)
     }
 
     /// The expressions `expression` in front of `.NAME`.
