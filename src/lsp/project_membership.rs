@@ -38,7 +38,7 @@ impl Session {
         }
         let revision = self.sees_disk().then(|| self.disk_revision());
         let known = self.memberships.files.lock().get(path).and_then(|known| known.revision);
-        // Compilation databases are often in folders that nobody watches.
+        // Compilation databases are often in folders that are not watched.
         if known.is_some() && known == revision && lists_sources.is_none() {
             return;
         }

@@ -36,13 +36,11 @@ impl Context {
         work: impl FnOnce() -> Result<(T, Option<usize>), E>,
     ) -> Result<T, E> {
         let revision = self.tree_revision();
-        if let Some(known) = revision.and_then(|revision| self.manager.kept_result(revision, &key)) {
+        if let Some(known) = self.manager.kept_result(revision, &key) {
             return Ok(known);
         }
         let (found, items) = work()?;
-        if let (Some(revision), Some(items)) = (revision, items) {
-            self.manager.keep_result(revision, key, found.clone(), items);
-        }
+        self.manager.keep_result(revision, key, &found, items);
         Ok(found)
     }
 }

@@ -317,15 +317,13 @@ pub(crate) async fn run_until_changed<T: Clone + Send + Sync + 'static>(
     + 'static,
 ) -> Result<T, ToolError> {
     let revision = context.tree_revision();
-    if let Some(known) = revision.and_then(|revision| context.manager.kept_result(revision, &key)) {
+    if let Some(known) = context.manager.kept_result(revision, &key) {
         return Ok(known);
     }
     let found = run_in_background(context, work).await?;
     // Not before the first search, which would take turns with the setup of the watches.
     context.manager.watch_tree();
-    if let (Some(revision), Some(items)) = (revision, items(&found)) {
-        context.manager.keep_result(revision, key, found.clone(), items);
-    }
+    context.manager.keep_result(revision, key, &found, items(&found));
     Ok(found)
 }
 

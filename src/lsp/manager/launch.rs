@@ -122,10 +122,10 @@ pub(super) async fn launch(
         };
         let program = beside().unwrap_or_else(|| located.program.clone());
         // A server that is given the version by its settings has that one.
-        let given = launch_inputs.pinned.as_ref().filter(|_| rule.name.is_some() && rule.program.is_none());
+        let given = launch_inputs.pinned().filter(|_| rule.name.is_some() && rule.program.is_none());
         let given = given.and_then(PinnedVersion::oldest);
         let version = judge::judging_version(rule, &program).or(stated).or(given);
-        let pinned = (server, launch_inputs.pinned.as_ref());
+        let pinned = (server, launch_inputs.pinned());
         session.judge.get_or_init(|| SessionJudge::new(rule, version, &setup.catalogue, pinned));
     }
     session.launch_inputs.get_or_init(|| Mutex::new(launch_inputs));

@@ -3,14 +3,14 @@
 //! them changes, a server that would not notice by itself is restarted
 //! ([`recheck`](super::recheck)).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::DirEntryExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
+use super::inspected_files::InspectedFiles;
 use super::python::RootEnvironment;
 use super::setup::ManagerSetup;
 use crate::config::BuildFileSearch;
@@ -18,7 +18,7 @@ use crate::config::spec::{RegexPattern, ServerSpec};
 use crate::lsp::judge::{self, PinnedVersion};
 use crate::lsp::locate;
 use crate::lsp::shortfall::Shortfall;
-use crate::workspace::{FileStamp, MissingPaths, Workspace, WorkspacePath};
+use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 
 /// The largest build file that is hashed, in bytes; of others only the stamp counts.
 const MAX_HASHED_FILE_BYTES: u64 = 64 << 20;
@@ -32,17 +32,10 @@ pub(crate) struct LaunchInputs {
     pub(crate) build: BuildFileSearch,
     /// The missing set-up of the project, as far as it makes diagnostics incomplete.
     pub(crate) lack: Option<String>,
-    /// The version of its judge that the root pins.
-    pub(super) pinned: Option<PinnedVersion>,
     /// The server's table with the settings that depend on the root's files.
     pub(crate) spec: Arc<ServerSpec>,
     decisive: RestartInputs,
-    /// The stamps of the inspected paths that exist.
-    stamps: BTreeMap<PathBuf, FileStamp>,
-    /// The inspected paths that do not exist.
-    missing: MissingPaths,
-    /// True if every later change is sure to show in the stamps.
-    settled: bool,
+    inspected: InspectedFiles,
 }
 
 /// The inputs whose change restarts a server, beside the table of settings.
@@ -89,17 +82,7 @@ impl LaunchInputs {
         looked_at.extend(named);
         // Taken before anything is read, so that a change during the reading is noticed the next
         // time.
-        let mut missing = Vec::new();
-        let mut stamps = BTreeMap::new();
-        for path in looked_at {
-            match FileStamp::from_path(&path) {
-                Some(stamp) => drop(stamps.insert(path, stamp)),
-                None => missing.push(path),
-            }
-        }
-        let missing = MissingPaths::new(missing);
-        let now = SystemTime::now();
-        let settled = stamps.values().all(|stamp| stamp.is_settled(now));
+        let inspected = InspectedFiles::new(looked_at);
         let version = pin.pinned.as_ref().and_then(PinnedVersion::oldest);
         let spec = server.resolve_for_root(workspace, root, version.as_deref());
         let decisive = RestartInputs {
@@ -111,29 +94,22 @@ impl LaunchInputs {
             configured: server.restarts_with.iter().map(|sign| sign.content(workspace, root)).collect(),
             settings: spec.settings.clone(),
             left_out: spec.diagnostics.left_out.iter().map(|rule| rule.matches.clone()).collect(),
-            pinned: pin.pinned.clone(),
+            pinned: pin.pinned,
             is_version_installed: installation.is_some_and(|folder| folder.is_dir()),
         };
         let shortfall = server.missing_set_up(workspace, root).find(|needed| needed.lowers);
         let shortfall = shortfall.map(|needed| needed.message.clone());
-        Self {
-            python,
-            build,
-            lack: shortfall,
-            pinned: pin.pinned,
-            spec: Arc::new(spec),
-            decisive,
-            stamps,
-            missing,
-            settled,
-        }
+        Self { python, build, lack: shortfall, spec: Arc::new(spec), decisive, inspected }
     }
 
-    /// Returns true if all files are unchanged since they were inspected. Takes microseconds.
+    /// Returns true if all files are unchanged since they were inspected.
     pub(super) fn are_unchanged(&mut self) -> bool {
-        self.settled
-            && self.stamps.iter().all(|(path, before)| FileStamp::from_path(path).as_ref() == Some(before))
-            && self.missing.are_missing()
+        self.inspected.are_unchanged()
+    }
+
+    /// The version of its judge that the root pins.
+    pub(super) fn pinned(&self) -> Option<&PinnedVersion> {
+        self.decisive.pinned.as_ref()
     }
 
     /// Returns true if `other` starts the server in the same way.

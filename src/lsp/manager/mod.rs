@@ -4,6 +4,7 @@
 
 mod change_recorder;
 mod housekeeping;
+mod inspected_files;
 mod launch;
 pub(super) mod launch_inputs;
 mod machine_budget;
@@ -11,6 +12,7 @@ mod memory_overrun;
 mod private;
 mod python;
 mod recheck;
+mod root_pins;
 mod roots;
 mod setup;
 mod slot;
@@ -41,6 +43,7 @@ use crate::workspace::{ChangeBatch, ChangeFeed, Workspace, WorkspacePath};
 use change_recorder::Witnesses;
 use memory_overrun::MemoryOverrun;
 pub(crate) use memory_overrun::OverBudget;
+use root_pins::RootPins;
 use roots::RootCache;
 pub(crate) use setup::ManagerSetup;
 use slot::ServerSlot;
@@ -110,8 +113,9 @@ struct ManagerState {
     refreshing: Mutex<()>,
     /// The recorders of changes.
     witnesses: Witnesses,
-    /// What was read of the whole tree.
+    /// Results of reading the whole tree.
     tree_results: TreeResults,
+    root_pins: RootPins,
     /// Memory beyond the budget.
     memory_overrun: MemoryOverrun,
     /// Cancelled when no server may be started any more; starts in progress end.
@@ -194,6 +198,7 @@ impl Manager {
             refreshing: Mutex::new(()),
             witnesses: Witnesses::default(),
             tree_results: TreeResults::default(),
+            root_pins: RootPins::default(),
             memory_overrun: MemoryOverrun::default(),
             stopping: CancellationToken::new(),
         });
@@ -525,9 +530,9 @@ impl ManagerState {
         let environment = |root| python::environment_of(&self.setup, root);
         // And a judge has one version.
         let spec = &session.state.spec;
-        let pinned = |root| judge::pinned_version(&self.setup.workspace, root, spec).pinned;
+        let pinned = |key| self.root_pins.find(&self.setup.workspace, key, spec);
         let is_alike = environment(&slot.key.root) == environment(&wanted.root)
-            && (spec.judge.is_none() || pinned(&slot.key.root) == pinned(&wanted.root));
+            && (spec.judge.is_none() || pinned(&slot.key) == pinned(wanted));
         is_alike.then_some(slot)
     }
 

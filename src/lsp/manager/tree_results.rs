@@ -49,20 +49,23 @@ impl Manager {
         self.shared.begin_watching();
     }
 
-    /// Returns the result that was kept for `key` at this revision of the tree.
-    pub(crate) fn kept_result<T: Clone + 'static>(&self, revision: u64, key: &str) -> Option<T> {
-        self.shared.tree_results.get(revision, key)
+    /// Returns the result that was kept for `key` at this revision of the tree, if it has one.
+    pub(crate) fn kept_result<T: Clone + 'static>(&self, revision: Option<u64>, key: &str) -> Option<T> {
+        self.shared.tree_results.get(revision?, key)
     }
 
-    /// Keeps a result of `items` items about this revision of the tree.
-    pub(crate) fn keep_result<T: Send + Sync + 'static>(
+    /// Keeps a result about this revision of the tree, if it has one; `items` is the size of a
+    /// result that may be kept.
+    pub(crate) fn keep_result<T: Clone + Send + Sync + 'static>(
         &self,
-        revision: u64,
+        revision: Option<u64>,
         key: String,
-        result: T,
-        items: usize,
+        result: &T,
+        items: Option<usize>,
     ) {
-        self.shared.tree_results.insert(revision, key, result, items);
+        if let (Some(revision), Some(items)) = (revision, items) {
+            self.shared.tree_results.insert(revision, key, result.clone(), items);
+        }
     }
 }
 
