@@ -35,7 +35,7 @@ pub mod config {
     };
 }
 pub mod hints {
-    pub use crate::hints::{DEADLINE, HintSubject, ResolutionStage, definition, definition_up_to};
+    pub use crate::syntax::{DEADLINE, HintSubject, ResolutionStage, definition, definition_up_to};
 }
 pub mod lsp {
     pub use crate::lsp::{

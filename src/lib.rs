@@ -68,7 +68,6 @@ mod bridges;
 #[cfg(feature = "cli")]
 mod cli;
 mod config;
-mod hints;
 mod lsp;
 mod policy;
 mod process;
@@ -105,6 +104,7 @@ mod executable;
 #[allow(unreachable_pub, reason = "the integration tests have it too, and need it public")]
 #[path = "../tests/support/skipped.rs"]
 mod skipped;
+pub(crate) mod syntax;
 
 #[cfg(feature = "cli")]
 pub use cli::main as cli_main;

@@ -28,7 +28,7 @@ use super::trust_question::{ask_for_trust, is_due};
 use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::process::{SUPERVISE, sandbox, sandbox_arguments, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};

@@ -31,6 +31,7 @@ mod spawner;
 pub(crate) mod supervisor;
 pub(crate) mod tree;
 mod writable;
+pub(crate) mod git;
 
 use std::collections::VecDeque;
 use std::fmt;

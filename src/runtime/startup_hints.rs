@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::Runtime;
 use crate::config::PresentLanguage;
-use crate::hints::{self, SpokenLanguage};
+use crate::syntax;
+use crate::syntax::SpokenLanguage;
 use crate::tools::context::LanguageFile;
 use crate::tools::servers;
 
@@ -51,7 +52,7 @@ impl Runtime {
         match about {
             AskedAbout::Workspace => languages = self.languages(),
             AskedAbout::Name => {
-                let named = |language: &PresentLanguage| hints::has_grammar(&language.language);
+                let named = |language: &PresentLanguage| syntax::has_grammar(&language.language);
                 languages.extend(self.languages().into_iter().find(named));
             }
             AskedAbout::Paths(paths) => {
@@ -66,7 +67,7 @@ impl Runtime {
         let languages = self.languages();
         let files: usize = languages.iter().map(|language| language.files).sum();
         let is_main = |language: &&PresentLanguage| {
-            hints::has_grammar(&language.language) && language.files * MAIN_LANGUAGE_SHARE >= files
+            syntax::has_grammar(&language.language) && language.files * MAIN_LANGUAGE_SHARE >= files
         };
         for language in languages.iter().filter(is_main).take(MAX_STARTED_LANGUAGES) {
             self.context.start_servers_for(&LanguageFile::from(language.clone()));

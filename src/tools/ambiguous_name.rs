@@ -6,7 +6,8 @@ use std::time::Instant;
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::outline_cache::EnclosingSymbol;
-use crate::hints::{self, DeclaredName};
+use crate::syntax;
+use crate::syntax::DeclaredName;
 use crate::text::{LineColumn, Position};
 use crate::workspace::WorkspacePath;
 
@@ -53,7 +54,7 @@ impl Context {
     ) -> Result<(usize, Option<String>), ToolError> {
         let parts: Vec<&str> = name.split(['.', '#', ':']).filter(|part| !part.is_empty()).collect();
         let (last, containers) = parts.split_last().map_or((name, [].as_slice()), |(last, all)| (*last, all));
-        let until = Instant::now() + hints::DEADLINE;
+        let until = Instant::now() + syntax::DEADLINE;
         let compared = places.iter().take(MAX_COMPARED_CANDIDATES);
         let declared: Vec<Option<DeclaredName>> = match places.len() {
             1 => vec![None],
@@ -101,7 +102,7 @@ impl Context {
     ) -> Option<DeclaredName> {
         let language = self.language_file_unchecked(path.clone()).ok()?.language?;
         let text = self.text(path).ok()?.to_string();
-        hints::declared_at(&language, path, &text, name, at, until)
+        syntax::declared_at(&language, path, &text, name, at, until)
     }
 
     /// The first of `places`, each with a description that distinguishes it.
@@ -110,7 +111,7 @@ impl Context {
         let paths: Vec<String> = listed.iter().map(|(path, _)| path.display()).collect();
         let at: Vec<(&str, Position)> =
             paths.iter().zip(listed).map(|(path, (_, at))| (path.as_str(), *at)).collect();
-        let symbols = self.enclosing_symbols(&at, Instant::now() + hints::DEADLINE).await;
+        let symbols = self.enclosing_symbols(&at, Instant::now() + syntax::DEADLINE).await;
         let candidate = |((path, at), symbol): (&(&str, Position), Option<EnclosingSymbol>)| {
             let described = symbol.map(|symbol| described(name, &symbol)).unwrap_or_default();
             format!("{path}:{}{described}", LineColumn::from(*at))

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::place::{Place, Places};
 use super::short_range::{self, ShortRange};
 pub use super::symbol_item::SymbolItem;
-use crate::hints;
+use crate::syntax;
 use crate::text::{Position, Range};
 
 /// The reliability of an answer.
@@ -204,7 +204,7 @@ impl ServerStatus {
 
     /// Both commands that install the server, for people.
     pub(crate) fn install_commands(&self) -> Option<String> {
-        self.install.as_ref().map(|install| hints::commands(install, self.installer.as_ref()))
+        self.install.as_ref().map(|install| syntax::commands(install, self.installer.as_ref()))
     }
 }
 

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::context::Context;
 use super::error::ToolError;
-use super::git::repository::Repository;
-use super::git::status::{self, GitChange, GitChangeKind};
+use crate::process::git::repository::Repository;
+use crate::process::git::status;
+use crate::process::git::status::{GitChange, GitChangeKind};
 use super::git_access::{OpenRepository, from_git_error};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;

@@ -11,7 +11,8 @@ use super::fallback::run_in_background;
 use super::mergeable_answer::ListedLines;
 use super::named_places::{abbreviate_list, address_of};
 use super::resolved_position::ResolvedPosition;
-use crate::hints::{self, ConditionalOccurrence};
+use crate::syntax;
+use crate::syntax::ConditionalOccurrence;
 use crate::lsp::ask::AskError;
 use crate::lsp::session::Session;
 use crate::rpc::RequestError;
@@ -127,8 +128,8 @@ impl Context {
         }
         let (path, position) = (place.path.clone(), place.position);
         let looked = run_in_background(self, move |workspace, catalogue| {
-            let until = std::time::Instant::now() + hints::DEADLINE;
-            Ok(hints::is_conditional(workspace, catalogue, &path, position, until))
+            let until = std::time::Instant::now() + syntax::DEADLINE;
+            Ok(syntax::is_conditional(workspace, catalogue, &path, position, until))
         });
         looked.await.unwrap_or(true).then(|| {
             let (place, server) = (address_of(&place.path, place.position), session.server());

@@ -19,7 +19,7 @@ use super::retry_advice::RetryAdvice;
 use super::shell::ShellCommands;
 use super::target::{Target, path_of};
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, TrustStore, present_languages, spec};
-use crate::hints;
+use crate::syntax;
 use crate::lsp::manager::{Manager, SessionUnavailable};
 use crate::lsp::progress::ProgressEvent;
 use crate::lsp::readiness::UnfinishedWork;
@@ -487,14 +487,14 @@ impl Context {
     /// The command that installs `server`.
     pub(crate) fn install_command(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
-        hints::advice(server, spec).install
+        syntax::advice(server, spec).install
     }
 
     /// The `lsp-tools install` command for `server`, with the name of `language` if that is enough.
     pub(crate) fn installer_command(&self, server: &str, language: Option<&str>) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let name = self.catalogue().install_name(server, language);
-        hints::advice(server, spec).ours.then(|| hints::our_command(name))
+        syntax::advice(server, spec).ours.then(|| syntax::our_command(name))
     }
 
     /// A status without further detail.

@@ -5,7 +5,7 @@ use std::ops::Range as Lines;
 use std::time::{Duration, Instant};
 
 use super::edited_text::EditedText;
-use crate::hints;
+use crate::syntax;
 use crate::lsp::model::Symbol;
 use crate::text::{LineMap, Position, Range, has_word, words_in};
 use crate::workspace::WorkspacePath;
@@ -87,7 +87,7 @@ impl DeclarationChanges {
         self.is_module |= moved;
         let outline = |path: &WorkspacePath, text: &Option<String>| {
             let text = text.as_deref()?;
-            hints::symbols_in(language, path, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
+            syntax::symbols_in(language, path, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
         };
         let (before, after) = (outline(old, &edit.before), outline(&edit.path, &edit.after));
         let is_unread =
@@ -133,7 +133,7 @@ impl DeclarationChanges {
             self.add_changed_head(new, false);
         }
         let imports = |text: &str| {
-            hints::imported_in(language, old, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
+            syntax::imported_in(language, old, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
                 .unwrap_or_default()
         };
         for (name, _) in imports(was).difference(&imports(is)) {

@@ -7,7 +7,7 @@ use super::fallback;
 use super::lsp_symbols;
 use super::place::Place;
 use super::target::Target;
-use crate::hints;
+use crate::syntax;
 use crate::lsp::model::Symbol;
 use crate::text::Range;
 use crate::workspace::WorkspacePath;
@@ -93,8 +93,8 @@ impl Definition {
         }
         let at = self.place.range;
         let by_tree = fallback::run_in_background(context, move |workspace, catalogue| {
-            let until = std::time::Instant::now() + hints::DEADLINE;
-            let symbols = hints::symbols(workspace, catalogue, &path, until)?.unwrap_or_default();
+            let until = std::time::Instant::now() + syntax::DEADLINE;
+            let symbols = syntax::symbols(workspace, catalogue, &path, until)?.unwrap_or_default();
             Ok(extent_in_tree(&symbols, &at))
         });
         by_tree.await.ok().flatten().or(by_server.map(|(extent, _)| extent))

@@ -10,7 +10,7 @@ use super::servers;
 use super::shell::prepared_command;
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
-use crate::hints;
+use crate::syntax;
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::locate::LocatedProgram;
@@ -228,7 +228,7 @@ fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Optio
             report.install = context.install_command(key);
             report.installer = context.installer_command(key, server.first_language());
             if report.install.is_none() && !report.secondary {
-                let message = hints::advice(key, spec).sentence;
+                let message = syntax::advice(key, spec).sentence;
                 report.findings.push(DoctorFinding { message, fix: None });
             }
             (report, None)

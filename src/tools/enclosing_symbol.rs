@@ -9,7 +9,7 @@ use super::context::Context;
 use super::fallback;
 use super::outline_cache::{EnclosingSymbol, FileOutline};
 use super::place::Place;
-use crate::hints;
+use crate::syntax;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
@@ -106,11 +106,11 @@ impl Context {
         deadline: Instant,
     ) -> HashMap<WorkspacePath, FileOutline> {
         let (kept, view) = (self.outlines.clone(), self.view.clone());
-        let until = deadline.max(Instant::now() + hints::DEADLINE);
+        let until = deadline.max(Instant::now() + syntax::DEADLINE);
         let parsed = fallback::run_in_background(self, move |workspace, catalogue| {
             let parse = |path: WorkspacePath| {
                 let stamp = workspace.stamp(&path).ok()?;
-                let symbols = hints::symbols(workspace, catalogue, &path, until).ok()??;
+                let symbols = syntax::symbols(workspace, catalogue, &path, until).ok()??;
                 let outline = FileOutline::new(&symbols);
                 if view.unsaved(&path).is_none() {
                     kept.insert(path.clone(), stamp, outline.clone());

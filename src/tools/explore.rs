@@ -31,7 +31,7 @@ use super::place::Place;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
 use super::{fallback, lsp_hierarchy, lsp_hover, lsp_navigate};
-use crate::hints;
+use crate::syntax;
 use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::Severity;
 use crate::lsp::operations::Navigation;
@@ -336,7 +336,7 @@ async fn group_uses(
     let mut places = without(references.locations.0, definition);
     places.retain(|place| only.has_answered(context, &place.path));
     let at: Vec<_> = places.iter().map(|place| (place.path.as_str(), place.range.start)).collect();
-    let around = context.enclosing_symbols(&at, std::time::Instant::now() + hints::DEADLINE).await;
+    let around = context.enclosing_symbols(&at, std::time::Instant::now() + syntax::DEADLINE).await;
     enclosed_uses(places.into_iter().zip(around))
 }
 
@@ -351,7 +351,7 @@ fn without(places: Vec<Place>, definition: &Place) -> Vec<Place> {
 async fn callee_items(context: &Context, output: HierarchyOutput, only: &OnlyPaths) -> Vec<ExploreItem> {
     let mut callees: Vec<_> = output.items.into_iter().flat_map(|item| item.children).collect();
     callees.retain(|callee| only.has_answered(context, &callee.place.path));
-    context.name_containers(&mut callees, std::time::Instant::now() + hints::DEADLINE).await;
+    context.name_containers(&mut callees, std::time::Instant::now() + syntax::DEADLINE).await;
     let mut items: Vec<ExploreItem> = Vec::new();
     for callee in callees {
         let symbol = match &callee.place.enclosing {

@@ -14,7 +14,8 @@ use super::diagnostic_item::to_item;
 use super::error::{ErrorCode, ToolError};
 use super::place::{Place, Places};
 use super::unanswered_question::UnansweredQuestion;
-use crate::hints::{self, Candidate, FoundSymbols, HintError, Hints, ImplementationHints, SyntaxCheck};
+use crate::syntax;
+use crate::syntax::{Candidate, FoundSymbols, HintError, Hints, ImplementationHints, SyntaxCheck};
 use crate::lsp::model::Symbol;
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
@@ -32,7 +33,7 @@ pub(crate) async fn hover(
     let language = unanswered.subject.language.as_deref().unwrap_or_default();
     let language_id =
         context.catalogue().language_id(language, unanswered.subject.path.extension()).to_owned();
-    let (contents, range) = hints::hover(&hints, &language_id)
+    let (contents, range) = syntax::hover(&hints, &language_id)
         .map_or((String::new(), None), |hover| (hover.contents, hover.range));
     let notes = notes(hints.timed_out);
     let candidates = Places(candidate_places(context, hints.candidates, usize::MAX));
@@ -90,7 +91,7 @@ async fn references(
 ) -> Result<FallbackPlaces, ToolError> {
     let subject = hint_subject(unanswered);
     let found = run_in_background(context, move |workspace, catalogue| {
-        hints::references(workspace, catalogue, &subject, limit, deadline())
+        syntax::references(workspace, catalogue, &subject, limit, deadline())
     });
     let found = found.await?;
     let definition = found.definition.map(|candidate| candidate.location);
@@ -116,8 +117,8 @@ pub(crate) async fn syntax_errors(
     let unsaved = view.unsaved(&path).map(|unsaved| unsaved.text().clone());
     let language = subject.language.clone();
     let found = run_in_background(context, move |workspace, catalogue| match unsaved {
-        Some(text) => Ok(hints::syntax_errors_in(language.as_deref(), &path, &text, deadline())),
-        None => hints::syntax_errors(workspace, catalogue, &path, deadline()),
+        Some(text) => Ok(syntax::syntax_errors_in(language.as_deref(), &path, &text, deadline())),
+        None => syntax::syntax_errors(workspace, catalogue, &path, deadline()),
     });
     let path = subject.path.display();
     Ok(match found.await? {
@@ -138,7 +139,7 @@ pub(crate) async fn outline(
 ) -> Result<(Vec<Symbol>, Vec<String>), ToolError> {
     let path = subject.path.clone();
     let found = run_in_background(context, move |workspace, catalogue| {
-        hints::symbols(workspace, catalogue, &path, deadline())
+        syntax::symbols(workspace, catalogue, &path, deadline())
     });
     Ok(match found.await? {
         Some(symbols) => (symbols, Vec::new()),
@@ -157,7 +158,7 @@ pub(crate) async fn workspace_symbols(
 ) -> Result<FoundSymbols, ToolError> {
     let (query, key) = (query.to_owned(), format!("symbols like {query}"));
     run_until_changed(context, key, symbols_to_keep, move |workspace, catalogue| {
-        hints::workspace_symbols(workspace, catalogue, &query, MAX_NAME_SEARCH_SYMBOLS, deadline)
+        syntax::workspace_symbols(workspace, catalogue, &query, MAX_NAME_SEARCH_SYMBOLS, deadline)
     })
     .await
 }
@@ -176,7 +177,7 @@ pub(crate) async fn workspace_symbols_named(
 ) -> Result<FoundSymbols, ToolError> {
     let (name, key) = (name.to_owned(), format!("symbols named {name}"));
     run_until_changed(context, key, symbols_to_keep, move |workspace, catalogue| {
-        hints::workspace_symbols_named(workspace, catalogue, &name, deadline)
+        syntax::workspace_symbols_named(workspace, catalogue, &name, deadline)
     })
     .await
 }
@@ -193,7 +194,7 @@ pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
 
 /// Advice on alternatives without a server, if it is missing.
 fn search_advice(status: &ServerStatus) -> Option<String> {
-    let advice = hints::SEARCH_ADVICE;
+    let advice = syntax::SEARCH_ADVICE;
     (status.state == ServerState::Missing).then(|| {
         match status.installer.is_some() || status.install.is_some() {
             true => format!("until then {advice}"),
@@ -250,11 +251,11 @@ pub(crate) fn state_error(status: &ServerStatus) -> ToolError {
 }
 
 fn deadline() -> Instant {
-    Instant::now() + hints::DEADLINE
+    Instant::now() + syntax::DEADLINE
 }
 
-fn hint_subject(unanswered: &UnansweredQuestion) -> hints::HintSubject {
-    hints::HintSubject::Position {
+fn hint_subject(unanswered: &UnansweredQuestion) -> syntax::HintSubject {
+    syntax::HintSubject::Position {
         path: unanswered.subject.path.clone(),
         position: unanswered.place.position,
     }
@@ -266,7 +267,7 @@ async fn implementation_hints(
 ) -> Result<ImplementationHints, ToolError> {
     let subject = hint_subject(unanswered);
     run_in_background(context, move |workspace, catalogue| {
-        hints::implementations(workspace, catalogue, &subject, deadline())
+        syntax::implementations(workspace, catalogue, &subject, deadline())
     })
     .await
 }
@@ -274,7 +275,7 @@ async fn implementation_hints(
 async fn definition_hints(context: &Context, unanswered: &UnansweredQuestion) -> Result<Hints, ToolError> {
     let subject = hint_subject(unanswered);
     run_in_background(context, move |workspace, catalogue| {
-        hints::definition(workspace, catalogue, &subject, deadline())
+        syntax::definition(workspace, catalogue, &subject, deadline())
     })
     .await
 }

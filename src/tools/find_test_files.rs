@@ -11,7 +11,7 @@ use super::error::{ErrorCode, ToolError};
 use super::glob::{self, GlobArgs};
 use super::grep::{self, GrepArgs};
 use super::tool::{Call, Card, Tool};
-use crate::hints::test_conventions::{TestFileKind, kind, nearness};
+use crate::syntax::test_conventions::{TestFileKind, kind, nearness};
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 

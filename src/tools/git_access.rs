@@ -4,9 +4,9 @@ use std::fs;
 
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
-use super::git::GitError;
-use super::git::repository::Repository;
-use super::git::shadow::{GitDeadline, GitRunner, ShadowRepository};
+use crate::process::git::GitError;
+use crate::process::git::repository::Repository;
+use crate::process::git::shadow::{GitDeadline, GitRunner, ShadowRepository};
 use super::state_files::run_blocking;
 use crate::process::RunError;
 use crate::workspace::WorkspacePath;

@@ -9,7 +9,7 @@ use super::declaration_changes::{DeclarationChanges, INHERITED};
 use super::edited_text::EditedText;
 use super::fallback::run_in_background;
 use super::named_places::address_of;
-use crate::hints;
+use crate::syntax;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
@@ -246,7 +246,7 @@ fn related_languages<'a>(context: &'a Context, language: &'a str) -> Vec<&'a str
     let servers = context.catalogue().servers_for(language);
     let navigator = servers.into_iter().find(|(_, server)| server.features.navigation);
     let spoken = navigator.into_iter().flat_map(|(_, server)| server.languages.iter().map(String::as_str));
-    let mut related: Vec<&str> = spoken.chain(hints::related_languages(language)).collect();
+    let mut related: Vec<&str> = spoken.chain(syntax::related_languages(language)).collect();
     related.sort_unstable();
     related.dedup();
     related
@@ -380,7 +380,7 @@ pub(crate) async fn importers_note(
 ) -> Option<String> {
     let (target, until) = (path.clone(), Instant::now() + IMPACT_SEARCH_TIMEOUT);
     let found = run_in_background(context, move |workspace, catalogue| {
-        hints::importers(workspace, catalogue, &target, until)
+        syntax::importers(workspace, catalogue, &target, until)
     });
     let (mut found, cut) = found.await.ok()?;
     found.retain(|(importer, _)| !updated.contains(importer));

@@ -14,7 +14,8 @@ use super::named_places::{abbreviate_list, address_of};
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, CallWithin, OccurrenceSense};
+use crate::syntax;
+use crate::syntax::{CallWithin, OccurrenceSense};
 use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::{FileRef, HierarchyNode};
 use crate::policy::request::CallSubjects;
@@ -215,10 +216,10 @@ async fn unlisted_calls(context: &Context, roots: &[HierarchyNode]) -> Option<St
     for root in roots {
         let FileRef::Inside(path) = &root.location.file else { continue };
         let (path, at) = (path.clone(), root.location.range.start);
-        let until = std::time::Instant::now() + hints::DEADLINE;
+        let until = std::time::Instant::now() + syntax::DEADLINE;
         let file = path.clone();
         let calls = run_in_background(context, move |workspace, catalogue| {
-            Ok(hints::calls_within(workspace, catalogue, &file, at, until))
+            Ok(syntax::calls_within(workspace, catalogue, &file, at, until))
         });
         let is_listed = |call: &CallWithin| {
             let mut sites = root.children.iter().flat_map(|callee| &callee.sites);

@@ -12,7 +12,8 @@ use super::question::{LanguageQuestion, QuestionOutcome};
 use super::resolved_position::ResolvedPosition;
 use super::target::Target;
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, OccurrenceSense};
+use crate::syntax;
+use crate::syntax::OccurrenceSense;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::request::DependencyScope;
@@ -288,14 +289,14 @@ async fn definition_by_text(
     declaration: &Location,
 ) -> Option<Location> {
     let name = &place.resolved.as_ref()?.symbol;
-    let until = std::time::Instant::now() + hints::DEADLINE;
+    let until = std::time::Instant::now() + syntax::DEADLINE;
     let declared = |path: &WorkspacePath, at| context.declared_at(path, at, name, until);
     let FileRef::Inside(header) = &declaration.file else { return None };
     let containers = declared(header, declaration.range.start)?.containers;
     let found = fallback::workspace_symbols_named(context, name, until).await.ok()?;
     let mut defined = found.symbols.into_iter().map(|symbol| symbol.location).filter(|location| {
         let FileRef::Inside(path) = &location.file else { return false };
-        let has_headers = context.language_of(path).ok().flatten().is_some_and(hints::has_headers);
+        let has_headers = context.language_of(path).ok().flatten().is_some_and(syntax::has_headers);
         let there = declared(path, location.range.start).filter(|_| has_headers);
         there.is_some_and(|there| !there.is_only_declared && there.containers == containers)
     });
@@ -317,8 +318,8 @@ fn are_declarations(context: &Context, place: &ResolvedPosition, found: &[Locati
 /// there.
 fn declares(context: &Context, place: &ResolvedPosition, path: &WorkspacePath, at: Position) -> Option<bool> {
     let language = context.language_of(path).ok()??;
-    let name = place.resolved.as_ref().filter(|_| hints::has_headers(language))?.symbol.as_str();
-    let until = std::time::Instant::now() + hints::DEADLINE;
+    let name = place.resolved.as_ref().filter(|_| syntax::has_headers(language))?.symbol.as_str();
+    let until = std::time::Instant::now() + syntax::DEADLINE;
     context.declared_at(path, at, name, until).map(|declared| declared.is_only_declared)
 }
 
@@ -336,15 +337,15 @@ fn unresolved_import_note(
     }
     let language = context.language_file_unchecked(place.path.clone()).ok()?.language?;
     let text = context.text(&place.path).ok()?.to_string();
-    let until = std::time::Instant::now() + hints::DEADLINE;
+    let until = std::time::Instant::now() + syntax::DEADLINE;
     let name = place.resolved.as_ref().map(|resolved| resolved.symbol.as_str()).unwrap_or_default();
     let is_import = |location: &Location| {
-        hints::is_import(&language, &place.path, &text, location.range.start.line, name, until)
+        syntax::is_import(&language, &place.path, &text, location.range.start.line, name, until)
     };
     if !found.iter().all(is_import) {
         return None;
     }
-    let module = hints::imported_from(&language, &place.path, &text, place.position, until)?;
+    let module = syntax::imported_from(&language, &place.path, &text, place.position, until)?;
     let set_up = context.set_up_notes(server, &place.path).into_iter().map(|note| format!("; {note}"));
     let set_up: String = set_up.collect();
     Some(format!("`{name}` comes from an import of `{module}`, which {server} does not find{set_up}"))

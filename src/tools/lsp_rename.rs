@@ -19,7 +19,8 @@ use super::proposals;
 use super::question::{LanguageQuestion, QuestionOutcome};
 use super::target::{Target, path_of};
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, NoName, OccurrenceSense};
+use crate::syntax;
+use crate::syntax::{NoName, OccurrenceSense};
 use crate::lsp::ask::SessionAnswer;
 use crate::lsp::edits::{Proposal, ProposalError, RENAME};
 use crate::policy::request::{CallSubjects, Effect};
@@ -172,14 +173,14 @@ async fn unrenamed_text_notes(context: &Context, proposal: &Proposal, name: &str
         .take(MAX_REREAD_FILES)
         .collect();
     let paths: BTreeSet<WorkspacePath> = proposal.files.iter().map(|file| file.path.clone()).collect();
-    let (old, until) = (name.to_owned(), std::time::Instant::now() + hints::DEADLINE);
+    let (old, until) = (name.to_owned(), std::time::Instant::now() + syntax::DEADLINE);
     let found = fallback::run_in_background(context, move |workspace, catalogue| {
         let place = |(language, path, text): &(String, WorkspacePath, String)| {
-            let first = hints::first_quoted_place(language, path, text, &old, until)?;
+            let first = syntax::first_quoted_place(language, path, text, &old, until)?;
             Some(address_of(path, first))
         };
         let quoted: Vec<String> = changed.iter().filter_map(place).collect();
-        Ok((quoted, hints::documents_naming(workspace, catalogue, &old, until)?))
+        Ok((quoted, syntax::documents_naming(workspace, catalogue, &old, until)?))
     });
     let Ok((quoted, (documents, is_cut))) = found.await else { return Vec::new() };
     let documents = documents.iter().filter(|(path, _)| !paths.contains(path));
@@ -213,11 +214,11 @@ fn must_be_name(context: &Context, target: &Target, name: &str) -> Result<(), To
         path_of(target).ok().and_then(|path| context.language_file_unchecked(context.path(path).ok()?).ok());
     let language = subject.as_ref().and_then(|subject| subject.language.as_deref());
     let extension = subject.as_ref().and_then(|subject| subject.path.extension());
-    let deadline = std::time::Instant::now() + hints::DEADLINE;
+    let deadline = std::time::Instant::now() + syntax::DEADLINE;
     let refused = |reason| {
         Err(ToolError::new(ErrorCode::InvalidArgs, format!("`{name}` is not a valid name: {reason}")))
     };
-    match hints::can_be_name(language.unwrap_or_default(), extension, name, deadline) {
+    match syntax::can_be_name(language.unwrap_or_default(), extension, name, deadline) {
         Ok(()) => Ok(()),
         Err(NoName::NoIdentifier) => refused("it is not an identifier".to_owned()),
         Err(NoName::Keyword) => refused(format!("it is a keyword of {}", language.unwrap_or("the language"))),

@@ -15,7 +15,7 @@ use super::definition::Definition;
 use super::edited_text::EditedText;
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
-use super::git::revision::{ComparedTree, Comparison};
+use crate::process::git::revision::{ComparedTree, Comparison};
 use super::git_access::{OpenRepository, from_git_error};
 use super::lsp_navigate;
 use super::only_paths::OnlyPaths;

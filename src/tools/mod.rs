@@ -64,7 +64,6 @@ pub(crate) mod find_test_files;
 pub(crate) mod fix;
 mod fix_rule;
 pub(crate) mod get_library_docs;
-pub(crate) mod git;
 pub(crate) mod git_access;
 pub(crate) mod glob;
 pub(crate) mod grep;

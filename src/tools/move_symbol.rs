@@ -20,7 +20,8 @@ use super::named_places::address_of;
 use super::place::{Place, Places, word_end};
 use super::proposals;
 use super::tool::{Call, Card, Tool};
-use crate::hints::{self, MovedSymbol, MovedText, MovedTexts, RemainingPlace};
+use crate::syntax;
+use crate::syntax::{MovedSymbol, MovedText, MovedTexts, RemainingPlace};
 use crate::lsp::edits::{CODE_ACTION, Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{CutBlock, LineMap, Range, append_block, cut_block, restore_spacing};
@@ -138,7 +139,7 @@ async fn complete(
     // A use that is not read is left behind.
     let until = context.deadline(context.config.settings.deadlines.edit).into_std();
     let work = fallback::run_in_background(context, move |workspace, catalogue| {
-        let left = hints::complete_move(workspace, catalogue, &moved, &mut texts, until)?;
+        let left = syntax::complete_move(workspace, catalogue, &moved, &mut texts, until)?;
         Ok((texts, left))
     });
     let (texts, left) = work.await?;
@@ -201,8 +202,8 @@ async fn must_fit(
     }
     let path = to.clone();
     let known = fallback::run_in_background(context, move |workspace, catalogue| {
-        let until = std::time::Instant::now() + hints::DEADLINE;
-        Ok(hints::symbols(workspace, catalogue, &path, until).ok().flatten().unwrap_or_default())
+        let until = std::time::Instant::now() + syntax::DEADLINE;
+        Ok(syntax::symbols(workspace, catalogue, &path, until).ok().flatten().unwrap_or_default())
     });
     match known.await?.iter().find(|known| known.name == *name) {
         Some(known) => {

@@ -19,7 +19,8 @@ use super::occurrence_note::further_occurrences_note;
 use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
 use super::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
 use super::target::Target;
-use crate::hints::{self, FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
+use crate::syntax;
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::lsp::ask::AskError;
 use crate::lsp::model::Location;
 use crate::lsp::operations::Navigation;
@@ -195,7 +196,7 @@ impl Context {
             is_whole.then_some(known_files + parts.iter().sum::<usize>())
         };
         let found = run_until_changed(self, key, items, move |workspace, catalogue| {
-            hints::further_occurrences(workspace, catalogue, &named, &known, until)
+            syntax::further_occurrences(workspace, catalogue, &named, &known, until)
         });
         found.await.unwrap_or_else(|error| {
             tracing::debug!("the text was not searched: {}", error.error);

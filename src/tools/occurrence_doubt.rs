@@ -2,7 +2,7 @@
 
 use super::mergeable_answer::MergeableAnswer;
 use super::other_roots;
-use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 
 /// The reliability of a server's complete listing.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::mergeable_answer::MergeableAnswer;
 use super::named_places::{abbreviate_list, address_of};
-use crate::hints::{FurtherOccurrence, FurtherOccurrences, NotebookUse};
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, NotebookUse};
 use crate::workspace::WorkspacePath;
 
 /// The most files that a note names.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::context::{Context, LanguageFile};
 use super::fallback::run_in_background;
-use crate::hints::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::lsp::session::Session;
 use crate::workspace::{WalkLimits, WorkspacePath};
 

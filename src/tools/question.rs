@@ -15,7 +15,7 @@ use super::resolved_position::{self, ResolvedPosition};
 use super::symbol_search::ExactSymbol;
 use super::target::{Target, path_of};
 use super::unanswered_question::UnansweredQuestion;
-use crate::hints;
+use crate::syntax;
 use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, SessionAnswer};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::{FileRef, Symbol};
@@ -403,10 +403,10 @@ impl Context {
         text: &Buffer,
         name: &str,
     ) -> Result<ResolvedPosition, ToolError> {
-        let until = std::time::Instant::now() + hints::DEADLINE;
+        let until = std::time::Instant::now() + syntax::DEADLINE;
         let language = subject.language.as_deref().unwrap_or_default();
         let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
-        let found = hints::symbols_named(language, &subject.path, &text.to_string(), name, until);
+        let found = syntax::symbols_named(language, &subject.path, &text.to_string(), name, until);
         match found.as_deref() {
             Some([]) if last != name => Err(no_symbol(name, &subject.path.display())),
             Some(several @ [_, ..]) => {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::context::{Context, LanguageFile, PresentServer};
 use crate::config::PresentLanguage;
-use crate::hints::{self, SpokenLanguage};
+use crate::syntax;
+use crate::syntax::SpokenLanguage;
 use crate::lsp::manager::{SessionUnavailable, SlotActivity, SlotStatus};
 
 /// The state of a server.
@@ -220,7 +221,7 @@ pub(crate) fn startup_hints(
         {
             reported.push(*server);
             let ours = context.installer_command(server, Some(&language.language));
-            lines.push(hints::startup_line(&language.language, server, spec, ours.as_ref(), locale));
+            lines.push(syntax::startup_line(&language.language, server, spec, ours.as_ref(), locale));
         }
     }
     lines

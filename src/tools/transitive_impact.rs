@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use super::context::{Context, LanguageFile};
 use super::declaration_changes::{Declaration, DeclarationChanges, is_declared, is_type, visible_symbols};
 use super::impact::{Occurrence, navigating_session, occurrences};
-use crate::hints;
+use crate::syntax;
 use crate::lsp::model::Symbol;
 use crate::lsp::view::View;
 use crate::text::identifiers_in;
@@ -169,7 +169,7 @@ impl<'a> Spread<'a> {
         let mut files = Vec::new();
         for (path, texts) in checked {
             let outline = |text| {
-                hints::symbols_in(
+                syntax::symbols_in(
                     &self.language,
                     path,
                     text,

@@ -17,7 +17,7 @@ use super::folder::{DaemonFolder, DaemonLock, FolderError, START_LOCK};
 use super::identity::{self, DaemonIdentity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::find_workspace;

@@ -16,7 +16,7 @@ use thiserror::Error;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use crate::config::Profile;
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
 use crate::tools::tool::Caller;

@@ -24,7 +24,7 @@ use super::preamble::{
     self, DAEMON_PROTOCOL_VERSION, DoorName, LONGEST, LineError, Preamble, Refusal, RefusalCode, Welcome,
 };
 use super::status::{self, DaemonStatus};
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::process::ancestry::{Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::Runtime;

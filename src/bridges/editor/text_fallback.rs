@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::client::MESSAGE_TYPE_INFO;
 use super::context::{EditorContext, Inquiry};
-use crate::hints;
+use crate::syntax;
 use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::operations::Navigation;
 use crate::lsp::relay;
@@ -57,7 +57,7 @@ pub(super) async fn workspace_symbols(
 ) -> Option<Value> {
     let mut pages = EditorTexts { inquiry, texts: HashMap::new() };
     let query = params["query"].as_str().unwrap_or_default();
-    let until = Instant::now() + hints::DEADLINE;
+    let until = Instant::now() + syntax::DEADLINE;
     let found = fallback::workspace_symbols(&inquiry.context, query, until).await.ok()?;
     let symbols: Vec<Value> = found
         .symbols

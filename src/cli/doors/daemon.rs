@@ -35,7 +35,7 @@ use crate::cli::remote;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
 use crate::tools::error::{ErrorCode, ToolError};

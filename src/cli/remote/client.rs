@@ -18,7 +18,7 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::find_workspace;
 use crate::tools::error::{ErrorCode, ToolError};

@@ -18,7 +18,7 @@ use super::args::{CliCommand, GlobalArgs};
 use super::console::Console;
 use super::exit::CliExitStatus;
 use crate::bridges::daemon::identity;
-use crate::hints::SpokenLanguage;
+use crate::syntax::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
 
 /// A command as typed, with its current folder.

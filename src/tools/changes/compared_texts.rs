@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::tools::context::Context;
 use crate::tools::edited_text::EditedText;
 use crate::tools::error::ToolError;
-use crate::tools::git::difference::{BlobContent, ComparedFile, ComparedPath, blobs, difference};
-use crate::tools::git::revision::Comparison;
+use crate::process::git::difference::{BlobContent, ComparedFile, ComparedPath, blobs, difference};
+use crate::process::git::revision::Comparison;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::workspace::{ReadError, WorkspacePath};
 

@@ -6,8 +6,8 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use super::output::{InterfaceChange, InterfaceChangeKind};
-use crate::hints;
-use crate::hints::test_conventions::is_test;
+use crate::syntax;
+use crate::syntax::test_conventions::is_test;
 use crate::lsp::model::{FileRef, Location, Symbol};
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
@@ -183,7 +183,7 @@ fn changes_of(language: &str, edit: &EditedText) -> Vec<FoundChange> {
     let Some(was) = &edit.before else { return Vec::new() };
     let outline = |path: &WorkspacePath, text: &str| {
         let until = std::time::Instant::now() + INTERFACE_PARSE_TIMEOUT;
-        hints::symbols_in(language, path, text, until)
+        syntax::symbols_in(language, path, text, until)
     };
     let Some(before) = outline(old_path, was) else { return Vec::new() };
     let is = edit.after.as_deref().unwrap_or_default();

@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::folder::DropInFile;
-use crate::hints::{DEADLINE, PythonModule};
+use crate::syntax::{DEADLINE, PythonModule};
 
 /// The script that passes the arguments to the tool and prints the result.
 pub(super) const RUNNER: &str = include_str!("runner.py");

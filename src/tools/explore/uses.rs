@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::output::ExploreItem;
-use crate::hints::test_conventions::is_test;
+use crate::syntax::test_conventions::is_test;
 use crate::lsp::model::SymbolKind;
 use crate::tools::outline_cache::EnclosingSymbol;
 use crate::tools::place::Place;

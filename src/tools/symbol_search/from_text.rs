@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{bare_name, has_symbol_at};
 use super::search::NameSearch;
-use crate::hints::FoundSymbols;
+use crate::syntax::FoundSymbols;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::session::Session;
 use crate::tools::answer::Verdict;

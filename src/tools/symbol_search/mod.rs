@@ -26,7 +26,8 @@ use super::error::ToolError;
 use super::fallback;
 use super::other_roots::ServerCoverage;
 use crate::config::spec::ServerSpec;
-use crate::hints::{self, FoundSymbols};
+use crate::syntax;
+use crate::syntax::FoundSymbols;
 use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
 use crate::lsp::readiness::UnfinishedWork;
@@ -323,7 +324,7 @@ impl Context {
         if symbols.iter().filter(|symbol| bare_name(symbol) == name).count() < 2 {
             return;
         }
-        let until = std::time::Instant::now() + hints::DEADLINE;
+        let until = std::time::Instant::now() + syntax::DEADLINE;
         let mut looked_at = 0;
         symbols.retain(|symbol| {
             let FileRef::Inside(path) = &symbol.location.file else { return true };
@@ -341,7 +342,7 @@ impl Context {
             let key = format!("import of {name} at {}:{line} {stamp:?}", path.display());
             let is_import = self.while_tree_is_unchanged(key, || {
                 let text = self.text(path)?.to_string();
-                let is_import = hints::is_import(&language, path, &text, line, name, until);
+                let is_import = syntax::is_import(&language, path, &text, line, name, until);
                 let is_late = std::time::Instant::now() >= until;
                 Ok::<_, ToolError>((is_import, (!is_late).then_some(1)))
             });

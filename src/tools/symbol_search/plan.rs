@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::config::{Catalogue, PresentLanguage};
-use crate::hints::{self, FoundSymbols};
+use crate::syntax;
+use crate::syntax::FoundSymbols;
 use crate::lsp::model::FileRef;
 use crate::tools::context::Context;
 use crate::workspace::WorkspacePath;
@@ -52,7 +53,7 @@ impl<'a> TextEvidenceByLanguage<'a> {
             TextEvidence::Defines
         } else if self.catalogue.is_data(language) {
             TextEvidence::Data
-        } else if !hints::has_grammar(language) && occurs() {
+        } else if !syntax::has_grammar(language) && occurs() {
             TextEvidence::Unparsed
         } else {
             TextEvidence::None

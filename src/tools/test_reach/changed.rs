@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use crate::hints::test_conventions::is_test;
-use crate::hints::{self, CodeUnit, UnitFile};
+use crate::syntax::test_conventions::is_test;
+use crate::syntax;
+use crate::syntax::{CodeUnit, UnitFile};
 use crate::tools::context::Context;
 use crate::tools::edited_text::EditedText;
 use crate::tools::impact::language_of;
@@ -83,7 +84,7 @@ impl ChangedCode {
         let old = edit.renamed_from.as_ref().unwrap_or(&edit.path);
         let read = |path: &WorkspacePath, text: &Option<String>| {
             let until = Instant::now() + EDITED_UNITS_PARSE_TIMEOUT;
-            hints::units_in(language.as_deref()?, path, text.as_deref()?, until)
+            syntax::units_in(language.as_deref()?, path, text.as_deref()?, until)
         };
         let (before, after) = (read(old, &edit.before), read(&edit.path, &edit.after));
         let is_known = |text: &Option<String>, units: &Option<UnitFile>| text.is_none() || units.is_some();
@@ -165,7 +166,7 @@ impl ChangedCode {
 }
 
 /// The units of `file` by their keys.
-pub(super) fn keyed(file: &UnitFile) -> BTreeMap<UnitKey, &hints::CodeUnit> {
+pub(super) fn keyed(file: &UnitFile) -> BTreeMap<UnitKey, &syntax::CodeUnit> {
     let mut count: BTreeMap<&str, usize> = BTreeMap::new();
     let keyed = file.units.iter().map(|unit| {
         let nth = count.entry(unit.qualified.as_str()).or_default();

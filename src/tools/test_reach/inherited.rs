@@ -4,7 +4,8 @@
 use std::collections::BTreeSet;
 
 use super::links::{Reached, UnitAt};
-use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind, TestRole};
+use crate::syntax;
+use crate::syntax::{CodeIndex, CodeUnit, CodeUnitKind, TestRole};
 
 /// The depth to which bases and subclasses are followed.
 const MAX_CLASS_DEPTH: usize = 8;
@@ -68,7 +69,7 @@ fn modules_importing(index: &CodeIndex, class: UnitAt) -> Vec<usize> {
 pub(super) fn tests_asking_for(index: &CodeIndex, class: UnitAt, fixture: &str) -> Vec<Reached> {
     let mut names = BTreeSet::from([fixture]);
     let fixtures =
-        || index.files.iter().flat_map(|file| file.units.iter().filter(|unit| hints::is_fixture(unit)));
+        || index.files.iter().flat_map(|file| file.units.iter().filter(|unit| syntax::is_fixture(unit)));
     let asks = |unit: &CodeUnit, names: &BTreeSet<&str>| {
         unit.parameters.iter().any(|parameter| names.contains(parameter.as_str()))
     };
@@ -81,7 +82,7 @@ pub(super) fn tests_asking_for(index: &CodeIndex, class: UnitAt, fixture: &str) 
             break;
         }
     }
-    let is_wide = fixtures().any(|unit| names.contains(unit.name.as_str()) && hints::sets_autouse(unit));
+    let is_wide = fixtures().any(|unit| names.contains(unit.name.as_str()) && syntax::sets_autouse(unit));
     let classes = std::iter::once(class).chain(heirs(index, class));
     let tests = classes.flat_map(|class| {
         let tests = tests_of_class(index, class);

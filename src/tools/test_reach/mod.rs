@@ -35,7 +35,8 @@ use super::fallback::run_in_background;
 use super::named_places::address_of;
 use super::short_range::ShortRange;
 use super::test_runs::{self, PlannedRuns};
-use crate::hints::{self, CodeIndex};
+use crate::syntax;
+use crate::syntax::CodeIndex;
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 
@@ -87,7 +88,7 @@ pub(crate) async fn tests_reaching_symbol(
     let language = context.language_file(path.clone())?.language;
     let text = context.text(&path)?.to_string();
     let units = language.as_deref().and_then(|language| {
-        hints::units_in(language, &path, &text, std::time::Instant::now() + hints::DEADLINE)
+        syntax::units_in(language, &path, &text, std::time::Instant::now() + syntax::DEADLINE)
     });
     let found = units.as_ref().and_then(|file| {
         let named = file.units.iter().position(|unit| unit.selection == at);
@@ -118,7 +119,7 @@ async fn follow_changes(
         let until = Instant::now() + deadline.saturating_duration_since(Instant::now()) / READING_SHARE;
         let key = language.clone();
         let index = run_in_background(context, move |workspace, catalogue| {
-            hints::index_code(workspace, catalogue, &key, until.into_std())
+            syntax::index_code(workspace, catalogue, &key, until.into_std())
         });
         let index = index.await?;
         let kept = deadline.saturating_duration_since(Instant::now()) / NAMES_SHARE;
@@ -316,7 +317,7 @@ fn unknown_forms(index: &CodeIndex, walk: &ReachWalk<'_>) -> Option<String> {
     let reached = walk.steps.iter().filter_map(|step| step.reached);
     let files = reached.map(|reached| &index.files[file_of(reached)]);
     let languages: BTreeSet<&str> =
-        files.filter(|file| !file.has_test_forms()).map(hints::UnitFile::language).collect();
+        files.filter(|file| !file.has_test_forms()).map(syntax::UnitFile::language).collect();
     let languages: Vec<&str> = languages.into_iter().collect();
     (!languages.is_empty()).then(|| {
         format!("tests in {} are recognised only by the name of the whole file", languages.join(", "))

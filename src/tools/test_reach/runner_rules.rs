@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::inherited;
 use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
-use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind};
+use crate::syntax;
+use crate::syntax::{CodeIndex, CodeUnit, CodeUnitKind};
 use crate::workspace::WorkspacePath;
 
 /// Returns true if the file with the number `file` is a `conftest.py`, which pytest loads for its
@@ -43,7 +44,7 @@ pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserO
     let unit = index.unit(at);
     let file = &index.files[at.0];
     let user = |reached| UserOf { reached, kind: ReachKind::References };
-    if hints::is_fixture(unit) {
+    if syntax::is_fixture(unit) {
         let class = unit.parent.filter(|class| file.units[*class].kind == CodeUnitKind::Type);
         let place = FixturePlace {
             path: &file.path,
@@ -54,7 +55,7 @@ pub(super) fn users_by_runner(index: &CodeIndex, at: UnitAt) -> Option<Vec<UserO
         };
         return Some(fixture_users(index, &place, unit));
     }
-    if hints::is_setup(unit) && file.among_tests {
+    if syntax::is_setup(unit) && file.among_tests {
         if unit.name == "TestMain" {
             return Some(vec![user(Reached::Folder(at.0))]);
         }
@@ -124,7 +125,7 @@ pub(super) fn fixture_users(index: &CodeIndex, place: &FixturePlace<'_>, fixture
         let takes = units
             .filter(|(unit, known)| Some((*file, *unit)) != place.at && known.parameters.contains(&name));
         found.extend(takes.map(|(unit, _)| user(Reached::Unit((*file, unit)))));
-        if hints::sets_autouse(fixture) {
+        if syntax::sets_autouse(fixture) {
             let around = place.class.filter(|class| class.0 == *file).map(|class| class.1);
             let tests = index.files[*file].tests_within(around);
             found.extend(tests.map(|test| user(Reached::Unit((*file, test)))));

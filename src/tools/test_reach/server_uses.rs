@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::hints::{CodeIndex, CodeUnit};
+use crate::syntax::{CodeIndex, CodeUnit};
 use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;

@@ -8,7 +8,8 @@ use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use super::runner_rules::{self, FixturePlace};
 use super::users;
-use crate::hints::{self, CodeIndex, CodeUnit, CodeUnitKind, TestRole};
+use crate::syntax;
+use crate::syntax::{CodeIndex, CodeUnit, CodeUnitKind, TestRole};
 use crate::workspace::WorkspacePath;
 
 /// The starts of a walk, in the files of one index.
@@ -79,7 +80,7 @@ impl ReachStarts {
         let mut waiting = vec![(file, name.to_owned())];
         while let Some((from, name)) = waiting.pop() {
             for importer in index.importers(from) {
-                let here = |place: &&hints::NameUse| place.file == importer;
+                let here = |place: &&syntax::NameUse| place.file == importer;
                 if index.has_as_module(importer, from) {
                     let places = index.uses(&name).iter().filter(|place| place.is_member).filter(here);
                     users.extend(places.map(|place| around(index, place)));
@@ -102,7 +103,7 @@ impl ReachStarts {
 }
 
 /// The code that encloses a place.
-fn around(index: &CodeIndex, place: &hints::NameUse) -> Reached {
+fn around(index: &CodeIndex, place: &syntax::NameUse) -> Reached {
     match index.files[place.file].unit_at(place.at) {
         Some(unit) => Reached::Unit((place.file, unit)),
         None => Reached::Top(place.file),
@@ -120,9 +121,9 @@ fn users_of_gone(index: &CodeIndex, gone: &GoneUnit) -> Vec<UserOf> {
     }
     let mut found = users::by_name(index, None, &unit.name);
     let user = |reached| UserOf { reached, kind: ReachKind::References };
-    let is_setup = hints::is_setup(unit) && gone.among_tests;
+    let is_setup = syntax::is_setup(unit) && gone.among_tests;
     let is_hook = runner_rules::is_hook(path, unit);
-    if hints::is_fixture(unit) {
+    if syntax::is_fixture(unit) {
         let place = FixturePlace {
             path,
             at: None,

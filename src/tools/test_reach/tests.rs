@@ -9,7 +9,8 @@ use super::runner_rules;
 use super::shown;
 use super::starts::starts;
 use crate::config::Catalogue;
-use crate::hints::{self, CodeIndex};
+use crate::syntax;
+use crate::syntax::CodeIndex;
 use crate::tools::edited_text::EditedText;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -31,7 +32,7 @@ fn indexed(language: &str, files: Files<'_>) -> Indexed {
     }
     let workspace = Workspace::open(folder.path()).unwrap();
     let until = Instant::now() + Duration::from_secs(60);
-    let index = hints::index_code(&workspace, Catalogue::built_in(), language, until).unwrap();
+    let index = syntax::index_code(&workspace, Catalogue::built_in(), language, until).unwrap();
     Indexed { index, workspace, _folder: folder }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::links::{Reached, UnitAt, UserOf};
 use super::output::ReachKind;
 use super::server_uses::{IndexedPlace, NameMeaning, ServerUses};
-use crate::hints::{CodeIndex, CodeUnit, CodeUnitKind, NameUse, UnitFile};
+use crate::syntax::{CodeIndex, CodeUnit, CodeUnitKind, NameUse, UnitFile};
 use crate::workspace::WorkspacePath;
 
 /// The depth to which base types are followed.

@@ -14,7 +14,7 @@ use super::output::ReachKind;
 use super::runner_rules;
 use super::server_uses::ServerUses;
 use super::users;
-use crate::hints::{CodeIndex, CodeUnitKind, TestRole};
+use crate::syntax::{CodeIndex, CodeUnitKind, TestRole};
 
 /// The most units of a walk.
 const MAX_WALKED_UNITS: usize = 20_000;

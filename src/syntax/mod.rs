@@ -48,7 +48,6 @@ mod references;
 mod resolve;
 mod source;
 mod symbols;
-mod syntax;
 pub(crate) mod test_conventions;
 mod types;
 mod unrenamed_text;
@@ -80,9 +79,10 @@ pub use resolve::ResolutionStage;
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
-pub(crate) use syntax::{SyntaxCheck, syntax_errors, syntax_errors_in};
+pub(crate) use self::syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use unrenamed_text::{documents_naming, first_quoted_place};
 pub(crate) use word::{NoName, can_be_name};
 
 #[cfg(test)]
 mod tests;
+pub(crate) mod syntax_errors;
