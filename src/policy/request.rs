@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::tools::error::{ErrorCode, ToolError};
 use crate::workspace::WorkspacePath;
 
 /// The effect of a tool; decides the permission if no rule matches.
@@ -108,6 +109,11 @@ pub struct PolicyDecision {
 }
 
 impl PolicyDecision {
+    /// The error of the call if the decision is a denial.
+    pub(crate) fn denial(&self) -> ToolError {
+        ToolError::new(ErrorCode::Denied, self.why.clone())
+    }
+
     /// A decision that no rule made.
     pub(crate) fn without_rule(verdict: PolicyVerdict, reason: impl Into<String>) -> Self {
         Self { verdict, rule: None, why: reason.into() }

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::caller::{CallerAccess, Consent};
-use super::limits::PathLimits;
+use super::limits::path_limits;
 use super::name::{self, NamePattern};
 use super::request::{Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use super::rule::{self, Rule};
 use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
+use crate::tools::path_limits::PathLimits;
 
 /// The rules in force, and the agents with narrower rules.
 #[derive(Debug, Clone, Default)]
@@ -263,7 +264,7 @@ impl<'a> CallerPolicy<'a> {
         let denies = scopes.iter().flat_map(|scope| &scope.deny);
         let rules = denies.chain(asks).filter(|rule| rule.speaks_of_paths(request.tool, request.effect));
         let open = (request.effect == Effect::Edit && !typed).then(|| request.subjects.paths.clone());
-        PathLimits::new(request.tool, request.effect, rules.cloned().collect(), open)
+        path_limits(request.tool, request.effect, rules.cloned().collect(), open)
     }
 
     fn decide_by_rules(&self, request: &PolicyRequest<'_>) -> PolicyDecision {

@@ -101,7 +101,7 @@ impl Runtime {
         record.record_decision(&decision);
         match decision.verdict {
             PolicyVerdict::Allow => Ok(()),
-            PolicyVerdict::Deny => Err(ToolError::denied(&decision).into()),
+            PolicyVerdict::Deny => Err(decision.denial().into()),
             PolicyVerdict::Ask => self.request_approval(call, decision, record).await,
         }
     }

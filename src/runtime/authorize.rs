@@ -67,7 +67,7 @@ impl Runtime {
         record.record_decision(&decision);
         match decision.verdict {
             PolicyVerdict::Allow => return Ok(()),
-            PolicyVerdict::Deny => return Err(ToolError::denied(&decision)),
+            PolicyVerdict::Deny => return Err(decision.denial()),
             PolicyVerdict::Ask => {}
         }
         let approval = ApprovalRequest {

@@ -157,7 +157,7 @@ impl Runtime {
             PolicyVerdict::Ask => {
                 Ok(Some(approval_request(tool.definition(), &subjects, &arguments, decision.why)))
             }
-            PolicyVerdict::Deny => Err(ToolError::denied(&decision)),
+            PolicyVerdict::Deny => Err(decision.denial()),
         }
     }
 
@@ -198,7 +198,7 @@ impl Runtime {
         let cancelled = request.options.cancelled.clone();
         let caller = request.options.caller;
         let _running = self.tally.begin_session_call(request.name, &caller.session);
-        let arrival = self.context.edit_scheduler.arrive();
+        let arrival = self.state.edit_scheduler.arrive();
         let mut record = CallRecorder::new(self.audit.as_deref(), caller, request.name, &request.arguments)
             .shown_in(&self.feed, &request.arguments);
         let call = self.call_checked(called, request, adapted, &arrival, &mut record);
@@ -264,7 +264,7 @@ impl Runtime {
         let context = narrowed.as_ref().unwrap_or(&current);
         let CallOptions { caller, approver, group, .. } = *options;
         let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
-        let call = Call { context, tools: self, caller, approver, group, id: &id, arrival, cancelled };
+        let call = Call { context, state: &self.state, tools: self, caller, approver, group, id: &id, arrival, cancelled };
         let run = std::panic::AssertUnwindSafe(run.run(call)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(result)) => result,
@@ -330,7 +330,7 @@ impl Runtime {
         let tool = self.tool(name)?;
         let card = &tool.definition().card;
         match self.policy_of(caller).not_offered(&card.name, card.effect) {
-            Some(decision) => Err(ToolError::denied(&decision)),
+            Some(decision) => Err(decision.denial()),
             None => Ok(tool),
         }
     }

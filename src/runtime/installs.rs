@@ -35,7 +35,7 @@ pub(super) async fn run_recorded<T>(
     });
     record.record_decision(&decision);
     let outcome = match decision.verdict {
-        PolicyVerdict::Deny => Err(ToolError::denied(&decision)),
+        PolicyVerdict::Deny => Err(decision.denial()),
         PolicyVerdict::Allow | PolicyVerdict::Ask => run.await,
     };
     record.record_action(outcome.as_ref().err());

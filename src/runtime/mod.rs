@@ -57,7 +57,8 @@ use crate::lsp::view::View;
 use crate::policy::audit::AuditLog;
 use crate::policy::grants::Grants;
 use crate::policy::hooks::Hooks;
-use crate::policy::limits::PathLimits;
+use crate::tools::path_limits::PathLimits;
+use crate::tools::tool_state::ToolState;
 use crate::policy::rules::{CallerPolicy, Policy};
 use crate::process::Spawner;
 use crate::rpc::RpcTrace;
@@ -111,6 +112,8 @@ pub struct RuntimeOptions {
 #[derive(Debug, Clone)]
 pub struct Runtime {
     context: Context,
+    /// The state that tools keep between calls.
+    state: ToolState,
     tools: Arc<Registry>,
     drop_ins: Arc<DropIns>,
     /// The sources of mounted tools.
@@ -250,13 +253,10 @@ impl Runtime {
         let context = Context {
             workspace,
             edits,
-            edit_scheduler: Arc::default(),
             cwd: options.cwd,
             config,
             manager: Arc::new(manager),
             limits: PathLimits::default(),
-            shells: Arc::default(),
-            overlays: Arc::default(),
             outlines: Arc::default(),
             trust,
             folders,
@@ -270,6 +270,7 @@ impl Runtime {
         let watching = context.progress.clone().map(|progress| watchers.watch(progress));
         Ok(Self {
             context,
+            state: ToolState::default(),
             tools: Arc::new(tools),
             drop_ins: Arc::default(),
             sources: Arc::default(),
@@ -329,7 +330,7 @@ impl Runtime {
     /// # Errors
     /// `not_found`.
     pub(crate) fn overlay_view(&self, overlay: &str) -> Result<View, ToolError> {
-        self.context.overlays.view(overlay).map_err(lsp_overlay::overlay_error)
+        self.state.overlays.view(overlay).map_err(lsp_overlay::overlay_error)
     }
 
     /// Returns the context for this client's calls. Its view stays constant for the duration of one
@@ -430,13 +431,13 @@ impl Runtime {
     /// Ends the background commands of a caller's session once the session can no longer query
     /// them.
     pub(crate) fn end_background_commands(&self, session: &str) {
-        self.context.shells.end_session(session);
+        self.state.shells.end_session(session);
     }
 
     /// Ends every server and every command. Returns when they have exited.
     pub async fn shutdown(&self) {
         let sources = futures::future::join_all(self.sources.iter().map(|source| source.shutdown()));
-        tokio::join!(self.context.manager.shutdown(), self.context.shells.shutdown(), sources);
+        tokio::join!(self.context.manager.shutdown(), self.state.shells.shutdown(), sources);
     }
 }
 

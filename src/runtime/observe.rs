@@ -72,7 +72,7 @@ impl Runtime {
         let request = PolicyRequest { tool: "read", effect: Effect::Read, subjects: &subjects };
         let decision = self.decide(caller, &request);
         if decision.verdict > most {
-            return Err(ToolError::denied(&decision));
+            return Err(decision.denial());
         }
         let context = self.context.with_limits(self.policy_of(caller).limits(&request));
         Ok(context.workspace.read_text_up_to(path, limit).map_err(from_read_error)?.text)

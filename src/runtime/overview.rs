@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::Runtime;
 use crate::lsp::diagnostics::known::KnownFinding;
 use crate::lsp::manager::SlotActivity;
-use crate::policy::limits::PathLimits;
+use crate::tools::path_limits::PathLimits;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::tools::editing::from_edit_error;
@@ -280,7 +280,7 @@ impl Runtime {
         let editors = self.known_overlays.views(workspace).into_iter();
         let editors =
             editors.map(|(session, view)| (Some(session.chars().take(8).collect::<String>()), view));
-        let handles = self.context.overlays.views().into_iter().map(|view| (None, view));
+        let handles = self.state.overlays.views().into_iter().map(|view| (None, view));
         let mut unsaved = Vec::new();
         for (session, view) in editors.chain(handles) {
             for (path, text) in view.texts().into_iter().filter(|(path, _)| !redactor.hides(path)) {

@@ -118,8 +118,7 @@ impl Runtime {
                 format!("the workspace {} was replaced by a link", self.context.workspace.root().display());
             return Err(ToolError::new(ErrorCode::Denied, what).with_hint("open it again by its own path"));
         }
-        other.context.shells = self.context.shells.clone();
-        other.context.overlays = self.context.overlays.clone();
+        other.state = self.state.clone();
         other.take_over_tools(&self.tools);
         other.tally = self.tally.clone();
         other.feed = self.feed.clone();

@@ -75,11 +75,11 @@ impl Runtime {
     fn skills_context(&self, caller: &Caller, arguments: &Value) -> Result<Context, ToolError> {
         let decision = self.check_call(caller, TOOL, arguments)?;
         if decision.verdict != PolicyVerdict::Allow {
-            return Err(ToolError::denied(&decision));
+            return Err(decision.denial());
         }
         let policy = self.policy_of(caller);
         if let Some(decision) = policy.not_offered(TOOL, Effect::Read) {
-            return Err(ToolError::denied(&decision));
+            return Err(decision.denial());
         }
         let subjects = CallSubjects::default();
         let request = PolicyRequest { tool: TOOL, effect: Effect::Read, subjects: &subjects };

@@ -193,7 +193,7 @@ impl Tool for Bash {
         let (ok, outcome) = if args.background {
             (true, BashOutcome::Started { id: run_in_background(call, &args, prepared).await? })
         } else {
-            let ended = run_to_end(context, &args, prepared).await?;
+            let ended = run_to_end(&call, &args, prepared).await?;
             (ended.failure.is_none(), BashOutcome::Ended(Box::new(ended)))
         };
         Ok(BashOutput { ok, command: args.command, outcome, sandbox, no_caches })
@@ -211,15 +211,16 @@ async fn run_in_background(
 ) -> Result<String, ToolError> {
     let (context, settings) = (call.context, &call.context.config.settings.bash);
     let limit = args.timeout_ms.map(Duration::from_millis);
-    let start = context.shells.start(context.manager.spawner(), prepared, form(settings, args), limit);
-    context.shells.start_background(&call.caller.session, settings.background, start).await
+    let start = call.state.shells.start(context.manager.spawner(), prepared, form(settings, args), limit);
+    call.state.shells.start_background(&call.caller.session, settings.background, start).await
 }
 
 async fn run_to_end(
-    context: &Context,
+    call: &Call<'_>,
     args: &BashArgs,
     prepared: PreparedCommand,
 ) -> Result<EndedOutput, ToolError> {
+    let context = call.context;
     let settings = &context.config.settings.bash;
     let wanted = args.timeout_ms.map(Duration::from_millis).or(context.timeout).unwrap_or(settings.timeout);
     let limit = wanted.min(settings.max_timeout);
@@ -229,7 +230,7 @@ async fn run_to_end(
     };
     let witness = context.manager.start_recording().await;
     let run =
-        context.shells.start(context.manager.spawner(), prepared, form(settings, args), Some(limit)).await?;
+        call.state.shells.start(context.manager.spawner(), prepared, form(settings, args), Some(limit)).await?;
     let ended = match context.progress.is_some() {
         true => run.wait_and_tell(|event| context.send_progress(event)).await,
         false => run.wait().await,

@@ -30,7 +30,7 @@ impl Tool for BashKill {
     }
 
     async fn run(&self, call: Call<'_>, args: BashKillArgs) -> Result<RunReport, ToolError> {
-        let run = call.context.shells.get(&call.caller.session, &args.id)?;
+        let run = call.state.shells.get(&call.caller.session, &args.id)?;
         run.kill().await;
         Ok(RunReport::from_run(args.id, &run))
     }

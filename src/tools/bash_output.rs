@@ -92,7 +92,7 @@ impl Tool for BashOutputTool {
     }
 
     async fn run(&self, call: Call<'_>, args: BashOutputArgs) -> Result<RunReport, ToolError> {
-        let run = call.context.shells.get(&call.caller.session, &args.id)?;
+        let run = call.state.shells.get(&call.caller.session, &args.id)?;
         run.wait_for_output(Instant::now() + Duration::from_millis(args.wait_ms.unwrap_or(0))).await;
         Ok(RunReport::from_run(args.id, &run))
     }

@@ -10,13 +10,11 @@ use tokio::sync::mpsc::UnboundedSender;
 use tokio::time::Instant;
 
 use super::answer::{ServerState, ServerStatus};
-use super::edit_scheduler::EditScheduler;
 use super::error::{ErrorCode, ToolError};
 use super::install_outcome::{InstallItem, InstallState};
 use super::outline_cache::OutlineCache;
-use super::overlays::HeldOverlays;
+use super::path_limits::PathLimits;
 use super::retry_advice::RetryAdvice;
-use super::shell::ShellCommands;
 use super::target::{Target, path_of};
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, TrustStore, present_languages, spec};
 use crate::syntax;
@@ -25,7 +23,6 @@ use crate::lsp::progress::ProgressEvent;
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::lsp::view::View;
-use crate::policy::limits::PathLimits;
 use crate::text::Buffer;
 use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
@@ -51,12 +48,6 @@ pub struct Context {
     pub(crate) manager: Arc<Manager>,
     /// The only way to change files.
     pub(crate) edits: TransactionManager,
-    /// Orders edits of the same files.
-    pub(crate) edit_scheduler: Arc<EditScheduler>,
-    /// All commands that `bash` runs.
-    pub(crate) shells: Arc<ShellCommands>,
-    /// Unsaved texts of callers that name them by a handle.
-    pub(crate) overlays: Arc<HeldOverlays>,
     /// The cache of file outlines, for naming the symbol that encloses a place.
     pub(crate) outlines: Arc<OutlineCache>,
     /// The store of the user's trust decisions.

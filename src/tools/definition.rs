@@ -4,7 +4,7 @@ use super::answer::{Answer, LocationsOutput, SymbolItem};
 use super::context::Context;
 use super::error::{ErrorCode, ToolError};
 use super::fallback;
-use super::lsp_symbols;
+use super::outline::outline;
 use super::place::Place;
 use super::target::Target;
 use crate::syntax;
@@ -83,8 +83,8 @@ impl Definition {
     /// if it has only the range of the name.
     pub(crate) async fn extent(&self, context: &Context) -> Option<DefinitionExtent> {
         let path = self.path.clone()?;
-        let file = Target::File(context.workspace.absolute(&path));
-        let outline = lsp_symbols::run(context, &file, Some(MAX_OUTLINE_SYMBOLS), true).await.ok()?;
+        let file = context.language_file(path.clone()).ok()?;
+        let outline = outline(context, file, MAX_OUTLINE_SYMBOLS, true).await.ok()?;
         let by_server = extent_in(&outline.output.symbols, &self.place.range, "");
         if let Some((extent, name)) = &by_server
             && extent.range != *name

@@ -184,7 +184,7 @@ impl<'c> EditingTurn<'c> {
     ) -> Result<Self, ToolError> {
         let mut turn = Self { stale: 0, ..Self::without_claim(call, options) };
         let scope = turn.scope([path.clone()], []);
-        let claim = turn.claim.insert(call.context.edit_scheduler.claim(scope));
+        let claim = turn.claim.insert(call.state.edit_scheduler.claim(scope));
         let real = call.context.workspace.resolve_links(path);
         if claim.has_concurrent_edit(real.as_ref().unwrap_or(path), call.arrival) {
             let error = format!(
@@ -270,7 +270,7 @@ impl<'c> EditingTurn<'c> {
     }
 
     async fn claim_turn(&mut self, scope: EditScope) {
-        self.claim.insert(self.call.context.edit_scheduler.claim(scope)).wait_for_turn().await;
+        self.claim.insert(self.call.state.edit_scheduler.claim(scope)).wait_for_turn().await;
     }
 
     /// The scope of an edit that changes `changed` and reads `seen`. A trial changes nothing.
@@ -351,20 +351,14 @@ pub(crate) fn read_existing(context: &Context, path: &WorkspacePath) -> Result<O
     }
 }
 
-/// Returns true for the file name of a prose document. Such a text may contain a marker for omitted
-/// code as an example, and no other file depends on its correctness.
-pub(crate) fn is_prose(path: &WorkspacePath) -> bool {
-    const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
-    path.extension().is_some_and(|end| PROSE.contains(&end))
-}
-
 /// Rejects a new text that contains a marker for omitted code, such as `// ...existing code...`.
 pub(crate) fn must_be_whole(
     path: &WorkspacePath,
     file: Option<&TextFile>,
     text: &str,
 ) -> Result<(), ToolError> {
-    let Some(file) = file.filter(|_| !is_prose(path)) else {
+    // A document may contain such a marker as an example.
+    let Some(file) = file.filter(|_| !path.is_prose()) else {
         return Ok(());
     };
     let Some(line) = new_marker(&file.text, text) else { return Ok(()) };

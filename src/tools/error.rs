@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::policy::request::PolicyDecision;
-
 /// The kind of a failure, in the keywords of the public contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -62,11 +60,6 @@ pub struct ToolError {
 }
 
 impl ToolError {
-    /// The error of a call that the rules deny.
-    pub(crate) fn denied(decision: &PolicyDecision) -> Self {
-        Self::new(ErrorCode::Denied, decision.why.clone())
-    }
-
     /// An error of kind `code`.
     pub fn new(code: ErrorCode, error: impl Into<String>) -> Self {
         let error = error.into();

@@ -25,7 +25,7 @@ use super::budget::json_size;
 use super::context::Context;
 use super::definition::{Definition, DefinitionExtent};
 use super::error::{ErrorCode, ToolError};
-use super::lsp_diagnostics::{self, DiagnosticsArgs, InProcess};
+use super::checked_files::{CheckRequest, check};
 use super::only_paths::OnlyPaths;
 use super::place::Place;
 use super::target::Target;
@@ -303,14 +303,13 @@ async fn find_errors(
     definition: &Definition,
 ) -> Option<Result<Answer<DiagnosticsOutput>, ToolError>> {
     let path = definition.path.as_ref()?;
-    let args = DiagnosticsArgs {
-        path: Some(context.workspace.absolute(path)),
+    let request = CheckRequest {
+        paths: vec![context.workspace.absolute(path)],
         min_severity: Some(Severity::Error),
         limit: Some(MAX_PLACES),
-        in_process: InProcess { reads_verdict: true, ..InProcess::default() },
-        ..DiagnosticsArgs::default()
+        ..CheckRequest::default()
     };
-    Some(lsp_diagnostics::run(context, &args).await)
+    Some(check(context, &request).await)
 }
 
 fn errors_in(output: DiagnosticsOutput, range: Range) -> Vec<ExploreFinding> {

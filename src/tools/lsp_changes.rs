@@ -11,7 +11,7 @@ use super::changes::judge::{JudgeOptions, compare_with};
 use super::changes::merge_check::check_merge;
 use super::changes::output::ChangesOutput;
 use super::error::{ErrorCode, ToolError};
-use super::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use super::checked_files::CheckRequest;
 use super::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
@@ -79,11 +79,11 @@ impl Tool for LspChanges {
 
     async fn run(&self, call: Call<'_>, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
         let options = JudgeOptions {
-            findings: DiagnosticsArgs {
+            findings: CheckRequest {
                 min_severity: Some(args.min_severity.unwrap_or(Severity::Warning)),
                 limit: args.limit,
-                in_process: InProcess { shard: args.in_process.shard, ..InProcess::default() },
-                ..DiagnosticsArgs::default()
+                shard: args.in_process.shard,
+                ..CheckRequest::default()
             },
             interfaces: !args.in_process.without_interfaces,
             trusts_trees: args.in_process.trusts_trees,

@@ -59,7 +59,7 @@ impl Tool for LspOverlay {
     }
 
     async fn run(&self, call: Call<'_>, args: OverlayArgs) -> Result<OverlayOutput, ToolError> {
-        let overlays = &call.context.overlays;
+        let overlays = &call.state.overlays;
         let path = args.path.map(|path| call.context.path(Path::new(&path))).transpose()?;
         let handle = match (args.overlay, path, args.text) {
             (overlay, Some(path), Some(text)) => {

@@ -10,7 +10,7 @@ use super::diagnostics_baseline::{BreakageMode, EditJudge};
 use super::edit_judgement::EditJudgement;
 use super::edited_text::EditedText;
 use super::error::ToolError;
-use super::lsp_diagnostics::BeforeCheck;
+use super::checked_files::BeforeCheck;
 
 /// An edit of one file that is already made.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,6 +18,7 @@ use super::error::{ErrorCode, ToolError};
 use super::path_suggestion::with_path_suggestion;
 use super::result::ToolResult;
 use super::schema::{OutputSchema, Schema};
+use super::tool_state::ToolState;
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{CallSubjects, Effect};
@@ -185,6 +186,8 @@ pub(crate) trait ToolDirectory: Debug + Send + Sync {
 pub struct Call<'a> {
     /// The workspace, servers and settings.
     pub context: &'a Context,
+    /// The state that tools keep between calls.
+    pub(crate) state: &'a ToolState,
     /// All tools, for the one that describes them.
     pub(crate) tools: &'a dyn ToolDirectory,
     /// The caller.

@@ -94,7 +94,7 @@ impl Tool for UndoTool {
         }
         check_undo_allowed(&call, &args).await?;
         // The files that it changes are known only from the journal, while it runs.
-        let claim = call.context.edit_scheduler.claim(EditScope::Everything);
+        let claim = call.state.edit_scheduler.claim(EditScope::Everything);
         claim.wait_for_turn().await;
         let group = call.group.map(str::to_owned);
         let nothing = EditPlan::new("undo");

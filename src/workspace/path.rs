@@ -164,6 +164,12 @@ impl WorkspacePath {
         self.extension() == Some(NOTEBOOK_EXTENSION)
     }
 
+    /// Returns true for the file name of a prose document: no other file depends on its text.
+    pub(crate) fn is_prose(&self) -> bool {
+        const PROSE: [&str; 6] = ["adoc", "markdown", "md", "mdx", "rst", "txt"];
+        self.extension().is_some_and(|end| PROSE.contains(&end))
+    }
+
     /// The folder it lies in; `None` for the root.
     pub(crate) fn parent(&self) -> Option<WorkspacePath> {
         self.0.parent().map(|parent| Self(Arc::from(parent)))

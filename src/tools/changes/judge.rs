@@ -18,7 +18,6 @@ use crate::tools::diagnostics_baseline::{
     BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings, view_before_edits,
 };
 use crate::tools::edited_text::EditedText;
-use crate::tools::editing::is_prose;
 use crate::tools::error::ToolError;
 use crate::tools::file_report::FileReport;
 use crate::process::git::difference::unwatched_paths;
@@ -27,7 +26,7 @@ use crate::process::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::language_of;
 use crate::tools::left_out_files::{CheckScopes, LeftOutFiles};
-use crate::tools::lsp_diagnostics::{self, DiagnosticsArgs};
+use crate::tools::checked_files::{self, CheckRequest};
 use crate::tools::notebook_check::uncompared_notebooks;
 use crate::workspace::WorkspacePath;
 
@@ -43,7 +42,7 @@ const UNTRUSTED_BY_HISTORY: &str = "the other commit is not an ancestor of HEAD,
 #[derive(Debug, Clone, Default)]
 pub(crate) struct JudgeOptions {
     /// The lowest severity and the most findings to list.
-    pub findings: DiagnosticsArgs,
+    pub findings: CheckRequest,
     /// True if the changed declarations are listed.
     pub interfaces: bool,
     /// True if servers may run code of the compared trees, of any origin, wherever they may run the
@@ -170,12 +169,12 @@ pub(super) async fn judge(
     gaps.extend(earlier.gaps());
     gaps.dedup();
     // Prose that no server here checks has no findings.
-    reports.retain(|report| !(report.unchecked && is_prose(&report.path)));
+    reports.retain(|report| !(report.unchecked && report.path.is_prose()));
     let languages =
         reports.iter().filter_map(|report| report.statuses.first()).map(|status| &*status.language);
     let primary = PrimaryLanguages::of_files(context.catalogue(), languages);
-    lsp_diagnostics::set_secondary(&primary, &BTreeSet::new(), &mut reports);
-    let mut answer = lsp_diagnostics::answer(context, &options.findings, reports);
+    checked_files::set_secondary(&primary, &BTreeSet::new(), &mut reports);
+    let mut answer = checked_files::answer(context, &options.findings, reports);
     context.name_symbols_of_findings(&mut answer.output.diagnostics).await;
     gaps.extend(texts.gaps());
     gaps.extend(uncompared_notebooks(texts.edits.iter().map(|edit| &edit.path)));
@@ -258,8 +257,8 @@ async fn find(
     watch.widen(wider);
     let mut scopes = CheckScopes::new(context, Vec::new());
     watch.retain(|subjects| subjects.retain(|subject| !scopes.leaves_out(subject)));
-    if let Some(shard) = options.findings.in_process.shard {
-        watch.retain(|subjects| lsp_diagnostics::retain_shard(context, subjects, shard));
+    if let Some(shard) = options.findings.shard {
+        watch.retain(|subjects| checked_files::retain_shard(context, subjects, shard));
     }
     let view = view_before_edits(&View::disk(), edits);
     let own_tree = is_apart || is_reconfigured || !texts_show_all(context, edits);

@@ -20,7 +20,7 @@ use crate::process::git::revision::{ComparedTree, Comparison};
 use crate::process::git::shadow::GitDeadline;
 use crate::tools::git_access::{OpenRepository, from_git_error};
 use crate::tools::impact::language_of;
-use crate::tools::lsp_diagnostics::{DEFAULT_DIAGNOSTIC_LIMIT, DiagnosticsArgs};
+use crate::tools::checked_files::{CheckRequest, DEFAULT_DIAGNOSTIC_LIMIT};
 use crate::workspace::WorkspacePath;
 
 /// The most branches of one merge.
@@ -82,7 +82,7 @@ pub(crate) async fn check_merge(
     let (merged, left, conflicts) = merge_all(context, &opened, &base, commits).await?;
     let limit = options.findings.limit;
     let options = &JudgeOptions {
-        findings: DiagnosticsArgs { limit: Some(usize::MAX), ..options.findings.clone() },
+        findings: CheckRequest { limit: Some(usize::MAX), ..options.findings.clone() },
         ..options.clone()
     };
     let report = MergeReport {

@@ -121,9 +121,6 @@ pub(super) fn context_over(context: &Context, workspace: Workspace, inherits_tru
         cwd: workspace.root().to_owned(),
         edits: TransactionManager::new(workspace, EditOptions::new(&context.folders.state)),
         workspace: shown,
-        edit_scheduler: Arc::default(),
-        shells: Arc::default(),
-        overlays: Arc::default(),
         outlines: Arc::default(),
         view: View::disk(),
         ..context.clone()

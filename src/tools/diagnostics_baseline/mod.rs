@@ -22,7 +22,7 @@ use super::error::ToolError;
 use super::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use super::file_report::FileReport;
 use super::impact::{EditImpact, ImpactLimits, find_dependents, language_of};
-use super::lsp_diagnostics;
+use super::checked_files;
 use super::remedy;
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;
@@ -366,7 +366,7 @@ async fn check_files_until(
     };
     if let BreakageMode::Difference(_) = mode {
         let none_named = BTreeSet::new();
-        let checked = lsp_diagnostics::check_files(context, (subjects, &none_named), &options).await;
+        let checked = checked_files::check_files(context, (subjects, &none_named), &options).await;
         return checked.map(|checked| checked.reports).unwrap_or_default();
     }
     let reports: Vec<Result<FileReport, ToolError>> = futures::stream::iter(subjects)
