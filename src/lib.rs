@@ -67,6 +67,7 @@
 mod bridges;
 #[cfg(feature = "cli")]
 mod cli;
+mod analysis;
 mod config;
 mod lsp;
 mod policy;
@@ -113,11 +114,12 @@ pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};
 pub use runtime::call::CallRequest;
 pub use runtime::{Client, Runtime, RuntimeOptions};
 pub use text::Position;
-pub use tools::answer::{self, Answer, ServerState, Verdict};
-pub use tools::context::Context;
-pub use tools::error::{ErrorCode, ToolError};
+pub use crate::analysis::answer;
+pub use crate::analysis::answer::{Answer, ServerState, Verdict};
+pub use crate::analysis::context::Context;
+pub use crate::analysis::error::{ErrorCode, ToolError};
 pub use tools::result::{ResultType, ToolResult};
 pub use tools::schema::Schema;
-pub use tools::target::Target;
+pub use crate::analysis::target::Target;
 pub use tools::tool::{Call, Caller, Card, Tool};
 pub use tools::trust::TrustRequest;

@@ -3,7 +3,7 @@
 use crate::bridges::mcp::client;
 use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// Opens a runtime with all mounts of its settings, as every door does. Starts no server.
 ///

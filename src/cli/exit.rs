@@ -6,15 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::lsp::model::Severity;
-use crate::tools::answer::{
-    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState,
-    SignaturesOutput, SymbolsOutput, Verdict,
-};
-use crate::tools::changes::output::ChangesOutput;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState, SignaturesOutput, SymbolsOutput, Verdict};
+use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::result::{ResultType, ToolResult};
-use crate::tools::test_reach::output::TestReachOutput;
+use crate::analysis::reach::test_reach::output::TestReachOutput;
 
 /// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -212,7 +209,7 @@ fn of_code(code: ErrorCode) -> CliExitStatus {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::{DiagnosticItem, FileVerdict, ServerStatus};
+    use crate::analysis::answer::{DiagnosticItem, FileVerdict, ServerStatus};
 
     fn answer<T>(output: T, verdict: Verdict, state: ServerState) -> Answer<T> {
         let server_status = ServerStatus {
@@ -234,7 +231,7 @@ mod tests {
         HoverOutput {
             contents: contents.into(),
             range: None,
-            candidates: crate::tools::place::Places::default(),
+            candidates: crate::analysis::answer::place::Places::default(),
         }
     }
 

@@ -20,7 +20,7 @@ use super::input::PipedInput;
 use super::render::host_hook::remark;
 use super::reply::Reply;
 use crate::bridges::host_hook::HostHookEvent;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// The variable that disables all hooks.
 const SWITCH: &str = "LSP_TOOLS_HOOKS";

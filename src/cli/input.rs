@@ -8,7 +8,7 @@ use super::args::CliCommand;
 use super::args::doors::{McpCommandArgs, MountedCall, MountedServersCommand};
 use super::args::edits::{EditingCommand, PatchCommandArgs, SymbolEditArgs, WriteCommandArgs};
 use super::args::tools::{ToolsCallArgs, ToolsCommand};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The size limit of stdin, in bytes.
 const MAX_CLI_INPUT_BYTES: u64 = 64 << 20;

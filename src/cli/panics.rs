@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 
 use super::render::display::BAD;
 use super::render::{DisplayCapabilities, escape};
-use crate::tools::error::from_panic_text;
+use crate::analysis::error::from_panic_text;
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();
 

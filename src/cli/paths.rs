@@ -6,13 +6,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::tools::answer::{
-    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput,
-    LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput,
-};
-use crate::tools::changes::output::ChangesOutput;
+use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput};
+use crate::analysis::trees::changes::output::ChangesOutput;
 use crate::tools::explore::output::ExploreOutput;
-use crate::tools::test_reach::output::TestReachOutput;
+use crate::analysis::reach::test_reach::output::TestReachOutput;
 
 /// The spelling of workspace paths in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

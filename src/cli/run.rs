@@ -31,8 +31,8 @@ use crate::config::Folders;
 use crate::syntax::SpokenLanguage;
 use crate::process::{SUPERVISE, sandbox, sandbox_arguments, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::tools::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};
-use crate::tools::retry_advice::RetryAdvice;
+use crate::analysis::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};
+use crate::analysis::ask::retry_advice::RetryAdvice;
 use crate::workspace::spare_threads;
 
 /// The time for servers to exit. Their supervisors end the remaining ones.

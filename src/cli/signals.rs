@@ -14,7 +14,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
 
 use super::exit::CliExitStatus;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time after which an unhandled signal ends the process.
 const UNHANDLED_SIGNAL_TIMEOUT: Duration = Duration::from_secs(4);

@@ -15,7 +15,7 @@ use super::console::Console;
 use super::render::escape;
 use super::reply::Reply;
 use crate::runtime::Runtime;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::trust::{TrustItem, TrustOutput, TrustRequest};
 
 /// The command named in answers that lack something without trust.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::request::{CallSubjects, Effect, PolicyRequest};
 use super::rule::Rule;
-use crate::tools::path_limits::{PathLimits, PathRules};
+use crate::analysis::path_limits::{PathLimits, PathRules};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::approval_reason;
 

@@ -10,7 +10,7 @@ use super::request::{Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use super::rule::{self, Rule};
 use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
-use crate::tools::path_limits::PathLimits;
+use crate::analysis::path_limits::PathLimits;
 
 /// The rules in force, and the agents with narrower rules.
 #[derive(Debug, Clone, Default)]

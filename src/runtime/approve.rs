@@ -11,7 +11,7 @@ use crate::policy::audit::AuditedApproval;
 use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
 

@@ -15,7 +15,7 @@ use super::typed::to_tool_error;
 use crate::policy::approval::{ApprovalRequest, Approver};
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// An action that another program is about to take.

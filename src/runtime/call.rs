@@ -17,7 +17,7 @@ use crate::policy::name::canonical_name;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use crate::tools::argument_aliases::in_own_words;
 use crate::tools::edit_scheduler::CallArrival;
-use crate::tools::error::{ErrorCode, ToolError, from_panic_text, panic_text};
+use crate::analysis::error::{ErrorCode, ToolError, from_panic_text, panic_text};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition, ToolDirectory};
 use crate::tools::tool_finder::{self, TOOLS};

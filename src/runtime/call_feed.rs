@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::policy::audit::AuditEntry;
-use crate::tools::short_range::ShortRange;
+use crate::analysis::answer::short_range::ShortRange;
 
 /// The number of calls that the feed keeps, the newest first.
 const MAX_FEED_CALLS: usize = 200;

@@ -14,7 +14,7 @@ use super::record::CallRecorder;
 use crate::config::{FilePin, RecordedHooks};
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, PreparedRun};
 

@@ -9,10 +9,10 @@ use super::record::CallRecorder;
 use crate::policy::audit::AuditLog;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::policy::rules::Policy;
-use crate::tools::context::{Context, InstallGate};
-use crate::tools::error::ToolError;
+use crate::analysis::context::{Context, InstallGate};
+use crate::analysis::error::ToolError;
 use crate::tools::install;
-use crate::tools::install_outcome::InstallItem;
+use crate::analysis::install_outcome::InstallItem;
 use crate::tools::tool::Caller;
 
 /// Runs an action of a user at a shell under the policy rules and records it in the audit log.

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
 use super::Runtime;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// The time that running calls may still use the servers of a project whose trust was withdrawn.
 const REVOKED_TRUST_GRACE_PERIOD: Duration = Duration::from_secs(1);

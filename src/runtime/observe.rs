@@ -9,9 +9,9 @@ use super::Runtime;
 use crate::lsp::manager::SlotActivity;
 use crate::lsp::user_messages::ServerUserMessage;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
-use crate::tools::context::from_read_error;
+use crate::analysis::context::from_read_error;
 use crate::tools::drop_in::ToolInventory;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 use crate::workspace::{FileStamp, WorkspacePath};
 

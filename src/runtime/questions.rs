@@ -12,12 +12,9 @@ use serde::de::DeserializeOwned;
 use super::Runtime;
 use super::call::CallOptions;
 use crate::lsp::model::Severity;
-use crate::tools::answer::{
-    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
-    SignaturesOutput, SymbolsOutput,
-};
-use crate::tools::changes::output::ChangesOutput;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput, SymbolsOutput};
+use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::explore::output::ExploreOutput;
 use crate::tools::explore::{Explore, ExploreArgs};
 use crate::tools::lsp_changes::{ChangesArgs, LspChanges};
@@ -32,8 +29,8 @@ use crate::tools::lsp_navigate::{
 use crate::tools::lsp_signature::LspSignature;
 use crate::tools::lsp_symbols::{LspSymbols, SymbolsArgs};
 use crate::tools::lsp_tests::{LspTests, TestsArgs};
-use crate::tools::target::Target;
-use crate::tools::test_reach::output::TestReachOutput;
+use crate::analysis::target::Target;
+use crate::analysis::reach::test_reach::output::TestReachOutput;
 use crate::tools::tool::{Caller, Tool};
 
 impl Runtime {

@@ -8,7 +8,7 @@ use super::call_feed::{CallFeed, FeedTicket};
 use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, timestamp, truncate_text};
 use crate::policy::grants::origin;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyVerdict};
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::tools::trace;

@@ -10,8 +10,8 @@ use super::server_choice::StampedServerChoice;
 use super::{Runtime, RuntimeOptions, invalid};
 use crate::config::{Config, ConfigOverrides, Folders};
 use crate::lsp::manager::Manager;
-use crate::tools::context::Context;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::source::ToolSource;
 
 impl Runtime {

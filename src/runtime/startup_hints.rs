@@ -7,7 +7,7 @@ use super::Runtime;
 use crate::config::PresentLanguage;
 use crate::syntax;
 use crate::syntax::SpokenLanguage;
-use crate::tools::context::LanguageFile;
+use crate::analysis::context::LanguageFile;
 use crate::tools::servers;
 
 /// The lifetime of the cached list of workspace languages. Detecting them walks the workspace, and

@@ -11,7 +11,7 @@ use super::call::CallRequest;
 use super::live::LiveRuntime;
 use super::{Client, Runtime};
 use crate::policy::approval::ApprovalRequest;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, ToolDefinition};
 

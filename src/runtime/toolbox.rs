@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use super::{Runtime, SourceMaker};
 use crate::policy::rules::Policy;
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::tools::drop_in::ToolInventory;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::registry::Registry;
 use crate::tools::source::{OmittedTool, ToolSource};
 use crate::tools::tool::{AnyTool, Tool, TypedTool};

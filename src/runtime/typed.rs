@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 
 use super::Runtime;
 use super::call::{CallOptions, CallRequest, ConductedCall, without_nulls};
-use crate::tools::context::Context;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{
     AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args, run_tool,

@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use super::Runtime;
 use super::installs::run_recorded;
 use crate::policy::request::Effect;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::install;
 use crate::tools::install_list::{self, InstallListOutput};
-use crate::tools::install_outcome::InstallOutput;
+use crate::analysis::install_outcome::InstallOutput;
 use crate::tools::trust::{self, TrustOutput, TrustRequest};
 
 impl Runtime {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::place_address;
-use super::target::{Target, path_of};
+use crate::analysis::target::{Target, path_of};
 use crate::policy::request::CallSubjects;
 use crate::text::Position;
 

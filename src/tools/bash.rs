@@ -12,8 +12,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::edit_judgement::EditJudgement;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::shell::command_baseline::CommandBaseline;
 use super::shell::prepared_command::PreparedCommand;
 use super::shell::run::{CommandEnd, CommandEndCause, OutputForm, ShellOutput};
@@ -21,7 +21,7 @@ use super::tool::{Call, Card, Tool};
 use crate::config::BashSettings;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::process::sandbox::Enforced;
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::workspace::{ChangeBatch, ChangeKind};
 
 /// The maximum number of changed files that an answer names.

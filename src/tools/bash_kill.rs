@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::bash_output::RunReport;
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::tool::{Call, Card, Tool};
 
 /// The arguments of `bash_kill`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::bash::{Written, milliseconds};
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::shell::run::{CommandEndCause, CommandRun};
 use super::tool::{Call, Card, Tool};
 

@@ -1,6 +1,6 @@
 //! The registry of the built-in tools, one line each.
 
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::registry::Registry;
 use super::{
     bash, bash_kill, bash_output, changed_files, chat, delete, edit, edit_symbol, explore, fetch_web_page,

@@ -6,12 +6,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::ToolError;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
 use crate::process::git::repository::Repository;
 use crate::process::git::status;
 use crate::process::git::status::{GitChange, GitChangeKind};
-use super::git_access::{OpenRepository, from_git_error};
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;

@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
-use super::state_files::run_blocking;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::run_blocking;
 use crate::workspace::edit::EditPlan;
 use crate::workspace::{EntryKind, ListQuery, WorkDeadline, WorkspacePath};
 

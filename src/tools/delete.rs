@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::{Context, LanguageFile};
+use crate::analysis::context::{Context, LanguageFile};
 use super::editing::{EditRunOptions, EditingTurn};
-use super::error::ToolError;
-use super::impact::{importers_note, language_of};
+use crate::analysis::error::ToolError;
+use crate::analysis::breakage::impact::{importers_note, language_of};
 use super::move_file::EditsOutput;
 use super::tool::{Call, Card, Tool};
 use crate::config::spec::{ServerSpec, UncheckedAspect};

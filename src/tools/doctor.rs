@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 
-use super::context::{Context, LanguageFile, PresentServer};
+use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use super::servers;
 use super::shell::prepared_command;
 use crate::config::CacheSharing;

@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write, read_existing};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;
 use crate::policy::request::{CallSubjects, Effect};

@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::address::Address;
-use super::answer::{Answer, LocationsOutput, Verdict};
-use super::context::Context;
+use crate::analysis::answer::{Answer, LocationsOutput, Verdict};
+use crate::analysis::context::Context;
 use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::located_symbol::{LocatedSymbol, MAX_LISTED_PLACES, shown_places};
 use super::tool::{Call, Card, Tool};
 use super::write::EditOutput;

@@ -25,14 +25,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::check_folder_contents;
-use super::context::{Context, from_read_error};
-use super::diagnostics_baseline::{
-    BreakageMode, BreakageWatch, EditJudge, RenamedSymbol, edits_for_trial, view_after_edits, view_after_save,
-};
-use super::edit_judgement::EditJudgement;
+use crate::analysis::context::{Context, from_read_error};
+use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, BreakageWatch, EditJudge, RenamedSymbol, edits_for_trial, view_after_edits, view_after_save};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::edit_scheduler::{Claim, EditScope};
-use super::edited_text::EditedText;
-use super::error::{ErrorCode, ToolError, join_error};
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::error::{ErrorCode, ToolError, join_error};
 use super::tool::Call;
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::text::elision::new_marker;

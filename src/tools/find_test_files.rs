@@ -6,8 +6,8 @@ use std::cmp::Reverse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::glob::{self, GlobArgs};
 use super::grep::{self, GrepArgs};
 use super::tool::{Call, Card, Tool};

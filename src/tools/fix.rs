@@ -8,10 +8,10 @@ use futures::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::{Context, LanguageFile};
+use crate::analysis::context::{Context, LanguageFile};
 use super::editing::{EditRunOptions, EditingTurn};
-use super::error::{ErrorCode, ToolError};
-use super::files_with_server::files_with_server;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::check::files_with_server::files_with_server;
 use super::fix_rule::{RuleFix, propose_rule_fixes};
 use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions, left_out_note};
 use super::move_file::EditsOutput;

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::library_docs::search::{search, truncate_text};
 use super::library_docs::{MAX_LIBRARY_DOCS_CHARS, bundled, remote};
 use super::tool::{Call, Card, Tool};

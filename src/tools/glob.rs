@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, from_read_error};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::{Context, from_read_error};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::list::{clamp_count, directory, left_out_note};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;

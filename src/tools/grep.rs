@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::glob::from_select_error;
 use super::list::{clamp_count, directory, left_out_note};
 use super::match_marks::{self, MarkedMatches, MatchMark};

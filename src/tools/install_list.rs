@@ -7,7 +7,7 @@ use futures::future::join_all;
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use crate::config::spec::ServerSpec;
 use crate::lsp::health;
 use crate::workspace::WorkspacePath;

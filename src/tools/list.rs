@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, from_read_error};
-use super::error::ToolError;
+use crate::analysis::context::{Context, from_read_error};
+use crate::analysis::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use crate::workspace::{DirectoryEntry, EntryKind, LinkTarget, ListQuery, WorkDeadline, WorkspacePath};

@@ -1,13 +1,13 @@
 //! The whole definition of a symbol in the text that is on disk, for tools that change it.
 
-use super::answer::{Answer, LocationsOutput};
-use super::context::Context;
-use super::definition::{Definition, DefinitionExtent};
+use crate::analysis::answer::{Answer, LocationsOutput};
+use crate::analysis::context::Context;
+use crate::analysis::names::definition::{Definition, DefinitionExtent};
 use super::editing::{EditingTurn, read_existing};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::lsp_navigate;
-use super::place::Place;
-use super::target::Target;
+use crate::analysis::answer::place::Place;
+use crate::analysis::target::Target;
 use crate::lsp::operations::Navigation;
 use crate::text::{Buffer, LineColumn, line_excerpt};
 use crate::workspace::{TextFile, WorkspacePath};

@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
-use super::changes::judge::{JudgeOptions, compare_with};
-use super::changes::merge_check::check_merge;
-use super::changes::output::ChangesOutput;
-use super::error::{ErrorCode, ToolError};
-use super::checked_files::CheckRequest;
-use super::shard::Shard;
+use crate::analysis::answer::Answer;
+use crate::analysis::trees::changes::judge::{JudgeOptions, compare_with};
+use crate::analysis::trees::changes::merge_check::check_merge;
+use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::check::checked_files::CheckRequest;
+use crate::analysis::check::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
 use crate::policy::request::CallSubjects;
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_changes`.

@@ -1,14 +1,15 @@
 //! `lsp_completion`: completions at a position.
 
 use super::address::Address;
-use super::answer::{Answer, CompletionItem, CompletionsOutput, Verdict};
-use super::budget::{self, ListBudget};
-use super::context::Context;
-use super::error::ToolError;
-use super::fallback;
-use super::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
-use super::question::{LanguageQuestion, QuestionOutcome};
-use super::target::Target;
+use crate::analysis::answer::{Answer, CompletionItem, CompletionsOutput, Verdict};
+use crate::analysis::answer::budget;
+use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 use schemars::JsonSchema;

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::address::shown_path;
-use super::answer::{Answer, DiagnosticsOutput, Verdict};
-use super::checked_files::{BeforeCheck, CheckRequest, check};
-use super::context::Context;
-use super::error::ToolError;
-use super::fallback;
-use super::shard::Shard;
+use crate::analysis::answer::{Answer, DiagnosticsOutput, Verdict};
+use crate::analysis::check::checked_files::{BeforeCheck, CheckRequest, check};
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use crate::analysis::check::shard::Shard;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
 use crate::policy::request::CallSubjects;

@@ -4,10 +4,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::editing::{EditRunOptions, EditingTurn};
-use super::error::{ErrorCode, ToolError};
-use super::fallback;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::ask::fallback;
 use super::move_file::EditsOutput;
 use super::proposals;
 use super::tool::{Call, Card, Tool};

@@ -3,16 +3,18 @@
 use std::time::Instant;
 
 use super::address::Address;
-use super::answer::{Answer, HierarchyItem, HierarchyOutput};
-use super::answer_places::{is_hidden, path_of, to_place};
-use super::budget::{self, ListBudget};
-use super::context::Context;
-use super::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
-use super::error::ToolError;
-use super::fallback::{self, run_in_background};
-use super::named_places::{abbreviate_list, address_of};
-use super::question::{LanguageQuestion, QuestionOutcome};
-use super::target::Target;
+use crate::analysis::answer::{Answer, HierarchyItem, HierarchyOutput};
+use crate::analysis::answer::answer_places::{is_hidden, path_of, to_place};
+use crate::analysis::answer::budget;
+use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::context::Context;
+use crate::analysis::names::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use crate::analysis::ask::fallback::run_in_background;
+use crate::analysis::answer::named_places::{abbreviate_list, address_of};
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::syntax;
 use crate::syntax::{CallWithin, OccurrenceSense};

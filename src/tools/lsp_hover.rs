@@ -1,15 +1,15 @@
 //! `lsp_hover`: type, signature and documentation of a symbol.
 
 use super::address::Address;
-use super::answer::{Answer, HoverOutput};
-use super::budget;
-use super::context::Context;
-use super::error::ToolError;
-use super::fallback;
-use super::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE};
-use super::place::Places;
-use super::question::{LanguageQuestion, QuestionOutcome};
-use super::target::Target;
+use crate::analysis::answer::{Answer, HoverOutput};
+use crate::analysis::answer::budget;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE};
+use crate::analysis::answer::place::Places;
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 

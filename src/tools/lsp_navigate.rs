@@ -2,15 +2,15 @@
 //! symbol.
 
 use super::address::Address;
-use super::answer::{Answer, LocationsOutput, Verdict};
-use super::answer_places::to_place;
-use super::budget::ListBudget;
-use super::context::Context;
-use super::error::ToolError;
-use super::fallback;
-use super::question::{LanguageQuestion, QuestionOutcome};
-use super::resolved_position::ResolvedPosition;
-use super::target::Target;
+use crate::analysis::answer::{Answer, LocationsOutput, Verdict};
+use crate::analysis::answer::answer_places::to_place;
+use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::ask::resolved_position::ResolvedPosition;
+use crate::analysis::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::syntax;
 use crate::syntax::OccurrenceSense;

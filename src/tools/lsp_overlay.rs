@@ -6,8 +6,8 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::overlays::{OVERLAY_IDLE_TTL, OverlayError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::servers::{self, ServersOutput};
 use super::tool::{Call, Card, Tool};
 

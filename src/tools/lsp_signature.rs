@@ -1,14 +1,15 @@
 //! `lsp_signature`: the signatures that fit a call at a position.
 
 use super::address::Address;
-use super::answer::{Answer, SignatureItem, SignaturesOutput};
-use super::budget::{self, ListBudget};
-use super::context::Context;
-use super::error::ToolError;
-use super::fallback;
-use super::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
-use super::question::{LanguageQuestion, QuestionOutcome};
-use super::target::Target;
+use crate::analysis::answer::{Answer, SignatureItem, SignaturesOutput};
+use crate::analysis::answer::budget;
+use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
 

@@ -3,15 +3,16 @@
 use std::path::PathBuf;
 
 use super::address::shown_path;
-use super::answer::{Answer, SymbolItem, SymbolsOutput};
-use super::answer_places;
-use super::budget::{self, ListBudget};
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
-use super::fallback;
-use super::outline::outline;
-use super::symbol_search::{NameMatches, SymbolMatchMode};
-use super::target::Target;
+use crate::analysis::answer::{Answer, SymbolItem, SymbolsOutput};
+use crate::analysis::answer::answer_places;
+use crate::analysis::answer::budget;
+use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::ask::fallback;
+use crate::analysis::names::outline::outline;
+use crate::analysis::names::symbol_search::{NameMatches, SymbolMatchMode};
+use crate::analysis::target::Target;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::WorkspaceSymbol;
 use crate::policy::request::CallSubjects;

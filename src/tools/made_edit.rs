@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use super::context::Context;
-use super::diagnostics_baseline::{BreakageMode, EditJudge};
-use super::edit_judgement::EditJudgement;
-use super::edited_text::EditedText;
-use super::error::ToolError;
-use super::checked_files::BeforeCheck;
+use crate::analysis::context::Context;
+use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, EditJudge};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::error::ToolError;
+use crate::analysis::check::checked_files::BeforeCheck;
 
 /// An edit of one file that is already made.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::context::{Context, LanguageFile};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;

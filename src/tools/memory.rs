@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::error::{ErrorCode, ToolError};
-use super::state_files::{from_state_error, run_blocking};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::{from_state_error, run_blocking};
 use super::tool::{Call, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;

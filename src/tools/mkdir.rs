@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::editing::run_blocking_edit;
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::edit::EditPlan;

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, LanguageFile};
-use super::edit_judgement::EditJudgement;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult};
-use super::error::ToolError;
-use super::impact::{importers_note, language_of};
+use crate::analysis::error::ToolError;
+use crate::analysis::breakage::impact::{importers_note, language_of};
 use super::proposals;
-use super::retry_advice::RetryAdvice;
+use crate::analysis::ask::retry_advice::RetryAdvice;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::edits::{Proposal, WILL_RENAME_FILES};
 use crate::lsp::view::View;

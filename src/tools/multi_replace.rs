@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::edit::plan_replacements;
 use super::editing::{EditRunOptions, EditingTurn};
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::move_file::EditsOutput;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};

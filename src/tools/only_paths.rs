@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::context::Context;
-use super::error::ToolError;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
 use crate::workspace::WorkspacePath;
 
 /// The paths in `only`. If it is not given, every path in and outside the workspace is included.

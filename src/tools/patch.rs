@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::edit_judgement::EditJudgement;
+use crate::analysis::context::Context;
+use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult, must_be_whole, read_existing};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::patch::{
@@ -137,7 +137,7 @@ fn paths(context: &Context, patch: &Patch) -> Result<Vec<WorkspacePath>, ToolErr
 /// The file that a header means: without an apparent prefix, unless only the path with the prefix
 /// exists.
 fn resolve_patch_path(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolError> {
-    let clean = context.workspace.path(named.clean.as_ref()).map_err(super::context::from_path_error)?;
+    let clean = context.workspace.path(named.clean.as_ref()).map_err(crate::analysis::context::from_path_error)?;
     if named.raw != named.clean
         && !context.workspace.exists(&clean)
         && let Ok(raw) = context.workspace.path(named.raw.as_ref())
@@ -256,7 +256,7 @@ fn unused_name(context: &Context, path: &WorkspacePath) -> Result<WorkspacePath,
     let mut number = 0_u32;
     loop {
         let name = folder.join(&format!(".lsp-tools-aside-{number}"));
-        let name = name.map_err(super::context::from_path_error)?;
+        let name = name.map_err(crate::analysis::context::from_path_error)?;
         if !context.workspace.exists(&name) {
             return Ok(name);
         }

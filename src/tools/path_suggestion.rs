@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::context::Context;
-use super::error::ToolError;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
 use crate::text::nearest_word;
 use crate::workspace::{GlobOrder, GlobQuery, ListQuery, WorkDeadline, Workspace, WorkspacePath};
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::error::{ErrorCode, ToolError};
-use super::target::Target;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::target::Target;
 use crate::text::LineColumn;
 
 /// The problem of an invalid address.

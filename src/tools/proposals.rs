@@ -1,8 +1,8 @@
 //! Conversion of a server's proposal to an edit plan, checked against the disk.
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::editing::{plan_write, read_existing};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::ask::AskError;
 use crate::lsp::edits::{Proposal, ProposalError, ProposedFile, ProposedFolderChange};
 use crate::workspace::TextFile;

@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, from_read_error};
-use super::error::{ErrorCode, ToolError};
-use super::fallback;
+use crate::analysis::context::{Context, from_read_error};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::ask::fallback;
 use super::file_kind::{BinaryFileKind, MAX_FILE_HEAD_BYTES, file_kind};
 use super::list::clamp_count;
 use super::notebook;
-use super::resolved_position::find_by_name;
+use crate::analysis::ask::resolved_position::find_by_name;
 use super::tool::{Call, Card, Tool};
 use crate::lsp::model::{Symbol, SymbolKind};
 use crate::policy::request::CallSubjects;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::tool::{AnyTool, Tool, ToolDefinition, TypedTool};
 use crate::text::nearest_word;
 

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::library_docs::{bundled, remote};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};

@@ -6,11 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bash::{Bash, BashArgs, BashOutcome, BashOutput};
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
-use super::test_runs::{
-    EndedRun, ProjectPlans, ProjectReader, TestRunPlan, TestSelection, nearest_plans, word_below,
-};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::reach::test_runs::{EndedRun, ProjectPlans, ProjectReader, TestRunPlan, TestSelection, nearest_plans, word_below};
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;

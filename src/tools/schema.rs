@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::text::{quoted_list, suggestion, truncate_chars};
 
 /// The most faults that one error names.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, LanguageFile, PresentServer};
+use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use crate::config::PresentLanguage;
 use crate::syntax;
 use crate::syntax::SpokenLanguage;

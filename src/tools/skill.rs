@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::skills::catalogue::SkillCatalogue;
 use super::skills::load;
 use super::skills::sources::Whose;

@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::tool::AnyTool;
 
 /// A source of tools.

@@ -11,9 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::context::Context;
-use super::error::{ErrorCode, ToolError};
-use super::state_files::{from_state_error, run_blocking};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::{from_state_error, run_blocking};
 use super::tool::{Call, Caller, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;

@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::edit_scheduler::CallArrival;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::path_suggestion::with_path_suggestion;
 use super::result::ToolResult;
 use super::schema::{OutputSchema, Schema};

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::drop_in;
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::skills::catalogue::texts_to_trust;
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, CommandWords, LaunchFields, TrustError, TrustState};

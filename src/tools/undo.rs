@@ -6,11 +6,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::may_take_folders;
-use super::diagnostics_baseline::{BreakageMode, EditJudge};
-use super::edit_judgement::EditJudgement;
+use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, EditJudge};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::edit_scheduler::EditScope;
 use super::editing::{FileResult, changed_paths, finish_edit, run_blocking_edit};
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::timestamp;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::Effect;

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::context::Context;
-use super::edit_judgement::EditJudgement;
+use crate::analysis::context::Context;
+use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{
     EditRunOptions, EditingTurn, FileResult, ToolEditResult, must_be_whole, plan_write, read_existing,
 };
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::workspace::WorkspacePath;

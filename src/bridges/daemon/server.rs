@@ -29,7 +29,7 @@ use crate::process::ancestry::{Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::tool::Caller;
 use crate::workspace::inode::InodeIdentity;
 

@@ -16,8 +16,8 @@ use super::{merge_answers, outside_documents, text_fallback};
 use crate::lsp::ask::AskError;
 use crate::lsp::relay;
 use crate::lsp::session::Session;
-use crate::tools::answer::{ServerState, ServerStatus};
-use crate::tools::context::LanguageFile;
+use crate::analysis::answer::{ServerState, ServerStatus};
+use crate::analysis::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 /// The outcome of a request to one server.

@@ -13,7 +13,7 @@ use super::features::{FEATURES, Feature};
 use super::ticket::RUN;
 use crate::lsp::relay::EditorConventions;
 use crate::text::Encoding;
-use crate::tools::context::{Context, LanguageFile};
+use crate::analysis::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
 /// Handles the editor's `initialize` request.

@@ -23,7 +23,7 @@ use crate::runtime::call_stats::TalliedCall;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::tools::tool::Caller;
 
 static EDITORS: AtomicU64 = AtomicU64::new(1);

@@ -17,8 +17,8 @@ use super::context::{EditorContext, Inquiry, deadline};
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::diagnostics_invalidation::ServerNewsMark;
 use crate::lsp::session::Session;
-use crate::tools::answer::{ServerState, ServerStatus};
-use crate::tools::context::LanguageFile;
+use crate::analysis::answer::{ServerState, ServerStatus};
+use crate::analysis::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 const METHOD: &str = "textDocument/diagnostic";

@@ -16,11 +16,12 @@ use crate::lsp::operations::Navigation;
 use crate::lsp::relay;
 use crate::lsp::uri;
 use crate::text::{Buffer, EncodedPosition, Range};
-use crate::tools::answer::{Answer, HoverOutput, LocationsOutput, ServerStatus};
-use crate::tools::context::{Context, LanguageFile};
-use crate::tools::error::ToolError;
-use crate::tools::target::Target;
-use crate::tools::{fallback, lsp_hover, lsp_navigate};
+use crate::analysis::answer::{Answer, HoverOutput, LocationsOutput, ServerStatus};
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
+use crate::analysis::target::Target;
+use crate::analysis::ask::fallback;
+use crate::tools::{lsp_hover, lsp_navigate};
 use crate::workspace::WorkspacePath;
 
 /// The container name of a symbol that was found in the text.

@@ -5,9 +5,9 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::InitError;
-use crate::tools::context::from_path_error;
+use crate::analysis::context::from_path_error;
 use crate::tools::editing::from_edit_error;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::workspace::edit::{ContentHash, EditPlan, PathPrecondition, TransactionManager};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 

@@ -36,7 +36,7 @@ pub(crate) use instructions::instruct;
 pub(crate) use record::InitRecords;
 pub(crate) use survey::{HostSurvey, survey};
 
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Reasons why a configuration cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

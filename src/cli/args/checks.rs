@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use super::output_format::CliOutputFormat;
 use super::values::at_least_one;
 use crate::lsp::model::Severity;
-use crate::tools::shard::Shard;
+use crate::analysis::check::shard::Shard;
 
 /// `check`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -2,7 +2,7 @@
 
 use super::{CliContext, Reply, hierarchy_reply, parse_place};
 use crate::cli::args::CallsCommandArgs;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::lsp_hierarchy::CallDirection;
 
 /// Lists the callers or callees of a symbol.

@@ -5,8 +5,8 @@ use super::{CliContext, Reply, answer_reply, check_changes, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::diagnostics;
 use crate::cli::render::report::CheckReport;
-use crate::tools::answer::{Answer, DiagnosticsOutput};
-use crate::tools::error::ToolError;
+use crate::analysis::answer::{Answer, DiagnosticsOutput};
+use crate::analysis::error::ToolError;
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// Checks files, folders or the workspace.

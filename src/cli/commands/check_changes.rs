@@ -5,9 +5,9 @@ use super::{CliContext, Reply, answer_reply, reply_with_verdict};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::report::CheckReport;
 use crate::cli::render::{changes, diagnostics};
-use crate::tools::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
-use crate::tools::changes::output::{ChangesOutput, WORK_TREE};
-use crate::tools::error::ToolError;
+use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
+use crate::analysis::trees::changes::output::{ChangesOutput, WORK_TREE};
+use crate::analysis::error::ToolError;
 use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
 
 /// Checks the difference named by `arguments`.

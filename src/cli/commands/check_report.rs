@@ -7,7 +7,7 @@ use super::{CliContext, as_json};
 use crate::cli::args::{CliOutputFormat, ReportFile};
 use crate::cli::render::report::CheckReport;
 use crate::cli::render::{github, gitlab, junit, sarif};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Renders the report in `format`. Returns `None` for formats made from the answer itself.
 pub(super) fn report_text(

@@ -3,7 +3,7 @@
 use super::{CliContext, Reply, answer_reply, place_in_file};
 use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};
 use crate::cli::render::completion::render;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 const NOTHING: &str = "no completions there";
 

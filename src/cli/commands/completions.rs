@@ -5,7 +5,7 @@ use clap::CommandFactory;
 use super::Reply;
 use crate::cli::args::{Cli, ShellCompletionsArgs};
 use crate::cli::exit::CliExitStatus;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Prints the completion script of a shell.
 pub(super) fn run(arguments: &ShellCompletionsArgs) -> Result<Reply, ToolError> {

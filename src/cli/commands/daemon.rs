@@ -20,7 +20,7 @@ use crate::cli::render::{daemon as render, json as as_json};
 use crate::config::Folders;
 use crate::runtime::find_workspace;
 use crate::runtime::machine_status::machine_status;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 pub(crate) mod logs;
 

@@ -8,7 +8,7 @@ use super::tool_call::call_and_render;
 use super::{CliContext, Reply};
 use crate::cli::args::edits::EditOptionArgs;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// Calls an editing tool with these options.
 pub(super) async fn run_edit(

@@ -15,7 +15,7 @@ use crate::cli::args::edits::{
 use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::tools::address::Address;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::undo::UndoOutput;
 
 /// Runs a command that changes files.

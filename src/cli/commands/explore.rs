@@ -3,7 +3,7 @@
 use super::{CliContext, Reply, answer_reply, parse_place};
 use crate::cli::args::ExploreCommandArgs;
 use crate::cli::render::explore::render;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// Shows a symbol with its context.
 pub(super) async fn run(arguments: &ExploreCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -13,7 +13,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::files as render;
 use crate::cli::span::SpanLines;
 use crate::runtime::call::CallOptions;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::glob::GlobOutput;
 use crate::tools::list::ListOutput;
 use crate::tools::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadOutput, ReadTool};

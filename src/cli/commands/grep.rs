@@ -10,7 +10,7 @@ use super::tool_call::{call_and_render, path};
 use super::{CliContext, Reply};
 use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher, WorkDeadline};
 

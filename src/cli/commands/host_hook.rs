@@ -13,11 +13,11 @@ use crate::cli::args::doors::HookCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::host_hook::{FoundSymbol, SymbolUses, edit_words, error_words, remark, symbol_words};
 use crate::runtime::{Client, Runtime};
-use crate::tools::answer::{SymbolItem, Verdict};
-use crate::tools::error::ToolError;
+use crate::analysis::answer::{SymbolItem, Verdict};
+use crate::analysis::error::ToolError;
 use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::made_edit::{MadeEdit, MadeEdits};
-use crate::tools::target::Target;
+use crate::analysis::target::Target;
 
 /// The number of symbols examined for a name.
 const MAX_SYMBOLS_OF_NAME: usize = 50;

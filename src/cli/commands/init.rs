@@ -17,7 +17,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
 use crate::process::ProgramPath;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
 /// Runs `init`.

@@ -3,8 +3,8 @@
 use super::{CliContext, Reply, answer_reply, parse_place};
 use crate::cli::args::{AddressArgs, CliOutputFormat, LimitedAddressArgs};
 use crate::cli::render::locations::render;
-use crate::tools::answer::{Answer, LocationsOutput};
-use crate::tools::error::ToolError;
+use crate::analysis::answer::{Answer, LocationsOutput};
+use crate::analysis::error::ToolError;
 
 /// Lists the definitions of a symbol.
 pub(super) async fn definition(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -54,10 +54,10 @@ use super::render::{hierarchy, json, verdict};
 pub(super) use super::reply::Reply;
 use crate::runtime::Runtime;
 use crate::runtime::startup_hints::AskedAbout;
-use crate::tools::answer::{Answer, HierarchyOutput, Verdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::answer::{Answer, HierarchyOutput, Verdict};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::place_address;
-use crate::tools::target::{Target, path_of};
+use crate::analysis::target::{Target, path_of};
 
 /// The context of a command.
 #[derive(Clone, Copy)]

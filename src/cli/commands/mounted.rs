@@ -6,7 +6,7 @@ use super::{CliContext, Reply, output_reply, tool_call};
 use crate::cli::args::doors::{MountedCall, MountedServersCommand};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::mounted as render;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::source::{MountedServer, ToolSourceOutcome};
 use crate::tools::trace::{TraceContext, with_trace};
 

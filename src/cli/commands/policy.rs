@@ -10,7 +10,7 @@ use crate::cli::render::display::{BOLD, GOOD, WARN};
 use crate::cli::render::escape;
 use crate::policy::request::{PolicyDecision, PolicyVerdict};
 use crate::text::shell_word;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// The decision of the rules.

@@ -12,9 +12,9 @@ use crate::cli::args::edits::{ActionsCommandArgs, FixCommandArgs, FormatFiles, R
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::cli::span::SpanLines;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::lsp_code_actions::CodeActionsOutput;
-use crate::tools::target::Target;
+use crate::analysis::target::Target;
 
 /// Renames a symbol.
 pub(super) async fn rename(arguments: &RenameCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

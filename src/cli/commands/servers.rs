@@ -4,7 +4,7 @@ use super::{CliContext, Reply, output_reply};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::servers::render;
 use crate::runtime::call::CallOptions;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::lsp_servers::{LspServers, NoArgs};
 use crate::tools::servers::ServersOutput;
 use crate::tools::tool::Caller;

@@ -3,7 +3,7 @@
 use super::{CliContext, Reply, answer_reply, place_in_file};
 use crate::cli::args::AddressArgs;
 use crate::cli::render::signature::render;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// Shows the signatures of the call around a position.
 pub(super) async fn run(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

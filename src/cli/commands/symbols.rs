@@ -5,8 +5,8 @@ use std::path::Path;
 use super::{CliContext, Reply, answer_reply, parse_target};
 use crate::cli::args::{CliOutputFormat, SymbolsCommandArgs};
 use crate::cli::render::symbols::render;
-use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::target::Target;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::target::Target;
 
 /// Lists the outline of a file, or symbols of the workspace.
 pub(super) async fn run(arguments: &SymbolsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -10,10 +10,10 @@ use crate::cli::exit::{self, CliExitStatus};
 use crate::cli::render::{reached_tests, verdict};
 use crate::runtime::call::CallRequest;
 use crate::tools::address::Address;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::lsp_tests::TestsArgs;
-use crate::tools::test_reach::output::TestRun;
-use crate::tools::test_runs::EndedRun;
+use crate::analysis::reach::test_reach::output::TestRun;
+use crate::analysis::reach::test_runs::EndedRun;
 use crate::tools::tool::Caller;
 
 /// The time limit of one command in milliseconds, unless `bash.max_timeout` is lower.

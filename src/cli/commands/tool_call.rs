@@ -15,8 +15,8 @@ use crate::cli::paths::{HasPaths, PathSpelling};
 use crate::cli::render::{escape, locations, tools as render, verdict};
 use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
-use crate::tools::answer::LocationsOutput;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::answer::LocationsOutput;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 

@@ -12,7 +12,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::startup_hints::AskedAbout;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::export::{ToolListFormat as List, export};
 use crate::tools::source::OmittedTool;
 use crate::tools::tool::{Caller, Card, ToolDefinition};

@@ -2,7 +2,7 @@
 
 use super::{CliContext, Reply, hierarchy_reply, parse_place};
 use crate::cli::args::TypesCommandArgs;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::lsp_hierarchy::TypeDirection;
 
 /// Lists the supertypes or subtypes of a symbol.

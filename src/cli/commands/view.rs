@@ -16,7 +16,7 @@ use crate::cli::args::doors::ViewCommandArgs;
 use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::CliExitStatus;
 use crate::process::ancestry;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time limit for the daemon to open or close the page.
 const VIEW_TIMEOUT: Duration = Duration::from_secs(10);

@@ -38,7 +38,7 @@ use crate::config::Folders;
 use crate::syntax::SpokenLanguage;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The age at which an unmodified daemon log is removed.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);

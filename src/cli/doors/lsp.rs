@@ -11,7 +11,7 @@ use crate::cli::args::doors::LspCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::signals::Signals;
 use crate::runtime::live::LiveRuntime;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The preamble for an editor.
 pub(crate) fn preamble() -> Preamble {

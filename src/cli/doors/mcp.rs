@@ -22,7 +22,7 @@ use crate::policy::caller::CallerAccess;
 use crate::rpc::http_entry::token::{BearerToken, TokenError};
 use crate::runtime::Client;
 use crate::runtime::live::LiveRuntime;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// The time for servers to exit after the client has disconnected. Their supervisors end the

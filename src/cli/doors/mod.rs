@@ -20,7 +20,7 @@ use super::logging::{self, TracingLog};
 use crate::bridges::daemon::preamble::{Preamble, new_session};
 use crate::config::Folders;
 use crate::runtime::RuntimeOptions;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The start parameters of a door.
 pub(super) struct DoorStartContext<'a> {

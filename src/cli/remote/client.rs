@@ -21,7 +21,7 @@ use crate::config::Folders;
 use crate::syntax::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::find_workspace;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time without a message after which the daemon counts as unresponsive. It sends a heartbeat
 /// every five seconds.

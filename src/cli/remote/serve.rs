@@ -25,8 +25,8 @@ use crate::cli::reply::Reply;
 use crate::cli::run::{self, CliInvocation};
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::{Client, Runtime};
-use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::retry_advice::RetryAdvice;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::ask::retry_advice::RetryAdvice;
 
 /// The size limit of a request, in bytes. A command line is at most 2 MiB (execve(2)), and larger
 /// as JSON.

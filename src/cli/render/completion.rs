@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use crate::text::truncate_chars;
-use crate::tools::answer::{CompletionItem, CompletionsOutput};
+use crate::analysis::answer::{CompletionItem, CompletionsOutput};
 
 use super::display::{BOLD, DIM, KIND};
 use super::table::{Cell, table};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::tools::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
+use crate::analysis::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 
 use super::display::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
 use super::{DisplayCapabilities, escape, frames};
@@ -187,8 +187,8 @@ fn style(severity: Severity) -> anstyle::Style {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::{FileVerdict, RelatedItem};
-    use crate::tools::place::Place;
+    use crate::analysis::answer::{FileVerdict, RelatedItem};
+    use crate::analysis::answer::place::Place;
 
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 

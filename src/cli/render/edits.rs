@@ -11,14 +11,14 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::reply::Reply;
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::tools::answer::{DiagnosticItem, Verdict};
-use crate::tools::delta::DiagnosticsDelta;
-use crate::tools::delta_item::DeltaItem;
-use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
+use crate::analysis::answer::{DiagnosticItem, Verdict};
+use crate::analysis::breakage::delta::DiagnosticsDelta;
+use crate::analysis::breakage::delta_item::DeltaItem;
+use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
 use crate::tools::editing::FileResult;
 use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
 use crate::tools::patch::{MovedHunk, PatchResult};
-use crate::tools::place::Places;
+use crate::analysis::answer::place::Places;
 use crate::tools::undo::{PastEdit, UndoOutput};
 
 /// The rendered parts of an edit's answer, about one or several files.

@@ -5,7 +5,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Render
 
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
-use crate::tools::answer::DiagnosticItem;
+use crate::analysis::answer::DiagnosticItem;
 
 use super::source::RenderedSourceLine;
 use super::{DisplayCapabilities, escape};
@@ -137,8 +137,8 @@ fn snippet(
 mod tests {
     use super::*;
     use crate::text::Position;
-    use crate::tools::answer::RelatedItem;
-    use crate::tools::place::Place;
+    use crate::analysis::answer::RelatedItem;
+    use crate::analysis::answer::place::Place;
 
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 

@@ -64,7 +64,7 @@ fn encode(text: &str, also: impl Fn(char) -> bool) -> String {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::{DiagnosticItem, Verdict};
+    use crate::analysis::answer::{DiagnosticItem, Verdict};
 
     fn item(severity: Severity, end: (u32, u32)) -> DiagnosticItem {
         DiagnosticItem {

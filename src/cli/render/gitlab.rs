@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::tools::answer::Verdict;
+use crate::analysis::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFile, ReportedFinding};
 
@@ -91,7 +91,7 @@ mod tests {
     use super::super::report::tests::{answer, file_verdict, item};
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::answer::DiagnosticItem;
+    use crate::analysis::answer::DiagnosticItem;
 
     fn at_line(line: u32, message: &str) -> DiagnosticItem {
         DiagnosticItem {

@@ -1,7 +1,7 @@
 //! Callers and callees, supertypes and subtypes, as trees.
 
 use crate::text::LineColumn;
-use crate::tools::answer::{HierarchyItem, HierarchyOutput};
+use crate::analysis::answer::{HierarchyItem, HierarchyOutput};
 
 use super::display::{BOLD, DIM, KIND, count};
 use super::tree::{self, RenderedTreeNode};
@@ -69,7 +69,7 @@ fn sites(item: &HierarchyItem) -> String {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::place::Place;
+    use crate::analysis::answer::place::Place;
 
     fn item(name: &str, line: u32, children: Vec<HierarchyItem>) -> HierarchyItem {
         HierarchyItem {

@@ -9,8 +9,8 @@ use super::edits::findings;
 use super::escape;
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
-use crate::tools::edit_judgement::{EditDiagnostics, EditJudgement};
+use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
+use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
 
 /// The number of errors shown for a file whose former text is unknown.
 const MAX_TOLD_ERRORS: usize = 10;

@@ -1,6 +1,6 @@
 //! Hover texts of symbols.
 
-use crate::tools::answer::HoverOutput;
+use crate::analysis::answer::HoverOutput;
 
 use super::display::BOLD;
 use super::{DisplayCapabilities, locations, markdown};
@@ -25,7 +25,7 @@ pub(crate) fn render(output: &HoverOutput, display: &DisplayCapabilities) -> Str
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::place::Place;
+    use crate::analysis::answer::place::Place;
 
     #[test]
     fn hover_candidates_follow_the_contents() {

@@ -1,6 +1,6 @@
 //! The outcome of installations.
 
-use crate::tools::install_outcome::{InstallItem, InstallOutput, InstallState};
+use crate::analysis::install_outcome::{InstallItem, InstallOutput, InstallState};
 
 use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN};
 use super::doctor::duration;

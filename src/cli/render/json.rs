@@ -18,7 +18,7 @@ pub(crate) fn render<T: Serialize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::error::{ErrorCode, ToolError};
+    use crate::analysis::error::{ErrorCode, ToolError};
 
     #[test]
     fn json_output_of_tool_error_is_an_escaped_object() {

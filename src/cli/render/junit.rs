@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::tools::answer::Verdict;
+use crate::analysis::answer::Verdict;
 
 use super::escape::{is_unsafe, push_escaped};
 use super::report::{CheckReport, ReportedFile, ReportedFinding};
@@ -176,7 +176,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::super::report::tests::{answer, file_verdict, item};
     use super::*;
-    use crate::tools::answer::DiagnosticItem;
+    use crate::analysis::answer::DiagnosticItem;
 
     fn found(path: &str, severity: Severity, message: &str) -> DiagnosticItem {
         DiagnosticItem { severity, message: message.into(), ..item(path, Some("E1")) }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::DisplayCapabilities;
 use super::escape;
-use crate::tools::test_reach::output::{ReachKind, TestReachOutput, TestsByWay, TestsOfFile};
+use crate::analysis::reach::test_reach::output::{ReachKind, TestReachOutput, TestsByWay, TestsOfFile};
 
 /// Renders the tests by the strength of their links, then by call path.
 pub(crate) fn render(output: &TestReachOutput, _look: &DisplayCapabilities) -> String {

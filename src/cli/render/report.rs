@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::lsp::model::Severity;
 use crate::text::Range;
-use crate::tools::answer::{Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, Verdict};
+use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, Verdict};
 
 /// The reason why a file without diagnostics is not called clean if the list was truncated.
 const CUT: &str = "not all findings are shown (--limit)";
@@ -150,7 +150,7 @@ impl<'a> ReportedFinding<'a> {
 pub(super) mod tests {
     use super::*;
     use crate::text::Position;
-    use crate::tools::answer::{ServerState, ServerStatus};
+    use crate::analysis::answer::{ServerState, ServerStatus};
 
     /// A diagnostic of pylsp at line 3, columns 5 to 8.
     pub(in crate::cli::render) fn item(path: &str, code: Option<&str>) -> DiagnosticItem {

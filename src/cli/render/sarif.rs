@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
-use crate::tools::answer::Verdict;
+use crate::analysis::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFinding};
 
@@ -160,8 +160,8 @@ mod tests {
     use super::super::report::tests::{answer, file_verdict, item};
     use super::*;
     use crate::text::Position;
-    use crate::tools::answer::{Answer, DiagnosticsOutput, RelatedItem};
-    use crate::tools::place::Place;
+    use crate::analysis::answer::{Answer, DiagnosticsOutput, RelatedItem};
+    use crate::analysis::answer::place::Place;
 
     fn log_of(answer: &Answer<DiagnosticsOutput>) -> Value {
         render(&CheckReport::from(answer))

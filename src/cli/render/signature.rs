@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::tools::answer::{SignatureItem, SignaturesOutput};
+use crate::analysis::answer::{SignatureItem, SignaturesOutput};
 
 use super::display::{DIM, MATCH};
 use super::{DisplayCapabilities, escape, markdown};

@@ -1,8 +1,8 @@
 //! Verdicts and failures, in lines for stderr.
 
 use crate::text::{LineColumn, truncate_chars};
-use crate::tools::answer::{Answer, Resolved, ServerState, ServerStatus, Verdict};
-use crate::tools::error::ToolError;
+use crate::analysis::answer::{Answer, Resolved, ServerState, ServerStatus, Verdict};
+use crate::analysis::error::ToolError;
 
 use super::display::{BAD, DIM, WARN};
 use super::doctor::duration;
@@ -134,7 +134,7 @@ fn cut(detail: &str) -> String {
 mod tests {
     use super::*;
     use crate::text::{Position, Range};
-    use crate::tools::place::Place;
+    use crate::analysis::answer::place::Place;
 
     fn status(server: &str, state: ServerState) -> ServerStatus {
         ServerStatus {

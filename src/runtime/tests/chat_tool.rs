@@ -8,7 +8,7 @@ use super::stage::RuntimeStage;
 use crate::runtime::call::CallRequest;
 use crate::tools::chat::chat_tool::{ChatError, ChatTool};
 use crate::tools::chat::session::{ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats};
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, Card};
 

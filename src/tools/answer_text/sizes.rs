@@ -7,11 +7,8 @@ use serde_json::{Value, json};
 use super::answer_text;
 use crate::lsp::model::Severity;
 use crate::text::{Position, Range};
-use crate::tools::answer::{
-    Answer, DiagnosticItem, DiagnosticsOutput, HierarchyItem, HierarchyOutput, LocationsOutput, Resolved,
-    ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict,
-};
-use crate::tools::place::Place;
+use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, HierarchyItem, HierarchyOutput, LocationsOutput, Resolved, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
+use crate::analysis::answer::place::Place;
 
 /// The highest ratio of bytes for programs to bytes for models, in lists of places.
 const MAX_PLACES_RATIO: f64 = 1.2;

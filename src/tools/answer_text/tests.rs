@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 use crate::text::{Position, Range};
-use crate::tools::place::{Place, Places};
+use crate::analysis::answer::place::{Place, Places};
 
 #[test]
 fn list_of_places_has_little_beside_its_source_lines() {

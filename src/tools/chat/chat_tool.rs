@@ -16,8 +16,8 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::super::context::Context;
-use super::super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::super::result::{ResultType, ToolResult};
 use super::super::schema::Schema;
 use super::super::tool::{AnyTool, Call, Card, JsonTool, PreparedCall, ToolDefinition};

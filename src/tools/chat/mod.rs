@@ -28,7 +28,7 @@ mod vscode_log;
 use std::sync::Arc;
 
 use self::stores::Stores;
-use super::error::ToolError;
+use crate::analysis::error::ToolError;
 use super::registry::Registry;
 
 /// The names of all chat tools.

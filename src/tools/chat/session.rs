@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::super::context::Context;
+use crate::analysis::context::Context;
 
 /// The longest preview, in characters.
 pub(crate) const MAX_CHAT_PREVIEW_CHARS: usize = 80;

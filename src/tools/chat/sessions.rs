@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::super::list::clamp_count;
 use super::super::tool::{Call, Card, Tool};
 use super::session::{ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};

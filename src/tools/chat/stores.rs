@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::super::context::Context;
+use crate::analysis::context::Context;
 use super::session::{ChatSessionFinder, WorkspaceChats};
 use super::store_files::ChatStoreFindings;
 use super::{copilot_cli, vscode};

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::tools::skills::sources::Whose;
 use crate::tools::skills::tools::{self as skills, ToolFile};
 use crate::tools::source::OmittedTool;

@@ -24,7 +24,7 @@ pub(crate) use pin::pins;
 use self::folder::{DropInContents, DropInOrigin, DropInStamps};
 use self::manifest::ToolManifest;
 use self::run::DropIn;
-use super::context::Context;
+use crate::analysis::context::Context;
 use super::registry::Registry;
 use super::source::{OmittedTool, ToolSource};
 

@@ -10,7 +10,7 @@ use super::manifest::{self, ToolManifest};
 use crate::config::{FilePin, LaunchFields, TrustState};
 use crate::process::{ProgramPath, is_program};
 use crate::text::hex;
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::workspace::Workspace;
 
 /// The parts of a project's tool that need trust, in their present state.

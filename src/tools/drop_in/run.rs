@@ -18,8 +18,8 @@ use super::{pin, python};
 use crate::config::FilePin;
 use crate::policy::request::CallSubjects;
 use crate::process::{Exit, ServerProcess, Spawn};
-use crate::tools::context::Context;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::{ResultType, ToolResult};
 use crate::tools::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
 use crate::text::{Position, Range, cut_markdown};
-use crate::tools::answer::Verdict;
-use crate::tools::budget::json_size;
+use crate::analysis::answer::Verdict;
+use crate::analysis::answer::budget::json_size;
 
 /// The bytes that count as one token: code in the common tokenizers has between three and four.
 const BYTES_PER_TOKEN: usize = 3;

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::lsp::model::Severity;
 use crate::text::{Position, Range};
-use crate::tools::answer::Verdict;
-use crate::tools::short_range::{self, ShortRange};
+use crate::analysis::answer::Verdict;
+use crate::analysis::answer::short_range;
+use crate::analysis::answer::short_range::ShortRange;
 
 /// The output of `explore`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

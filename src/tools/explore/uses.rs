@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use super::output::ExploreItem;
 use crate::syntax::test_conventions::is_test;
 use crate::lsp::model::SymbolKind;
-use crate::tools::outline_cache::EnclosingSymbol;
-use crate::tools::place::Place;
+use crate::analysis::names::outline_cache::EnclosingSymbol;
+use crate::analysis::answer::place::Place;
 
 /// The most places listed for one function, one per line.
 const MAX_PLACES_PER_ITEM: usize = 5;

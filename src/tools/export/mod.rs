@@ -18,7 +18,7 @@ mod openai;
 
 use serde_json::{Value, json};
 
-use super::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::tool::ToolDefinition;
 
 pub(crate) use names::ExportedNames;

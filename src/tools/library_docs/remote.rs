@@ -8,7 +8,7 @@ use url::Url;
 
 use super::bundled;
 use crate::config::LibraryDocsSettings;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::web::guard::WebHostExceptions;
 use crate::tools::web::http::{FetchLimits, get};
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::lsp::view::View;
-use crate::tools::context::{Context, LanguageFile};
-use crate::tools::diagnostics_baseline::{Baseline, BreakageMode, EditJudge};
-use crate::tools::edit_judgement::{DiagnosticsStatement, EditJudgement};
-use crate::tools::edited_text::EditedText;
-use crate::tools::impact::language_of;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::breakage::diagnostics_baseline::{Baseline, BreakageMode, EditJudge};
+use crate::analysis::breakage::edit_judgement::{DiagnosticsStatement, EditJudgement};
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::breakage::impact::language_of;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
 /// The maximum number of files that are checked before the command, and of changed ones after it.

@@ -10,7 +10,7 @@ use tokio_util::task::TaskTracker;
 use super::prepared_command::PreparedCommand;
 use super::run::{CommandRun, OutputForm};
 use crate::process::{SpawnError, Spawner};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// All commands of a runtime.
 #[derive(Debug, Default)]

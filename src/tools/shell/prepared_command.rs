@@ -11,9 +11,9 @@ use crate::process::sandbox::{self, Enforced, SandboxUnavailable};
 use crate::process::sandbox_arguments::{Confinement, arguments};
 use crate::process::{Spawn, Spawner, caller_path, inherited_variables, writable_paths};
 use crate::text::shell_bytes;
-use crate::tools::context::Context;
-use crate::tools::error::{ErrorCode, ToolError};
-use crate::tools::state_files::run_blocking;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::run_blocking;
 
 const SHELL: &str = "/bin/sh";
 /// The variable that passes the caller's `PATH` to the shell.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::super::context::Context;
+use crate::analysis::context::Context;
 use super::frontmatter::Frontmatter;
 use super::manifest::SkillManifest;
 use super::sources::{SkillFolder, Whose, skill_folders};

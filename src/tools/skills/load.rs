@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::super::context::Context;
-use super::super::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use super::catalogue::{Skill, SkillCatalogue, SkillFileError, trusted_text};
 use crate::text::nearest_word;
 
@@ -79,7 +79,7 @@ pub(crate) fn read_skill_file(context: &Context, skill: &Skill, file: &str) -> R
     trusted_text(context, &skill.place, file).map_err(|error| {
         let name = file.escape_debug();
         match error {
-            SkillFileError::Not(error) => super::super::context::from_read_error(error),
+            SkillFileError::Not(error) => crate::analysis::context::from_read_error(error),
             other => ToolError::new(ErrorCode::Denied, format!("`{name}` of the skill is not read: {other}")),
         }
     })

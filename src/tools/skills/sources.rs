@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::super::context::Context;
+use crate::analysis::context::Context;
 use crate::workspace::{EntryKind, ListQuery, ReadError, TextFile, WorkDeadline, Workspace, WorkspacePath};
 
 /// The workspace's own folders, in order.

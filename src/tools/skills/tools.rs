@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::super::context::Context;
+use crate::analysis::context::Context;
 use super::catalogue::{SkillCatalogue, may_be_skill, trusted_text};
 use super::manifest::SkillManifest;
 use super::sources::{SkillFolder, Whose, skill_folders};

@@ -8,7 +8,7 @@ use reqwest::{Client, ClientBuilder, Response, StatusCode};
 use url::Url;
 
 use super::guard::{PublicOnly, WebAddressError, WebHostExceptions, check_url};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The limits are those of browsers, with a shorter timeout.
 const MAX_WEB_REDIRECTS: usize = 5;

@@ -8,7 +8,7 @@ use regex::Regex;
 use std::sync::LazyLock;
 
 use super::http::FetchedResponse;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Elements without text of a page.
 const SKIPPED: [&str; 10] =

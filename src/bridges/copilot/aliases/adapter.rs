@@ -9,7 +9,7 @@ use super::answer::{AliasAnswer, AliasError};
 use super::context::{AliasCallOptions, AliasContext};
 use crate::policy::request::Effect;
 use crate::runtime::Runtime;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::export::{ToolListFormat, export};
 use crate::tools::schema::Schema;
 use crate::tools::tool::{Caller, Card, ToolDefinition};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// The answer of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]

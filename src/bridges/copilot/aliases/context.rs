@@ -12,7 +12,7 @@ use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::Caller;
 use crate::workspace::WorkspacePath;

@@ -79,7 +79,7 @@ fn truncate_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::error::{ErrorCode, ToolError};
+    use crate::analysis::error::{ErrorCode, ToolError};
 
     #[test]
     fn tool_result_is_normalised_to_text_result_for_llm() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::lsp::install::InstallError;
 use crate::process::SpawnError;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Reasons for a session's failure.
 #[derive(Debug, thiserror::Error)]

@@ -15,7 +15,7 @@ use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::runtime::authorize::IntendedAction;
 use crate::runtime::call::CallRequest;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// The time limit for the approver's answer.

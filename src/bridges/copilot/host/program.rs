@@ -17,7 +17,7 @@ use crate::lsp::install::{InstallProgress, Installer};
 use crate::lsp::locate;
 use crate::process::{ProgramPath, ServerProcess, Spawn, Spawner, is_program};
 use crate::runtime::Runtime;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
 /// The name in the private prefix.

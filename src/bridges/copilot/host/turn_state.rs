@@ -17,7 +17,7 @@ use crate::policy::approval::Approver;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::ToolBackend;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::export::ExportedNames;
 use crate::tools::tool::Caller;
 

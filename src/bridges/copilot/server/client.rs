@@ -19,7 +19,7 @@ use super::register::CopilotRegistration;
 use super::start;
 use super::status::{CopilotServerStatus, SignInStatus};
 use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// The reason for a missing server after [`CopilotClient::end`].
 const CLIENT_ENDED: &str = "its client was ended";

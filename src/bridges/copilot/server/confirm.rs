@@ -16,7 +16,7 @@ use super::context::CopilotContext;
 use super::invoke::turn_cancellation;
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time limit for the approver's answer.
 const CONFIRMATION_TIMEOUT: Duration = Duration::from_secs(300);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::lsp::manager::SessionUnavailable;
 use crate::rpc::RequestError;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The server's own code for "not signed in".
 const COPILOT_NOT_AUTHENTICATED_CODE: i64 = 1000;

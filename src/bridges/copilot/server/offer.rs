@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::error::CopilotError;
 use crate::bridges::copilot::aliases::{self, AliasChoice, AliasClass, AliasName};
 use crate::runtime::Runtime;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::export::{ExportedNames, ToolListFormat, export};
 use crate::tools::tool::{Caller, ToolDefinition};
 

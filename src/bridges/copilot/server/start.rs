@@ -16,7 +16,7 @@ use super::register;
 use crate::lsp::manager::SessionUnavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
-use crate::tools::install_outcome::InstallState;
+use crate::analysis::install_outcome::InstallState;
 
 /// The time limit for `initialize` if the catalogue has none.
 const COPILOT_INITIALIZE_TIMEOUT: Duration = Duration::from_secs(60);

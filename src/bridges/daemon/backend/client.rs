@@ -27,7 +27,7 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, F
 use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
 use crate::runtime::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::result::ToolResult;
 use crate::tools::tool::{Caller, ToolDefinition};
 

@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::policy::caller::{CallerAccess, Consent};
-    use crate::tools::error::{ErrorCode, ToolError};
+    use crate::analysis::error::{ErrorCode, ToolError};
 
     #[test]
     fn call_to_daemon_keeps_group_id_and_access_but_not_the_consent_of_who_typed() {

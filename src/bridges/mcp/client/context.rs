@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::chain::Chain;
 use crate::config::{Folders, TrustStore};
 use crate::process::Spawner;
-use crate::tools::context::Context;
+use crate::analysis::context::Context;
 use crate::workspace::Workspace;
 
 /// The state shared by all mounted servers of a workspace.

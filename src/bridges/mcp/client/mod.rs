@@ -47,8 +47,8 @@ use self::server::MountedMcpServer;
 use self::tool::MountedAs;
 use crate::runtime::Runtime;
 use crate::text::suggestion;
-use crate::tools::context::Context;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::source::{HeldTool, MountedServer, OmittedTool, ToolSource, ToolSourceFinding};
 use crate::tools::tool::AnyTool;
 

@@ -20,7 +20,7 @@ use super::unauthorized::Challenge;
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
 use crate::process::restart::RESTART_WINDOW;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::hidden::escape_hidden;
 use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool, OmittedTool};
 

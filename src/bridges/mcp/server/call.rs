@@ -18,7 +18,7 @@ use super::{list, progress, trace_context};
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
-use crate::tools::error::ErrorCode;
+use crate::analysis::error::ErrorCode;
 use crate::tools::result::ToolResult;
 use crate::tools::trace::with_trace;
 

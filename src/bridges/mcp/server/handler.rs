@@ -24,7 +24,7 @@ use super::ask::is_modern;
 use super::conversation::McpConversation;
 use super::subscriptions::{MAX_WATCHED_RESOURCES, Subscription, SubscriptionChange};
 use super::{call, complete, list, prompts, resources, server_info, skills};
-use crate::tools::error::panic_text;
+use crate::analysis::error::panic_text;
 
 /// The key of the tool list among a legacy client's subscriptions.
 const TOOLS: &str = "";

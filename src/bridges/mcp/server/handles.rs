@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::lsp::view::View;
 use crate::runtime::Runtime;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Card;
 
 const GROUP: &str = "group";

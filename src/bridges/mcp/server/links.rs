@@ -7,7 +7,7 @@ use rmcp::model::{ContentBlock, Resource};
 use serde_json::Value;
 
 use crate::lsp::uri;
-use crate::tools::place::file_places;
+use crate::analysis::answer::place::file_places;
 
 /// The limit on links. The answer itself has all places.
 const MAX_RESOURCE_LINKS: usize = 5;

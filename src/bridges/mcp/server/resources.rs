@@ -27,7 +27,7 @@ use super::skills;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::tool::Caller;
 use crate::workspace::WorkspacePath;
 

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::runtime::Runtime;
 use crate::runtime::skills::WholeSkill;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::tool::Caller;
 
 /// The scheme of skill URIs: `skill://NAME/PATH`.

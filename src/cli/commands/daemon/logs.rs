@@ -13,7 +13,7 @@ use crate::cli::logging;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The polling interval of a followed log, since its file system may not report changes.
 const FOLLOWED_LOG_POLL_INTERVAL: Duration = Duration::from_millis(200);

@@ -19,7 +19,7 @@ use crate::cli::render::{escape, session};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::policy::caller::CallerAccess;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time for servers to exit after the session. Their supervisors end the remaining ones.
 const COPILOT_HOST_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);

@@ -11,7 +11,7 @@ mod turns;
 use super::DoorStartContext;
 use crate::cli::args::copilot::{CopilotCommand, CopilotCommandArgs, CopilotStatus};
 use crate::cli::reply::Reply;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Runs a subcommand of `copilot`.
 pub(crate) async fn run(

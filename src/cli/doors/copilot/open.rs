@@ -22,7 +22,7 @@ use crate::policy::caller::CallerAccess;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
 use crate::runtime::{Client, Runtime};
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 use crate::tools::tool::Caller;
 
 /// The workspace of a Copilot door.

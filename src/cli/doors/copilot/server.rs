@@ -11,7 +11,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::copilot as render;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
-use crate::tools::error::ToolError;
+use crate::analysis::error::ToolError;
 
 /// `copilot status`.
 pub(super) async fn status(

@@ -19,7 +19,7 @@ use crate::cli::input::PipedInput;
 use crate::cli::render::{copilot as render, verdict};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
-use crate::tools::error::{ErrorCode, ToolError};
+use crate::analysis::error::{ErrorCode, ToolError};
 
 /// `copilot agent`.
 pub(super) async fn agent(arguments: CopilotAgent, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {

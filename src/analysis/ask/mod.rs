@@ -1,0 +1,11 @@
+//! analysis ask TODO.
+
+pub(crate) mod ambiguous_name;
+pub(crate) mod early_start;
+pub(crate) mod fallback;
+pub(crate) mod project_setup;
+pub(crate) mod question;
+pub(crate) mod resolved_position;
+pub(crate) mod retry_advice;
+pub(crate) mod server_notes;
+pub(crate) mod unanswered_question;

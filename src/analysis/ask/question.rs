@@ -1,0 +1,548 @@
+//! One request about one place to the server that navigates in its language. The server is found
+//! and started, the request is repeated after a crash, and the server's state is always reported.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
+use crate::analysis::context::{Context, LanguageFile, from_read_error};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::breakage::impact::files_mentioning;
+use super::resolved_position::{self, ResolvedPosition};
+use crate::analysis::names::symbol_search::ExactSymbol;
+use crate::analysis::target::{Target, path_of};
+use super::unanswered_question::UnansweredQuestion;
+use crate::syntax;
+use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, SessionAnswer};
+use crate::lsp::documents::Snapshot;
+use crate::lsp::model::{FileRef, Symbol};
+use crate::lsp::readiness::UnfinishedWork;
+use crate::lsp::session::Session;
+use crate::rpc::RequestError;
+use crate::text::{Buffer, Position, Range, identifier_near};
+use crate::workspace::WorkspacePath;
+
+/// The most files with a name that are opened for a server that only knows open files: if each must
+/// be waited for, and if the server processes them in order.
+const MAX_PREOPENED_FILES: usize = 40;
+const MAX_ORDERED_PREOPENED_FILES: usize = 400;
+
+/// The outcome of a request.
+#[derive(Debug)]
+pub(crate) enum QuestionOutcome<T> {
+    /// A server responded.
+    Answered {
+        /// The response.
+        value: T,
+        /// The number of results that were left out because of their number or a timeout.
+        left_out: usize,
+        /// The place that was asked about.
+        place: ResolvedPosition,
+        /// The session that responded.
+        session: Arc<Session>,
+        /// The status of that session's server.
+        status: ServerStatus,
+        /// The verdict on the response.
+        verdict: Verdict,
+        /// Further notes.
+        notes: Vec<String>,
+    },
+    /// No server responded.
+    Unanswered(UnansweredQuestion),
+}
+
+/// The properties of a request.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LanguageQuestion {
+    /// The LSP method, which the server must support.
+    pub method: &'static str,
+    /// True if an empty response is complete even while the server is busy, because it depends on
+    /// one file only.
+    pub of_file: bool,
+}
+
+/// The request to a session about a place. The future is boxed, because that of an async closure
+/// would not be known to be `Send`, and callers could not spawn their requests.
+pub(crate) trait PositionRequest<T>:
+    for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync
+{
+}
+
+impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync>
+    PositionRequest<T> for F
+{
+}
+
+/// The future of a session's response.
+pub(crate) type PositionAnswerFuture<'a, T> = BoxFuture<'a, Result<SessionAnswer<T>, AskError>>;
+
+impl Context {
+    /// Sends the request `ask` to the session that navigates in the target's language.
+    pub(crate) async fn question<T: Send>(
+        &self,
+        target: &Target,
+        question: LanguageQuestion,
+        deadline: Instant,
+        ask: impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, ToolError> {
+        let begun = Instant::now();
+        let is_searched = matches!(target, Target::Name(_));
+        let ResolvedName { target, overloads, namesakes } = self.resolve_bare_name(target).await?;
+        // The search for a name has its own deadline.
+        let deadline = deadline + begun.elapsed();
+        let mut outcome = self.question_at(&target, question, deadline, &ask).await?;
+        let (place, notes) = match &mut outcome {
+            QuestionOutcome::Answered { place, notes, .. } => (place, Some(notes)),
+            QuestionOutcome::Unanswered(UnansweredQuestion { place, .. }) => (place, None),
+        };
+        if let Some(resolved) = &mut place.resolved {
+            resolved.searched = is_searched;
+        }
+        if is_searched {
+            place.repeated_at.clear();
+            (place.overloads, place.namesakes) = (overloads, namesakes);
+            // If no server responded, the fallback adds the notes.
+            if let Some(notes) = notes {
+                notes.extend(place.notes());
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Like [`Self::question`], about a place in a file.
+    async fn question_at<T: Send>(
+        &self,
+        target: &Target,
+        question: LanguageQuestion,
+        deadline: Instant,
+        ask: &impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, ToolError> {
+        let subject = self.question_file(self.path(path_of(target)?)?)?;
+        self.manager.refresh().await;
+        let started = Instant::now();
+        let servers = self.servers_for(&subject, |features| features.navigation);
+        let mut servers: VecDeque<&str> = servers.into_iter().map(|(key, _)| key).collect();
+        let mut status = self.no_server(&subject, started);
+        let (mut is_first, mut substitution) = (true, None);
+        while let Some(server) = servers.pop_front() {
+            let asked = match self.session(server, &subject, deadline).await {
+                Ok(session) => {
+                    self.ask_session(&subject, target, question, session, deadline, started, ask).await?
+                }
+                Err(status) => Err(status),
+            };
+            let reason = match asked {
+                Ok(mut answered) => {
+                    if let QuestionOutcome::Answered { notes, .. } = &mut answered {
+                        notes.extend(substitution);
+                    }
+                    return Ok(answered);
+                }
+                Err(reason) => reason,
+            };
+            if reason.state == ServerState::Unsupported && substitution.is_none() && servers.is_empty() {
+                let other = self.substitute_server(server, &subject, question.method);
+                if let Some((other, note)) = other {
+                    servers.push_back(other);
+                    substitution = Some(note);
+                }
+            }
+            if is_first || status.state == ServerState::Missing {
+                status = reason;
+            }
+            is_first = false;
+        }
+        let text = self.text(&subject.path)?;
+        let place = self.place_from_text(&subject, &text, target).await?;
+        Ok(QuestionOutcome::Unanswered(UnansweredQuestion { subject, place, status }))
+    }
+
+    /// Sends the request to one session, and repeats it once if the session ends meanwhile: a crash
+    /// is often caused by a single file.
+    #[allow(clippy::too_many_arguments)] // the parts of one question; a struct for one call would only rename them
+    async fn ask_session<T: Send>(
+        &self,
+        subject: &LanguageFile,
+        target: &Target,
+        question: LanguageQuestion,
+        mut session: Arc<Session>,
+        deadline: Instant,
+        started: Instant,
+        ask: &impl PositionRequest<T>,
+    ) -> Result<Result<QuestionOutcome<T>, ServerStatus>, ToolError> {
+        let mut has_crashed = false;
+        loop {
+            let server = session.server().to_owned();
+            match self.ask_once(subject, target, question, &session, deadline, ask).await {
+                Ok(Ok(PlacedAnswer { place, asked, unknown })) => {
+                    session.find_limits(&subject.path, deadline).await;
+                    let (status, mut verdict) = self.status_and_verdict(
+                        &session,
+                        subject,
+                        question,
+                        asked.unfinished_work.as_ref(),
+                        started,
+                    );
+                    let mut notes = Vec::from_iter(session.restart_note(has_crashed));
+                    notes.extend(place.notes());
+                    notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
+                    if let Some(unknown) = unknown {
+                        verdict = Verdict::Partial;
+                        notes.push(unknown);
+                    }
+                    if asked.undecodable > 0 {
+                        verdict = Verdict::Partial;
+                        notes.push(format!(
+                            "{server} sent {} items that cannot be decoded",
+                            asked.undecodable
+                        ));
+                    }
+                    let (value, left_out) = (asked.value, asked.left_out);
+                    if left_out > 0 {
+                        verdict = Verdict::Partial;
+                        notes.push(format!(
+                            "{server} returned {left_out} more, which were omitted: too many, or too late"
+                        ));
+                    }
+                    return Ok(Ok(QuestionOutcome::Answered {
+                        value,
+                        left_out,
+                        place,
+                        session,
+                        status,
+                        verdict,
+                        notes,
+                    }));
+                }
+                Ok(Err(QuestionFailure::NotOffered)) => {
+                    return Ok(Err(self.unsupported_status(&server, subject, question.method, started)));
+                }
+                Ok(Err(QuestionFailure::Failed(AskError::Read(error)))) => {
+                    return Err(from_read_error(error));
+                }
+                Ok(Err(QuestionFailure::Failed(error @ AskError::Moving { .. }))) => {
+                    return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
+                }
+                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !has_crashed => {
+                    has_crashed = true;
+                    match self.session(&server, subject, deadline).await {
+                        Ok(again) => session = again,
+                        Err(status) => return Ok(Err(status)),
+                    }
+                }
+                Ok(Err(QuestionFailure::Failed(error))) => {
+                    return Ok(Err(self.failed_status(&session, subject, &error, started).await));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Sends the request for the place in the present text. If the response is about another text
+    /// than that in which the place was found, the place is resolved again.
+    async fn ask_once<T: Send>(
+        &self,
+        subject: &LanguageFile,
+        target: &Target,
+        question: LanguageQuestion,
+        session: &Session,
+        deadline: Instant,
+        ask: &impl PositionRequest<T>,
+    ) -> Result<Result<PlacedAnswer<T>, QuestionFailure>, ToolError> {
+        let _view_guard = match session.enter_view(&self.view, deadline).await {
+            Ok(viewing) => viewing,
+            Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
+        };
+        for _ in 0..=MAX_MOVING_FILE_RETRIES {
+            let (place, snapshot) = match self.find_place(subject, target, session, deadline).await? {
+                Ok(found) => found,
+                Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
+            };
+            if !session.offers(question.method, &subject.path, &snapshot.language_id)
+                && !session
+                    .wait_for_registration(question.method, &subject.path, &snapshot.language_id, deadline)
+                    .await
+            {
+                return Ok(Err(QuestionFailure::NotOffered));
+            }
+            let mut unknown = None;
+            if !question.of_file && session.knows_open_files(&subject.path) {
+                let name = identifier_near(&snapshot.buffer, place.position).map(|name| name.name);
+                unknown = self
+                    .open_mentioning_files(session, subject, name.as_deref().unwrap_or_default(), deadline)
+                    .await;
+            }
+            match ask(session, &subject.path, place.position).await {
+                Ok(asked) if asked.snapshot.buffer == snapshot.buffer => {
+                    return Ok(Ok(PlacedAnswer { place, asked, unknown }));
+                }
+                Ok(_) => {}
+                Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
+            }
+        }
+        Ok(Err(QuestionFailure::Failed(AskError::Moving { path: subject.path.display() })))
+    }
+
+    /// The place of `target`, and the text in which it was found.
+    async fn find_place(
+        &self,
+        subject: &LanguageFile,
+        target: &Target,
+        session: &Session,
+        deadline: Instant,
+    ) -> Result<Result<(ResolvedPosition, Snapshot), AskError>, ToolError> {
+        if let Target::NameInFile { name, .. } = target {
+            let outline = match session.document_symbols(&subject.path, deadline).await {
+                Ok(outline) => outline,
+                Err(error) => return Ok(Err(error)),
+            };
+            let place = self.named_symbol(subject, &outline, name).await?;
+            return Ok(Ok((place, outline.snapshot)));
+        }
+        let (synced, snapshot) = session.sync(&subject.path).await.map_err(from_read_error)?;
+        drop(synced);
+        let place = resolved_position::in_text(&subject.path, &snapshot.buffer, target)?;
+        Ok(Ok((place, snapshot)))
+    }
+
+    /// Opens the files that mention `name`, for a server that only knows open files. Returns a note
+    /// if there are more.
+    pub(crate) async fn open_mentioning_files(
+        &self,
+        session: &Session,
+        subject: &LanguageFile,
+        name: &str,
+        deadline: Instant,
+    ) -> Option<String> {
+        if name.is_empty() {
+            return None;
+        }
+        let (paths, cut) = files_mentioning(self, subject, name).await;
+        let most = if session.reads_in_order() { MAX_ORDERED_PREOPENED_FILES } else { MAX_PREOPENED_FILES };
+        let mut left = paths.iter().take(most);
+        loop {
+            let some: Vec<_> =
+                left.by_ref().take(4).map(|path| session.ensure_open(path, deadline)).collect();
+            if some.is_empty() {
+                break;
+            }
+            // A file that the server cannot read is not of its language.
+            for outcome in futures::future::join_all(some).await {
+                if let Err(error) = outcome {
+                    tracing::debug!("not opened: {error}");
+                }
+            }
+        }
+        let server = session.server();
+        let few = || format!("only {most} of {} files that mention `{name}` were opened in it", paths.len());
+        match (paths.len() > most, cut) {
+            (false, false) => None,
+            (true, _) => Some(format!("{server} searches open files only: {}", few())),
+            (false, true) => Some(format!(
+                "{server} searches open files only, and the time limit was reached before all that mention `{name}` were found"
+            )),
+        }
+    }
+
+    /// The place of `name` in a file's outline. Several matches are an error that lists them.
+    async fn named_symbol(
+        &self,
+        subject: &LanguageFile,
+        outline: &SessionAnswer<Vec<Symbol>>,
+        name: &str,
+    ) -> Result<ResolvedPosition, ToolError> {
+        let buffer = &outline.snapshot.buffer;
+        let found = resolved_position::find_by_name(&outline.value, name);
+        match found.as_slice() {
+            // No outline contains local variables and parameters, and some servers spell names
+            // differently.
+            [] => self.name_in_text(subject, buffer, name).await,
+            several => {
+                let place_of =
+                    |overloads: &Vec<&Symbol>| resolved_position::of_symbol(&subject.path, buffer, overloads);
+                self.choose_resolved(subject, name, several.iter().filter_map(place_of).collect()).await
+            }
+        }
+    }
+
+    /// The entry of `found`, places of a file, that `name` means.
+    async fn choose_resolved(
+        &self,
+        subject: &LanguageFile,
+        name: &str,
+        mut found: Vec<ResolvedPosition>,
+    ) -> Result<ResolvedPosition, ToolError> {
+        let places: Vec<_> = found.iter().map(|place| (place.path.clone(), place.position)).collect();
+        if places.is_empty() {
+            return Err(no_symbol(name, &subject.path.display()));
+        }
+        let (chosen, namesakes) = self.choose_named(name, Some(&subject.path), &places).await?;
+        Ok(ResolvedPosition { namesakes, ..found.swap_remove(chosen) })
+    }
+
+    async fn place_from_text(
+        &self,
+        subject: &LanguageFile,
+        text: &Buffer,
+        target: &Target,
+    ) -> Result<ResolvedPosition, ToolError> {
+        match target {
+            Target::NameInFile { name, .. } => self.name_in_text(subject, text, name).await,
+            _ => resolved_position::in_text(&subject.path, text, target),
+        }
+    }
+
+    /// The place of `name` in a text according to its syntax tree; its first occurrence if the
+    /// language has no grammar.
+    async fn name_in_text(
+        &self,
+        subject: &LanguageFile,
+        text: &Buffer,
+        name: &str,
+    ) -> Result<ResolvedPosition, ToolError> {
+        let until = std::time::Instant::now() + syntax::DEADLINE;
+        let language = subject.language.as_deref().unwrap_or_default();
+        let last = name.rsplit(['.', ':', '#']).next().unwrap_or(name);
+        let found = syntax::symbols_named(language, &subject.path, &text.to_string(), name, until);
+        match found.as_deref() {
+            Some([]) if last != name => Err(no_symbol(name, &subject.path.display())),
+            Some(several @ [_, ..]) => {
+                let place_of =
+                    |ranges: &Vec<Range>| resolved_position::of_ranges(&subject.path, text, last, ranges);
+                self.choose_resolved(subject, name, several.iter().filter_map(place_of).collect()).await
+            }
+            found => {
+                let target = Target::NameOnLine { path: Default::default(), line0: 0, name: name.to_owned() };
+                let anywhere = resolved_position::in_text(&subject.path, text, &target)?;
+                // A name that the tree does not contain is in a comment or string.
+                if found.is_some() { Err(no_symbol(name, &subject.path.display())) } else { Ok(anywhere) }
+            }
+        }
+    }
+
+    /// Resolves a bare name to a place through the workspace's symbols. Other targets are
+    /// unchanged.
+    async fn resolve_bare_name(&self, target: &Target) -> Result<ResolvedName, ToolError> {
+        let Target::Name(name) = target else {
+            return Ok(ResolvedName { target: target.clone(), overloads: Vec::new(), namesakes: None });
+        };
+        let deadline = self.server_deadline(self.config.settings.deadlines.workspace_symbols);
+        let (found, timed_out) = self.exact_symbols(name, deadline).await?;
+        let inside = |symbol: ExactSymbol| match symbol.file {
+            FileRef::Inside(path) => Some((path, symbol.position, symbol.overloads)),
+            FileRef::Outside(_) | FileRef::Virtual(_) => None,
+        };
+        let found: Vec<_> = found.into_iter().filter_map(inside).collect();
+        match found.as_slice() {
+            [] if timed_out => {
+                let error = format!("the time limit was reached before all files were searched for `{name}`");
+                Err(ToolError::new(ErrorCode::Timeout, error).with_hint(FILE_ADVICE))
+            }
+            [] => {
+                let error = format!("no symbol in this workspace has the name `{name}`");
+                Err(ToolError::nothing_found(error).with_hint(FILE_ADVICE))
+            }
+            several => {
+                let places: Vec<_> = several.iter().map(|(path, at, _)| (path.clone(), *at)).collect();
+                let (chosen, namesakes) = self.choose_named(name, None, &places).await?;
+                let (path, position, overloads) = &several[chosen];
+                let path = self.workspace.absolute(path);
+                let last = name.rsplit(['.', '#', ':']).next().unwrap_or(name).to_owned();
+                // Some servers return the start of the whole definition instead of its name.
+                let target = Target::NameOnLine { path, line0: position.line, name: last };
+                Ok(ResolvedName { target, overloads: overloads.clone(), namesakes })
+            }
+        }
+    }
+
+    /// The status and verdict of a response.
+    fn status_and_verdict(
+        &self,
+        session: &Session,
+        subject: &LanguageFile,
+        question: LanguageQuestion,
+        working: Option<&UnfinishedWork>,
+        started: Instant,
+    ) -> (ServerStatus, Verdict) {
+        let mut status = self.status(session.server(), subject, ServerState::Ready, started);
+        let shortfall = session.shortfall_reason(&subject.path).or_else(|| session.exclusion(&subject.path));
+        let Some(busy) = working else {
+            let verdict = if shortfall.is_some() { Verdict::Partial } else { Verdict::Complete };
+            status.detail = shortfall;
+            return (status, verdict);
+        };
+        self.note_busy(&mut status, busy, false);
+        let waits_for_nothing = question.of_file && busy.files_are_right;
+        if waits_for_nothing {
+            // A retry would not improve the answer.
+            status.hint = None;
+            status.detail = shortfall.clone().or(status.detail);
+        }
+        let whole = waits_for_nothing && shortfall.is_none();
+        (status, if whole { Verdict::Complete } else { Verdict::Partial })
+    }
+
+    /// The status of a session that did not respond.
+    pub(crate) async fn failed_status(
+        &self,
+        session: &Session,
+        subject: &LanguageFile,
+        error: &AskError,
+        started: Instant,
+    ) -> ServerStatus {
+        let server = session.server();
+        let message = || format!("{server}: {error}");
+        let (state, detail) = match error {
+            AskError::Request(RequestError::Timeout { .. }) => (ServerState::Timeout, message()),
+            AskError::Request(RequestError::Closed { .. }) => {
+                (ServerState::Crashed, format!("{server} failed: {}", session.exit_report().await))
+            }
+            AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, message()),
+            AskError::Busy(_) => (ServerState::Indexing, message()),
+            AskError::Moving { .. } => (ServerState::Timeout, message()),
+            AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, message()),
+        };
+        let mut status = self.status(server, subject, state, started);
+        status.detail = Some(detail);
+        if state == ServerState::Timeout
+            && let Some(busy) = session.unfinished_work()
+        {
+            self.note_busy(&mut status, &busy, false);
+        }
+        status
+    }
+}
+
+/// The hint for an ambiguous name, in a form that the shell and the argument `at` accept.
+const FILE_ADVICE: &str = "give its file as well: FILE:NAME";
+
+/// A target after the lookup of names without a file.
+struct ResolvedName {
+    target: Target,
+    /// The starts of its other overloads.
+    overloads: Vec<Position>,
+    /// The note on other symbols with the name.
+    namesakes: Option<String>,
+}
+
+/// A response, with the place that it is about.
+struct PlacedAnswer<T> {
+    place: ResolvedPosition,
+    asked: SessionAnswer<T>,
+    /// The reason that the server's knowledge may be incomplete.
+    unknown: Option<String>,
+}
+
+/// The reason that a session did not respond.
+enum QuestionFailure {
+    NotOffered,
+    Failed(AskError),
+}
+
+fn no_symbol(name: &str, within: &str) -> ToolError {
+    ToolError::new(ErrorCode::NotFound, format!("{within} defines no `{name}`"))
+        .with_hint("list its definitions with `symbols`")
+}

@@ -1,0 +1,261 @@
+//! The check of one file by each of its servers, or by its syntax tree where there is none.
+
+use tokio::time::Instant;
+
+use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
+use crate::analysis::context::{Context, LanguageFile, from_read_error};
+use crate::analysis::answer::diagnostic_item::to_item;
+use crate::analysis::error::ToolError;
+use crate::analysis::ask::fallback;
+use super::file_report::FileReport;
+use super::left_out_files::LeftOutFiles;
+use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
+use crate::lsp::ask::AskError;
+use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
+use crate::lsp::model::Diagnostic;
+use crate::lsp::session::Session;
+use crate::lsp::view::View;
+
+/// A choice of earlier findings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum FindingsReuse {
+    /// None.
+    #[default]
+    None,
+    /// Those of a request just before, of all servers.
+    Recent,
+    /// Those of any age, of servers that learn of all changes from this program.
+    Lasting,
+}
+
+/// Options of the check of a file.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FileCheckOptions {
+    /// The texts that are checked.
+    pub view: View,
+    /// The deadline, if it is before that of the settings.
+    pub until: Option<Instant>,
+    /// The earlier findings that may be reused while nothing has changed.
+    pub reuse: FindingsReuse,
+    /// The files that some of the servers do not check.
+    pub left_out: LeftOutFiles,
+}
+
+/// Requests the diagnostics of one file from every server.
+pub(crate) async fn check_file(
+    context: &Context,
+    subject: LanguageFile,
+    options: &FileCheckOptions,
+) -> Result<FileReport, ToolError> {
+    let subject = with_kernel_language(context, subject);
+    if subject.path.is_notebook() && subject.language.is_none() {
+        return Ok(unreadable_notebook(context, &subject));
+    }
+    if options.view.unsaved(&subject.path).is_none() {
+        context.must_be_text(&subject.path)?;
+    }
+    let usual = context.deadline(context.config.settings.deadlines.diagnostics);
+    let deadline = options.until.map_or(usual, |until| until.min(usual));
+    let mut servers = context.servers_for(&subject, |features| features.diagnostics);
+    servers.retain(|(server, _)| !options.left_out.has(server, &subject.path));
+    let requests =
+        servers.iter().map(|(server, _)| check_with_server(context, server, &subject, options, deadline));
+    let answers = futures::future::join_all(requests).await;
+    let mut report = FileReport::new(subject.path.clone());
+    let mut knowns = Vec::new();
+    for answer in answers {
+        match answer {
+            Ok((status, fresh)) => {
+                report.statuses.push(status);
+                let items = |found: &[Diagnostic]| -> Vec<DiagnosticItem> {
+                    found.iter().map(|item| to_item(context, &subject.path, item)).collect()
+                };
+                report.items.extend(items(&fresh.items));
+                report.lacks_background |= matches!(fresh.background, BackgroundFindings::Missing(_));
+                if let BackgroundFindings::Missing(own) | BackgroundFindings::Whole(own) = &fresh.background {
+                    report.background.extend(items(own));
+                }
+                report.notes.extend(fresh.notes);
+                knowns.push(fresh.known);
+            }
+            Err(MissingDiagnosticsReason::Server(status)) => {
+                let reason = status.detail.clone().unwrap_or_default();
+                let was_asked = !is_absent(&status) && status.state != ServerState::Unsupported;
+                report.statuses.push(status);
+                knowns.push(if !was_asked {
+                    DiagnosticsCompleteness::Partial(reason)
+                } else {
+                    DiagnosticsCompleteness::NoData(reason)
+                });
+            }
+            Err(MissingDiagnosticsReason::Us(error)) => return Err(error),
+        }
+    }
+    let reachable = report.statuses.iter().any(|status| !is_absent(status));
+    if !reachable {
+        return without_server(context, subject, &options.view, report).await;
+    }
+    (report.verdict, report.detail) = combine_completeness(&knowns);
+    report.unchecked = subject.path.is_notebook()
+        && report.statuses.iter().all(|status| is_absent(status) || status.state == ServerState::Unsupported);
+    report.items.sort_by(|a, b| (a.range, a.severity, &a.message).cmp(&(b.range, b.severity, &b.message)));
+    report.items.dedup_by(|a, b| a.range == b.range && a.message == b.message);
+    Ok(report)
+}
+
+/// Returns true if the server is missing or not allowed to run, so it was never asked.
+fn is_absent(status: &ServerStatus) -> bool {
+    matches!(status.state, ServerState::Missing | ServerState::Disabled)
+}
+
+/// The combined verdict: complete if all are, no data if none has any, partial otherwise. Includes
+/// the first reason.
+fn combine_completeness(knowns: &[DiagnosticsCompleteness]) -> (Verdict, Option<String>) {
+    let reason = knowns.iter().find_map(|known| match known {
+        DiagnosticsCompleteness::Complete => None,
+        DiagnosticsCompleteness::Partial(why) | DiagnosticsCompleteness::NoData(why) => Some(why.clone()),
+    });
+    let none = knowns.iter().all(|known| matches!(known, DiagnosticsCompleteness::NoData(_)));
+    let verdict = match (&reason, none) {
+        (None, _) => Verdict::Complete,
+        (Some(_), true) => Verdict::NoData,
+        (Some(_), false) => Verdict::Partial,
+    };
+    (verdict, reason)
+}
+
+/// The reason that a server's findings are missing.
+enum MissingDiagnosticsReason {
+    /// The state of the server.
+    Server(ServerStatus),
+    /// An error of this program.
+    Us(ToolError),
+}
+
+/// The findings of a server in a file as `view` shows it, including those of its background check
+/// if the view is the disk.
+async fn ask_for_findings(
+    session: &Session,
+    subject: &LanguageFile,
+    view: &View,
+    deadline: Instant,
+) -> Result<ServerFileDiagnostics, AskError> {
+    let path = &subject.path;
+    if let (true, Some(language)) = (path.is_notebook(), &subject.language) {
+        let _view_guard = session.enter_view(view, deadline).await?;
+        return session.notebook_diagnostics(path, language, deadline).await;
+    }
+    loop {
+        let is_checked = match view.is_disk() && session.has_background_check() {
+            true => Box::pin(session.run_background_check(path, deadline)).await?,
+            false => true,
+        };
+        let viewing = session.enter_view(view, deadline).await?;
+        let found = session.diagnostics(path, deadline).await?;
+        // A file that changes during the request needs another check.
+        let is_due = session.owes_background_check();
+        drop(viewing);
+        if !is_due || !is_checked || Instant::now() >= deadline {
+            return Ok(found);
+        }
+    }
+}
+
+/// Sends a request to one server, and repeats it once if the server exits meanwhile.
+async fn check_with_server(
+    context: &Context,
+    server: &str,
+    subject: &LanguageFile,
+    options: &FileCheckOptions,
+    deadline: Instant,
+) -> Result<(ServerStatus, ServerFileDiagnostics), MissingDiagnosticsReason> {
+    let started = Instant::now();
+    let mut has_crashed = false;
+    loop {
+        let session = context.session(server, subject, deadline).await;
+        let session =
+            session.map_err(|status| MissingDiagnosticsReason::Server(with_timeout(context, status)))?;
+        if let Some(status) = unread_status(context, &session, subject) {
+            return Err(MissingDiagnosticsReason::Server(status));
+        }
+        let kept = match options.reuse {
+            FindingsReuse::None => None,
+            FindingsReuse::Recent => session.kept_diagnostics(&subject.path),
+            FindingsReuse::Lasting => session.lasting_diagnostics(&subject.path),
+        };
+        if let Some(fresh) = kept.filter(|_| options.view.is_disk()) {
+            return Ok((answered_status(context, (server, &session), subject, &fresh, started), fresh));
+        }
+        match ask_for_findings(&session, subject, &options.view, deadline).await {
+            Ok(mut fresh) => {
+                let mut status = answered_status(context, (server, &session), subject, &fresh, started);
+                if fresh.known != DiagnosticsCompleteness::Complete
+                    && let Some(busy) = session.unfinished_work()
+                {
+                    context.note_busy(&mut status, &busy, true);
+                }
+                fresh.notes.extend(session.restart_note(has_crashed));
+                return Ok((status, fresh));
+            }
+            Err(AskError::Read(error)) => return Err(MissingDiagnosticsReason::Us(from_read_error(error))),
+            Err(error) if error.is_closed() && !has_crashed => has_crashed = true,
+            Err(error) => {
+                let status = context.failed_status(&session, subject, &error, started).await;
+                return Err(MissingDiagnosticsReason::Server(with_timeout(context, status)));
+            }
+        }
+    }
+}
+
+/// The status of a server with its findings.
+fn answered_status(
+    context: &Context,
+    (server, session): (&str, &Session),
+    subject: &LanguageFile,
+    fresh: &ServerFileDiagnostics,
+    started: Instant,
+) -> ServerStatus {
+    let (state, detail) = match &fresh.known {
+        DiagnosticsCompleteness::Complete => (ServerState::Ready, None),
+        DiagnosticsCompleteness::Partial(why) if session.is_lasting_lack(&subject.path, why) => {
+            (ServerState::Ready, Some(why))
+        }
+        DiagnosticsCompleteness::Partial(why) => (ServerState::Indexing, Some(why)),
+        DiagnosticsCompleteness::NoData(why) => (ServerState::Timeout, Some(why)),
+    };
+    let mut status = context.status(server, subject, state, started);
+    status.judge = session.judge().map(str::to_owned);
+    status.detail = detail.cloned();
+    status
+}
+
+/// Adds the advice to wait longer, in terms of this tool's argument.
+fn with_timeout(context: &Context, mut status: ServerStatus) -> ServerStatus {
+    if status.hint.is_some() {
+        status.hint = Some(context.retry_advice(&status, true));
+    }
+    status
+}
+
+async fn without_server(
+    context: &Context,
+    subject: LanguageFile,
+    view: &View,
+    mut report: FileReport,
+) -> Result<FileReport, ToolError> {
+    if report.statuses.is_empty() {
+        report.statuses.push(context.no_server(&subject, Instant::now()));
+    }
+    // A notebook's text is not in the language of its code.
+    let syntax = match subject.path.is_notebook() {
+        true => None,
+        false => fallback::syntax_errors(context, &subject, view).await?,
+    };
+    match syntax {
+        Some((items, notes)) => (report.items, report.notes) = (items, notes),
+        None => report.unchecked = true,
+    }
+    report.verdict = Verdict::Hints;
+    report.detail = report.statuses[0].detail.clone();
+    Ok(report)
+}

@@ -1,0 +1,92 @@
+//! Notebooks in a check: the kernel's language, and the servers that do not read notebooks.
+
+use std::collections::BTreeMap;
+
+use tokio::time::Instant;
+
+use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
+use crate::analysis::context::{Context, LanguageFile};
+use super::file_report::FileReport;
+use crate::lsp::session::Session;
+use crate::text::notebook_code::NotebookCode;
+use crate::workspace::WorkspacePath;
+
+/// The file; with the language of its kernel if it is a notebook and the language is known.
+pub(crate) fn with_kernel_language(context: &Context, file: LanguageFile) -> LanguageFile {
+    match file.language.is_none() && file.path.is_notebook() {
+        true => LanguageFile { language: kernel_language(context, &file.path).ok(), ..file },
+        false => file,
+    }
+}
+
+/// The report on a notebook whose code cannot be read, so that no server checks it.
+pub(crate) fn unreadable_notebook(context: &Context, file: &LanguageFile) -> FileReport {
+    let mut status = context.status("", file, ServerState::Unsupported, Instant::now());
+    status.detail = kernel_language(context, &file.path).err();
+    FileReport {
+        verdict: Verdict::Partial,
+        detail: status.detail.clone(),
+        statuses: vec![status],
+        unchecked: true,
+        ..FileReport::new(file.path.clone())
+    }
+}
+
+/// The status of a server that does not read notebooks; `None` if it does or the file is not one.
+pub(crate) fn unread_status(
+    context: &Context,
+    session: &Session,
+    file: &LanguageFile,
+) -> Option<ServerStatus> {
+    let language = file.language.as_deref()?;
+    if !file.path.is_notebook() || session.checks_notebooks(language) {
+        return None;
+    }
+    let mut status = context.status(session.server(), file, ServerState::Unsupported, Instant::now());
+    status.detail = Some(format!("{} does not check notebooks", session.server()));
+    Some(status)
+}
+
+/// A note for each server that did not read some notebooks.
+pub(crate) fn unread_notes(reports: &[FileReport]) -> impl Iterator<Item = String> {
+    let mut unread: BTreeMap<&str, Vec<&WorkspacePath>> = BTreeMap::new();
+    for report in reports.iter().filter(|report| report.path.is_notebook()) {
+        let is_unread =
+            |status: &&ServerStatus| status.state == ServerState::Unsupported && !status.server.is_empty();
+        report
+            .statuses
+            .iter()
+            .filter(is_unread)
+            .for_each(|status| unread.entry(&status.server).or_default().push(&report.path));
+    }
+    unread.into_iter().filter_map(|(server, paths)| {
+        let first = paths.first()?.display();
+        Some(match paths.len() {
+            1 => format!("{first} is a notebook, which {server} does not check"),
+            several => format!("{several} files are notebooks, which {server} does not check ({first}, …)"),
+        })
+    })
+}
+
+/// A sentence about the changed notebooks, since their findings before the change are unknown.
+pub(crate) fn uncompared_notebooks<'p>(paths: impl Iterator<Item = &'p WorkspacePath>) -> Option<String> {
+    let mut notebooks = paths.filter(|path| path.is_notebook());
+    let first = notebooks.next()?.display();
+    Some(match notebooks.count() {
+        0 => format!("{first} is a notebook, whose changes are not compared"),
+        more => format!("{} files are notebooks, whose changes are not compared ({first}, …)", more + 1),
+    })
+}
+
+/// The key of the language of a notebook's kernel, or the reason why it is not known.
+fn kernel_language(context: &Context, path: &WorkspacePath) -> Result<String, String> {
+    let text = context.text(path).map_err(|error| error.error)?.to_string();
+    let shown = path.display();
+    let code = NotebookCode::parse(&text).map_err(|error| format!("{shown} was not checked: {error}"))?;
+    let mut languages = context.catalogue().languages.iter();
+    let is_meant = |name: &str| name.eq_ignore_ascii_case(&code.language);
+    let known = languages.find(|(key, language)| is_meant(key) || is_meant(&language.name));
+    known.map(|(key, _)| key.clone()).ok_or_else(|| {
+        format!("{shown} was not checked: the language of its kernel, `{}`, is unknown", code.language)
+    })
+}

@@ -1,0 +1,129 @@
+//! Protection of definitions in files that a rule hides: hovers, signatures and completions repeat
+//! their documentation and values.
+
+use tokio::time::Instant;
+
+use crate::analysis::answer::answer_places::is_hidden;
+use crate::analysis::context::Context;
+use crate::lsp::ask::{AskError, SessionAnswer};
+use crate::lsp::operations::Navigation;
+use crate::lsp::session::Session;
+use crate::rpc::RequestError;
+use crate::text::{Buffer, Position, Range, identifiers_on_line};
+use crate::workspace::{Workspace, WorkspacePath};
+
+/// The note of an answer that was withheld.
+pub(crate) const WITHHELD_NOTE: &str =
+    "a rule hides the file that defines the name, so the server's text about it is omitted";
+
+/// The longest call or list whose beginning is searched for, in lines.
+const MAX_STATEMENT_LINES: u32 = 40;
+/// The most names of a statement that are looked up. The answer about a longer one is withheld.
+const MAX_LOOKED_UP_NAMES: usize = 60;
+
+/// Withholds a server's text about names that are defined in hidden files.
+#[derive(Debug, Clone)]
+pub(crate) struct HiddenDefinitions(Option<Workspace>);
+
+impl HiddenDefinitions {
+    /// The hidden files of a call. If no rule hides files, nothing is looked up.
+    pub(crate) fn new(context: &Context) -> Self {
+        Self(context.limits.may_hide().then(|| context.workspace.clone()))
+    }
+
+    /// Returns `answer` about the file `path`, or `None` if one of the `names` in its text, or its
+    /// type, is defined in a hidden file.
+    ///
+    /// # Errors
+    /// If the server fails to answer where the names are defined.
+    pub(crate) async fn withhold<T>(
+        &self,
+        session: &Session,
+        path: &WorkspacePath,
+        answer: SessionAnswer<T>,
+        names: impl FnOnce(&Buffer) -> Vec<Position> + Send,
+        deadline: Instant,
+    ) -> Result<SessionAnswer<Option<T>>, AskError> {
+        let Some(workspace) = &self.0 else { return Ok(answer.map(Some)) };
+        let names = names(&answer.snapshot.buffer);
+        let mut is_withheld = names.len() > MAX_LOOKED_UP_NAMES;
+        for position in names {
+            for navigation in [Navigation::Definition, Navigation::TypeDefinition] {
+                is_withheld = is_withheld
+                    || session.offers(navigation.method(), path, &answer.snapshot.language_id)
+                        && match session.navigate(navigation, path, position, deadline).await {
+                            Ok(found) if found.snapshot.buffer != answer.snapshot.buffer => {
+                                return Err(AskError::Moving { path: path.display() });
+                            }
+                            Ok(found) => found.value.iter().any(|place| is_hidden(workspace, &place.file)),
+                            // Some servers return an error for a keyword.
+                            Err(AskError::Request(RequestError::Refused { .. })) => false,
+                            Err(error) => return Err(error),
+                        };
+            }
+        }
+        Ok(answer.map(|value| (!is_withheld).then_some(value)))
+    }
+}
+
+/// The names in the statement around `position`, delimited by brackets: on its line, on the lines
+/// from the start of the enclosing call or list, and for a list of imports up to its end.
+pub(crate) fn names_around(buffer: &Buffer, position: Position) -> Vec<Position> {
+    let start = Position::new(position.line.saturating_sub(MAX_STATEMENT_LINES), 0);
+    let start_byte = buffer.byte_offset(start);
+    let before = buffer.slice(Range::new(start, position));
+    let (mut first, mut last, mut depth) = (position.line, position.line, 0_usize);
+    for (at, character) in before.char_indices().rev() {
+        match character {
+            ')' | ']' | '}' => depth += 1,
+            '(' | '[' | '{' if depth > 0 => depth -= 1,
+            '(' | '[' => first = buffer.position_of_byte(start_byte + at).line,
+            '{' => {
+                let line = buffer.position_of_byte(start_byte + at).line;
+                let text = buffer.line(line).unwrap_or_default();
+                if !["import", "export", "use", "pub use"]
+                    .iter()
+                    .any(|word| text.trim_start().starts_with(word))
+                {
+                    break;
+                }
+                first = line;
+                let end = Position::new(position.line.saturating_add(MAX_STATEMENT_LINES), 0);
+                let after = buffer.slice(Range::new(position, end));
+                let end =
+                    after.find('}').map(|at| buffer.position_of_byte(buffer.byte_offset(position) + at));
+                last = end.map_or(last, |end| end.line);
+            }
+            _ => {}
+        }
+    }
+    (first..=last).flat_map(|line| identifiers_on_line(buffer, line)).map(|name| name.range.start).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> String {
+        let (before, after) = text.split_once('|').unwrap();
+        let buffer = Buffer::new(&format!("{before}{after}"));
+        let at = buffer.position_of_byte(before.len());
+        let found = names_around(&buffer, at).into_iter();
+        let found = found.map(|at| crate::text::identifier_near(&buffer, at).unwrap().name);
+        found.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn names_around_position_are_of_its_line_call_and_import_list() {
+        for (text, expected) in [
+            ("a = b\nfrom hard import |\nc = d\n", "from hard import"),
+            ("other()\nmake(\n    one,\n    [two, |],\n)\n", "make one two"),
+            ("fn f() {\n    let a = other();\n    hard.|\n}\n", "hard"),
+            ("import {\n  one,\n  |\n} from './hard'\nlater()\n", "import one from hard"),
+            ("run(() => {\n  hard.|\n})\n", "hard"),
+            ("|", ""),
+        ] {
+            assert_eq!(names(text), expected, "{text}");
+        }
+    }
+}

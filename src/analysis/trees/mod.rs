@@ -1,0 +1,4 @@
+//! analysis trees TODO.
+
+pub(crate) mod changes;
+pub(crate) mod git_access;

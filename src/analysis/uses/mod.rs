@@ -1,0 +1,8 @@
+//! analysis uses TODO.
+
+pub(crate) mod conditional_uses;
+pub(crate) mod mergeable_answer;
+pub(crate) mod multi_server_query;
+pub(crate) mod occurrence_doubt;
+pub(crate) mod occurrence_note;
+pub(crate) mod other_roots;
