@@ -67,15 +67,15 @@ pub mod text {
     pub use crate::text::{Buffer, Identifier, LineMap, TextChange, identifiers_on_line};
 }
 pub mod tools {
-    pub use crate::tools::explore::output::{ExploreItem, ExploreOutput};
-    pub use crate::tools::export::{ToolListFormat, export as export_tools};
+    pub use crate::tools::language::explore::output::{ExploreItem, ExploreOutput};
+    pub use crate::tools::api::export::{ToolListFormat, export as export_tools};
     pub use crate::analysis::install_outcome::InstallState;
-    pub use crate::tools::lsp_hierarchy::{CallDirection, TypeDirection};
+    pub use crate::tools::language::lsp_hierarchy::{CallDirection, TypeDirection};
     pub use crate::analysis::answer::place::Place;
     pub use crate::analysis::ask::retry_advice::RetryAdvice;
-    pub use crate::tools::servers::{ServerRow, ServerRunState};
-    pub use crate::tools::tool::ToolDefinition;
-    pub use crate::tools::trust::TrustOutput;
+    pub use crate::tools::language::servers::{ServerRow, ServerRunState};
+    pub use crate::tools::api::tool::ToolDefinition;
+    pub use crate::tools::language::trust::TrustOutput;
 }
 pub mod workspace {
     pub use crate::workspace::{

@@ -9,8 +9,8 @@ use crate::lsp::model::Severity;
 use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState, SignaturesOutput, SymbolsOutput, Verdict};
 use crate::analysis::trees::changes::output::ChangesOutput;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::explore::output::ExploreOutput;
-use crate::tools::result::{ResultType, ToolResult};
+use crate::tools::language::explore::output::ExploreOutput;
+use crate::tools::api::result::{ResultType, ToolResult};
 use crate::analysis::reach::test_reach::output::TestReachOutput;
 
 /// The exit status of a command.

@@ -16,7 +16,7 @@ use super::render::escape;
 use super::reply::Reply;
 use crate::runtime::Runtime;
 use crate::analysis::error::ToolError;
-use crate::tools::trust::{TrustItem, TrustOutput, TrustRequest};
+use crate::tools::language::trust::{TrustItem, TrustOutput, TrustRequest};
 
 /// The command named in answers that lack something without trust.
 const COMMAND: &str = "lsp-tools trust";

@@ -12,8 +12,8 @@ use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::result::{ResultType, ToolResult};
-use crate::tools::tool::{AnyTool, Caller, ToolDefinition};
+use crate::tools::api::result::{ResultType, ToolResult};
+use crate::tools::api::tool::{AnyTool, Caller, ToolDefinition};
 
 /// The time limit for an answer to an approval request.
 const APPROVAL_ANSWER_TIMEOUT: Duration = Duration::from_secs(300);

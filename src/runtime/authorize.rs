@@ -16,7 +16,7 @@ use crate::policy::approval::{ApprovalRequest, Approver};
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// An action that another program is about to take.
 #[derive(Debug, Clone)]

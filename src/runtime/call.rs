@@ -15,12 +15,13 @@ use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
 use crate::policy::name::canonical_name;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
-use crate::tools::argument_aliases::in_own_words;
-use crate::tools::edit_scheduler::CallArrival;
+use crate::tools::api::argument_aliases::in_own_words;
+use crate::tools::api::edit_scheduler::CallArrival;
 use crate::analysis::error::{ErrorCode, ToolError, from_panic_text, panic_text};
-use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition, ToolDirectory};
-use crate::tools::tool_finder::{self, TOOLS};
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition, ToolDirectory};
+use crate::tools::agent::tool_finder;
+use crate::tools::agent::tool_finder::TOOLS;
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::approval_reason;
 

@@ -15,8 +15,8 @@ use crate::config::{FilePin, RecordedHooks};
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::result::ToolResult;
-use crate::tools::tool::{Caller, PreparedRun};
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{Caller, PreparedRun};
 
 /// A call of a host's own tool.
 #[derive(Debug, Clone, Copy)]

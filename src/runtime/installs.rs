@@ -11,9 +11,9 @@ use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict}
 use crate::policy::rules::Policy;
 use crate::analysis::context::{Context, InstallGate};
 use crate::analysis::error::ToolError;
-use crate::tools::install;
+use crate::tools::language::install;
 use crate::analysis::install_outcome::InstallItem;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// Runs an action of a user at a shell under the policy rules and records it in the audit log.
 pub(super) async fn run_recorded<T>(

@@ -10,9 +10,9 @@ use crate::lsp::manager::SlotActivity;
 use crate::lsp::user_messages::ServerUserMessage;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::analysis::context::from_read_error;
-use crate::tools::drop_in::ToolInventory;
+use crate::tools::api::drop_in::ToolInventory;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 use crate::workspace::{FileStamp, WorkspacePath};
 
 /// A mark that changes when the diagnostics of a file may have changed.

@@ -15,23 +15,21 @@ use crate::lsp::model::Severity;
 use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput, SymbolsOutput};
 use crate::analysis::trees::changes::output::ChangesOutput;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::explore::output::ExploreOutput;
-use crate::tools::explore::{Explore, ExploreArgs};
-use crate::tools::lsp_changes::{ChangesArgs, LspChanges};
-use crate::tools::lsp_completion::{CompletionArgs, LspCompletion};
-use crate::tools::lsp_definition::{DefinitionArgs, LspDefinition};
-use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess, LspDiagnostics};
-use crate::tools::lsp_hierarchy::{CallDirection, CallsArgs, LspCalls, LspTypes, TypeDirection, TypesArgs};
-use crate::tools::lsp_hover::LspHover;
-use crate::tools::lsp_navigate::{
-    LspDeclaration, LspImplementation, LspReferences, LspTypeDefinition, ReferencesArgs,
-};
-use crate::tools::lsp_signature::LspSignature;
-use crate::tools::lsp_symbols::{LspSymbols, SymbolsArgs};
-use crate::tools::lsp_tests::{LspTests, TestsArgs};
+use crate::tools::language::explore::output::ExploreOutput;
+use crate::tools::language::explore::{Explore, ExploreArgs};
+use crate::tools::vcs::lsp_changes::{ChangesArgs, LspChanges};
+use crate::tools::language::lsp_completion::{CompletionArgs, LspCompletion};
+use crate::tools::language::lsp_definition::{DefinitionArgs, LspDefinition};
+use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess, LspDiagnostics};
+use crate::tools::language::lsp_hierarchy::{CallDirection, CallsArgs, LspCalls, LspTypes, TypeDirection, TypesArgs};
+use crate::tools::language::lsp_hover::LspHover;
+use crate::tools::language::lsp_navigate::{LspDeclaration, LspImplementation, LspReferences, LspTypeDefinition, ReferencesArgs};
+use crate::tools::language::lsp_signature::LspSignature;
+use crate::tools::language::lsp_symbols::{LspSymbols, SymbolsArgs};
+use crate::tools::vcs::lsp_tests::{LspTests, TestsArgs};
 use crate::analysis::target::Target;
 use crate::analysis::reach::test_reach::output::TestReachOutput;
-use crate::tools::tool::{Caller, Tool};
+use crate::tools::api::tool::{Caller, Tool};
 
 impl Runtime {
     /// Returns the hover information for the symbol at `target`.

@@ -9,9 +9,9 @@ use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, timestamp, tru
 use crate::policy::grants::origin;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyVerdict};
 use crate::analysis::error::ToolError;
-use crate::tools::result::ToolResult;
-use crate::tools::tool::Caller;
-use crate::tools::trace;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::Caller;
+use crate::tools::api::trace;
 
 /// The audit entry of one call, written when this is dropped.
 pub(super) struct CallRecorder<'a> {

@@ -12,7 +12,7 @@ use crate::config::{Config, ConfigOverrides, Folders};
 use crate::lsp::manager::Manager;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::source::ToolSource;
+use crate::tools::api::source::ToolSource;
 
 impl Runtime {
     /// Reopens the workspace under the current configuration. Returns `None` if the configuration

@@ -8,11 +8,11 @@ use crate::policy::approval::LeaveGiven;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::tools::result::ToolResult;
-use crate::tools::skills::catalogue::{Skill, SkillCatalogue};
-use crate::tools::skills::frontmatter::Frontmatter;
-use crate::tools::skills::load;
-use crate::tools::tool::Caller;
+use crate::tools::api::result::ToolResult;
+use crate::tools::agent::skills::catalogue::{Skill, SkillCatalogue};
+use crate::tools::agent::skills::frontmatter::Frontmatter;
+use crate::tools::agent::skills::load;
+use crate::tools::api::tool::Caller;
 
 const TOOL: &str = "skill";
 const MAIN: &str = "SKILL.md";

@@ -8,7 +8,7 @@ use crate::config::PresentLanguage;
 use crate::syntax;
 use crate::syntax::SpokenLanguage;
 use crate::analysis::context::LanguageFile;
-use crate::tools::servers;
+use crate::tools::language::servers;
 
 /// The lifetime of the cached list of workspace languages. Detecting them walks the workspace, and
 /// clients of a shared runtime ask with every command.

@@ -12,8 +12,8 @@ use super::live::LiveRuntime;
 use super::{Client, Runtime};
 use crate::policy::approval::ApprovalRequest;
 use crate::analysis::error::ToolError;
-use crate::tools::result::ToolResult;
-use crate::tools::tool::{Caller, ToolDefinition};
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{Caller, ToolDefinition};
 
 /// Lists tools, decides their calls and carries them out.
 pub trait ToolBackend: Send + Sync {

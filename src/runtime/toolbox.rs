@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::{Runtime, SourceMaker};
 use crate::policy::rules::Policy;
 use crate::analysis::context::Context;
-use crate::tools::drop_in::ToolInventory;
+use crate::tools::api::drop_in::ToolInventory;
 use crate::analysis::error::ToolError;
-use crate::tools::registry::Registry;
-use crate::tools::source::{OmittedTool, ToolSource};
-use crate::tools::tool::{AnyTool, Tool, TypedTool};
+use crate::tools::api::registry::Registry;
+use crate::tools::api::source::{OmittedTool, ToolSource};
+use crate::tools::api::tool::{AnyTool, Tool, TypedTool};
 
 impl Runtime {
     /// Returns all current tools: built-in, the embedder's, and drop-in ones.

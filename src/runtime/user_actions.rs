@@ -9,10 +9,12 @@ use super::Runtime;
 use super::installs::run_recorded;
 use crate::policy::request::Effect;
 use crate::analysis::error::ToolError;
-use crate::tools::install;
-use crate::tools::install_list::{self, InstallListOutput};
+use crate::tools::language::install;
+use crate::tools::language::install_list;
+use crate::tools::language::install_list::InstallListOutput;
 use crate::analysis::install_outcome::InstallOutput;
-use crate::tools::trust::{self, TrustOutput, TrustRequest};
+use crate::tools::language::trust;
+use crate::tools::language::trust::{TrustOutput, TrustRequest};
 
 impl Runtime {
     /// Installs servers, by their own names or by languages.

@@ -19,7 +19,7 @@ use crate::config::Profile;
 use crate::syntax::SpokenLanguage;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The version of the preamble and of the door `command`.
 pub(crate) const DAEMON_PROTOCOL_VERSION: u32 = 1;

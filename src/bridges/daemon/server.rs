@@ -30,7 +30,7 @@ use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
 use crate::analysis::error::ToolError;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 use crate::workspace::inode::InodeIdentity;
 
 /// The limit on clients. Further ones are refused as busy.

@@ -9,7 +9,7 @@ use super::clients::{ClientStatus, Clients};
 use crate::process;
 use crate::runtime::Runtime;
 use crate::runtime::call_stats::CallStatistics;
-use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
+use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// The status of a daemon.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use crate::lsp::relay::ServerCommandResult;
 use crate::lsp::session::Session;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::runtime::call::CallRequest;
-use crate::tools::hidden::approval_text;
+use crate::tools::api::hidden::approval_text;
 
 /// The command that calls one of our tools. Its single argument is `{name, arguments}`, its result
 /// the tool's own answer.

@@ -24,7 +24,7 @@ use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;
 use crate::analysis::context::Context;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 static EDITORS: AtomicU64 = AtomicU64::new(1);
 

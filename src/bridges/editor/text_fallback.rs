@@ -21,7 +21,7 @@ use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
 use crate::analysis::target::Target;
 use crate::analysis::ask::fallback;
-use crate::tools::{lsp_hover, lsp_navigate};
+use crate::tools::language::{lsp_hover, lsp_navigate};
 use crate::workspace::WorkspacePath;
 
 /// The container name of a symbol that was found in the text.

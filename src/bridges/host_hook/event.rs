@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::names::{SearchedSymbolName, names_in_command, names_in_pattern};
 use crate::text::patch::{FilePatchOperation, Hunk, HunkLine, parse};
-use crate::tools::made_edit::{MadeEdit, MadeReplacement, TextBefore};
+use crate::tools::edit::made_edit::{MadeEdit, MadeReplacement, TextBefore};
 
 /// A host whose hooks are supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::InitError;
 use crate::analysis::context::from_path_error;
-use crate::tools::editing::from_edit_error;
+use crate::tools::edit::editing::from_edit_error;
 use crate::analysis::error::ToolError;
 use crate::workspace::edit::{ContentHash, EditPlan, PathPrecondition, TransactionManager};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};

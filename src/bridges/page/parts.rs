@@ -10,7 +10,7 @@ use super::setup::PageSetup;
 use crate::process::tree::{Process, read_text};
 use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, HIDDEN, OverviewVeil, ServerOverview};
-use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
+use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// The interval between searches of the workspace for servers that do not run.
 const IDLE_LOOK_INTERVAL: Duration = Duration::from_secs(60);

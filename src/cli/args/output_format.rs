@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use crate::tools::export::ToolListFormat as List;
+use crate::tools::api::export::ToolListFormat as List;
 
 /// The output formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]

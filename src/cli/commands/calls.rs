@@ -3,7 +3,7 @@
 use super::{CliContext, Reply, hierarchy_reply, parse_place};
 use crate::cli::args::CallsCommandArgs;
 use crate::analysis::error::ToolError;
-use crate::tools::lsp_hierarchy::CallDirection;
+use crate::tools::language::lsp_hierarchy::CallDirection;
 
 /// Lists the callers or callees of a symbol.
 pub(super) async fn run(arguments: &CallsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

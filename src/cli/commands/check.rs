@@ -7,7 +7,7 @@ use crate::cli::render::diagnostics;
 use crate::cli::render::report::CheckReport;
 use crate::analysis::answer::{Answer, DiagnosticsOutput};
 use crate::analysis::error::ToolError;
-use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// Checks files, folders or the workspace.
 pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -8,7 +8,7 @@ use crate::cli::render::{changes, diagnostics};
 use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
 use crate::analysis::trees::changes::output::{ChangesOutput, WORK_TREE};
 use crate::analysis::error::ToolError;
-use crate::tools::lsp_changes::{ChangesArgs, ChangesInProcess};
+use crate::tools::vcs::lsp_changes::{ChangesArgs, ChangesInProcess};
 
 /// Checks the difference named by `arguments`.
 pub(super) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -14,9 +14,9 @@ use crate::cli::args::edits::{
 };
 use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
-use crate::tools::address::Address;
+use crate::tools::api::address::Address;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::undo::UndoOutput;
+use crate::tools::edit::undo::UndoOutput;
 
 /// Runs a command that changes files.
 pub(super) async fn run(command: EditingCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {

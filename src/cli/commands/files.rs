@@ -14,10 +14,10 @@ use crate::cli::render::files as render;
 use crate::cli::span::SpanLines;
 use crate::runtime::call::CallOptions;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::glob::GlobOutput;
-use crate::tools::list::ListOutput;
-use crate::tools::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadOutput, ReadTool};
-use crate::tools::tool::Caller;
+use crate::tools::files::glob::GlobOutput;
+use crate::tools::files::list::ListOutput;
+use crate::tools::files::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadOutput, ReadTool};
+use crate::tools::api::tool::Caller;
 
 /// The time limit for all pages of a file, unless `--timeout` is given.
 const DEFAULT_READ_ALL_TIMEOUT: Duration = Duration::from_secs(60);

@@ -11,7 +11,7 @@ use super::{CliContext, Reply};
 use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::grep::GrepOutput;
+use crate::tools::files::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher, WorkDeadline};
 
 /// The time limit for finding the matches in shown lines again. Lines beyond it are shown without

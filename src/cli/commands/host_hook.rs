@@ -15,8 +15,8 @@ use crate::cli::render::host_hook::{FoundSymbol, SymbolUses, edit_words, error_w
 use crate::runtime::{Client, Runtime};
 use crate::analysis::answer::{SymbolItem, Verdict};
 use crate::analysis::error::ToolError;
-use crate::tools::lsp_diagnostics::{DiagnosticsArgs, InProcess};
-use crate::tools::made_edit::{MadeEdit, MadeEdits};
+use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use crate::tools::edit::made_edit::{MadeEdit, MadeEdits};
 use crate::analysis::target::Target;
 
 /// The number of symbols examined for a name.

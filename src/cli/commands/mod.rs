@@ -56,7 +56,7 @@ use crate::runtime::Runtime;
 use crate::runtime::startup_hints::AskedAbout;
 use crate::analysis::answer::{Answer, HierarchyOutput, Verdict};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::place_address;
+use crate::tools::api::place_address;
 use crate::analysis::target::{Target, path_of};
 
 /// The context of a command.

@@ -7,8 +7,8 @@ use crate::cli::args::doors::{MountedCall, MountedServersCommand};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::mounted as render;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::source::{MountedServer, ToolSourceOutcome};
-use crate::tools::trace::{TraceContext, with_trace};
+use crate::tools::api::source::{MountedServer, ToolSourceOutcome};
+use crate::tools::api::trace::{TraceContext, with_trace};
 
 /// Runs `mcp list` and its sibling commands.
 pub(super) async fn run(mounted: MountedServersCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {

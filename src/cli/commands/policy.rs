@@ -11,7 +11,7 @@ use crate::cli::render::escape;
 use crate::policy::request::{PolicyDecision, PolicyVerdict};
 use crate::text::shell_word;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The decision of the rules.
 #[derive(Debug, Serialize)]

@@ -13,7 +13,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::cli::span::SpanLines;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::lsp_code_actions::CodeActionsOutput;
+use crate::tools::edit::lsp_code_actions::CodeActionsOutput;
 use crate::analysis::target::Target;
 
 /// Renames a symbol.

@@ -5,9 +5,9 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::servers::render;
 use crate::runtime::call::CallOptions;
 use crate::analysis::error::ToolError;
-use crate::tools::lsp_servers::{LspServers, NoArgs};
-use crate::tools::servers::ServersOutput;
-use crate::tools::tool::Caller;
+use crate::tools::language::lsp_servers::{LspServers, NoArgs};
+use crate::tools::language::servers::ServersOutput;
+use crate::tools::api::tool::Caller;
 
 /// Lists every language of the workspace and its servers.
 pub(super) async fn run(cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -9,12 +9,12 @@ use crate::cli::args::{CliOutputFormat, TestsCommandArgs};
 use crate::cli::exit::{self, CliExitStatus};
 use crate::cli::render::{reached_tests, verdict};
 use crate::runtime::call::CallRequest;
-use crate::tools::address::Address;
+use crate::tools::api::address::Address;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::lsp_tests::TestsArgs;
+use crate::tools::vcs::lsp_tests::TestsArgs;
 use crate::analysis::reach::test_reach::output::TestRun;
 use crate::analysis::reach::test_runs::EndedRun;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The time limit of one command in milliseconds, unless `bash.max_timeout` is lower.
 const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;

@@ -17,8 +17,8 @@ use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
 use crate::analysis::answer::LocationsOutput;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::result::ToolResult;
-use crate::tools::tool::Caller;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::Caller;
 
 /// The default folder of a command: the current one, or the workspace if that is elsewhere.
 pub(super) fn default_folder(context: CliContext<'_>) -> Option<&'static str> {

@@ -13,9 +13,9 @@ use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::startup_hints::AskedAbout;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::export::{ToolListFormat as List, export};
-use crate::tools::source::OmittedTool;
-use crate::tools::tool::{Caller, Card, ToolDefinition};
+use crate::tools::api::export::{ToolListFormat as List, export};
+use crate::tools::api::source::OmittedTool;
+use crate::tools::api::tool::{Caller, Card, ToolDefinition};
 
 /// An entry of `tools list`.
 #[derive(Debug, Serialize)]

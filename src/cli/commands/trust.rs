@@ -7,7 +7,7 @@ use crate::cli::args::{CliOutputFormat, TrustCommandArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::trust::{render, render_revoked};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::trust::{TrustOutput, TrustRequest};
+use crate::tools::language::trust::{TrustOutput, TrustRequest};
 
 /// Shows the commands that the project would run and, if the owner agrees, grants trust.
 pub(super) async fn run(arguments: &TrustCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -3,7 +3,7 @@
 use super::{CliContext, Reply, hierarchy_reply, parse_place};
 use crate::cli::args::TypesCommandArgs;
 use crate::analysis::error::ToolError;
-use crate::tools::lsp_hierarchy::TypeDirection;
+use crate::tools::language::lsp_hierarchy::TypeDirection;
 
 /// Lists the supertypes or subtypes of a symbol.
 pub(super) async fn run(arguments: &TypesCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

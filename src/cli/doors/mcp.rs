@@ -23,7 +23,7 @@ use crate::rpc::http_entry::token::{BearerToken, TokenError};
 use crate::runtime::Client;
 use crate::runtime::live::LiveRuntime;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The time for servers to exit after the client has disconnected. Their supervisors end the
 /// remaining ones.

@@ -4,7 +4,7 @@
 use crate::bridges::daemon::preamble::DoorName;
 use crate::bridges::daemon::status::DaemonStatus;
 use crate::runtime::machine_status::MachineStatus;
-use crate::tools::servers::ServersOutput;
+use crate::tools::language::servers::ServersOutput;
 
 use super::display::{BOLD, DIM, PLACE};
 use super::servers::{self, memory, milliseconds};

@@ -1,7 +1,7 @@
 //! The doctor's report: the health of each server, with remedies.
 
 use crate::syntax;
-use crate::tools::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
+use crate::tools::language::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
 
 use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
 use super::{DisplayCapabilities, escape};
@@ -133,7 +133,7 @@ pub(super) fn duration(milliseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::doctor::DoctorProbe;
+    use crate::tools::language::doctor::DoctorProbe;
 
     fn well() -> DoctorServer {
         DoctorServer {

@@ -15,11 +15,11 @@ use crate::analysis::answer::{DiagnosticItem, Verdict};
 use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::delta_item::DeltaItem;
 use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
-use crate::tools::editing::FileResult;
-use crate::tools::lsp_code_actions::{ActionItem, CodeActionsOutput};
-use crate::tools::patch::{MovedHunk, PatchResult};
+use crate::tools::edit::editing::FileResult;
+use crate::tools::edit::lsp_code_actions::{ActionItem, CodeActionsOutput};
+use crate::tools::edit::patch::{MovedHunk, PatchResult};
 use crate::analysis::answer::place::Places;
-use crate::tools::undo::{PastEdit, UndoOutput};
+use crate::tools::edit::undo::{PastEdit, UndoOutput};
 
 /// The rendered parts of an edit's answer, about one or several files.
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -1,7 +1,7 @@
 //! A symbol with its context: heading, documentation, source with line numbers, and lists.
 
 use crate::lsp::model::Severity;
-use crate::tools::explore::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
+use crate::tools::language::explore::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
 
 use crate::text::{LineColumn, Range};
 

@@ -7,9 +7,9 @@ use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
-use crate::tools::glob::GlobOutput;
-use crate::tools::list::{ListItem, ListOutput};
-use crate::tools::read::ReadOutput;
+use crate::tools::files::glob::GlobOutput;
+use crate::tools::files::list::{ListItem, ListOutput};
+use crate::tools::files::read::ReadOutput;
 
 /// Formats the notes of an answer for stderr, and states what the answer leaves out.
 pub(crate) fn notes(notes: &[String], left_out: Option<String>) -> Vec<String> {

@@ -7,8 +7,8 @@ use super::{DisplayCapabilities, escape};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;
-use crate::tools::grep::{GrepMatch, GrepOutput};
-use crate::tools::match_marks::MatchMark;
+use crate::tools::files::grep::{GrepMatch, GrepOutput};
+use crate::tools::files::match_marks::MatchMark;
 use crate::workspace::{LineMatcher, WorkDeadline};
 
 /// Finds the matches in shown lines again, within a time limit.

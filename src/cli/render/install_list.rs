@@ -1,6 +1,6 @@
 //! Languages and servers of the catalogue, as a table.
 
-use crate::tools::install_list::{InstallListOutput, InstallableServer};
+use crate::tools::language::install_list::{InstallListOutput, InstallableServer};
 
 use super::display::{BOLD, DIM, GOOD};
 use super::table::{Cell, table};
@@ -42,7 +42,7 @@ fn cells(server: &InstallableServer) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::install_list::InstallableLanguage;
+    use crate::tools::language::install_list::InstallableLanguage;
 
     #[test]
     fn install_list_has_installed_servers_first_with_version_and_origin() {

@@ -4,7 +4,7 @@ use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
 use crate::syntax;
-use crate::tools::servers::{ServerRow, ServerRunState, ServersOutput};
+use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};
 
 use super::display::{BAD, BOLD, DIM, GOOD, WARN};
 use super::table::{Cell, table, wrap_words};

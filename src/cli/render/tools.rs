@@ -6,7 +6,7 @@ use super::display::{BOLD, DIM, KIND, WARN};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
 use crate::policy::request::Effect;
-use crate::tools::tool::ToolDefinition;
+use crate::tools::api::tool::ToolDefinition;
 
 /// One line per tool.
 pub(crate) fn list(definitions: &[ToolDefinition], display: &DisplayCapabilities) -> String {

@@ -1,6 +1,6 @@
 //! The commands that a project would run, shown before a decision on trust.
 
-use crate::tools::trust::TrustOutput;
+use crate::tools::language::trust::TrustOutput;
 
 use super::display::{BOLD, GOOD, PLACE, WARN};
 use super::{DisplayCapabilities, escape};
@@ -53,7 +53,7 @@ pub(crate) fn render_revoked(output: &TrustOutput, display: &DisplayCapabilities
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::trust::TrustItem;
+    use crate::tools::language::trust::TrustItem;
 
     #[test]
     fn trust_output_escapes_control_characters_in_values() {

@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::stage::RuntimeStage;
 use crate::runtime::call::CallRequest;
-use crate::tools::chat::chat_tool::{ChatError, ChatTool};
-use crate::tools::chat::session::{ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats};
+use crate::tools::agent::chat::chat_tool::{ChatError, ChatTool};
+use crate::tools::agent::chat::session::{ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats};
 use crate::analysis::context::Context;
-use crate::tools::result::ToolResult;
-use crate::tools::tool::{Caller, Card};
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{Caller, Card};
 
 const COUNT: &str = "copilot_chat_secretary_count_dialogs";
 

@@ -18,5 +18,9 @@ pub(crate) mod prepared_command;
 pub(crate) mod ring;
 pub(crate) mod run;
 pub(crate) mod text;
+pub(crate) mod bash;
+pub(crate) mod bash_kill;
+pub(crate) mod bash_output;
+pub(crate) mod run_tests;
 
 pub(crate) use commands::ShellCommands;

@@ -10,9 +10,9 @@ use super::context::{AliasCallOptions, AliasContext};
 use crate::policy::request::Effect;
 use crate::runtime::Runtime;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::export::{ToolListFormat, export};
-use crate::tools::schema::Schema;
-use crate::tools::tool::{Caller, Card, ToolDefinition};
+use crate::tools::api::export::{ToolListFormat, export};
+use crate::tools::api::schema::Schema;
+use crate::tools::api::tool::{Caller, Card, ToolDefinition};
 
 /// The effect of registering an alias on the server's own list of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

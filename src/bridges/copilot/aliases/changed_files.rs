@@ -9,7 +9,7 @@ use super::answer::{AliasAnswer, AliasError};
 use super::context::AliasContext;
 use super::format;
 use crate::policy::request::Effect;
-use crate::tools::changed_files::SourceControlState;
+use crate::tools::vcs::changed_files::SourceControlState;
 
 /// The lists of the tool's answer, with their headings.
 const HEADINGS: [(&str, &str); 3] =

@@ -13,8 +13,8 @@ use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::result::ToolResult;
-use crate::tools::tool::Caller;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::Caller;
 use crate::workspace::WorkspacePath;
 
 /// Options of a call.

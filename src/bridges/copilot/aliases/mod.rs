@@ -35,7 +35,7 @@ use serde_json::Value;
 use self::adapter::entry;
 use crate::runtime::Runtime;
 use crate::text::nearest_word;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 pub use self::adapter::AliasClass;
 pub(crate) use self::adapter::AliasName;

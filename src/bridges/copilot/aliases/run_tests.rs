@@ -10,7 +10,7 @@ use super::context::AliasContext;
 use super::format;
 use super::terminal::command_answer;
 use crate::policy::request::Effect;
-use crate::tools::run_tests::RunTestsArgs;
+use crate::tools::shell::run_tests::RunTestsArgs;
 
 /// The alias `run_tests`.
 pub(super) struct RunTests;

@@ -11,7 +11,7 @@ use super::answer::{AliasAnswer, AliasError};
 use super::context::{AliasContext, to_alias_error};
 use super::format;
 use crate::policy::request::Effect;
-use crate::tools::result::ToolResult;
+use crate::tools::api::result::ToolResult;
 
 /// The arguments of `run_in_terminal`.
 #[derive(Debug, Deserialize, JsonSchema)]

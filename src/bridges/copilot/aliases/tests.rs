@@ -76,7 +76,7 @@ fn run_in_terminal_description_names_the_shell() {
 
 #[test]
 fn copilot_aliases_use_registered_built_in_tools() {
-    let tools = crate::tools::built_in::registry().expect("a registry");
+    let tools = crate::tools::api::built_in::registry().expect("a registry");
     for name in all() {
         assert!(!name.uses().is_empty());
         for tool in name.uses() {

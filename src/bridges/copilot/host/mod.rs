@@ -44,7 +44,7 @@ use self::program::HostProcess;
 use self::rpc::{HOST_REQUEST_TIMEOUT, HostConversation, SESSION_CLOSE_TIMEOUT};
 use self::turn::HostTurn;
 use crate::runtime::live::LiveRuntime;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 pub(crate) use self::options::{HostEvent, HostOptions, HostOutcome};
 

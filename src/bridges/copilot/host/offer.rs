@@ -9,8 +9,8 @@ use super::error::HostError;
 use super::options::HostOptions;
 use super::provider::Provider;
 use crate::runtime::Runtime;
-use crate::tools::export::{ExportedNames, ToolListFormat, export};
-use crate::tools::tool::{Caller, ToolDefinition};
+use crate::tools::api::export::{ExportedNames, ToolListFormat, export};
+use crate::tools::api::tool::{Caller, ToolDefinition};
 use crate::workspace::{ReadError, Workspace};
 
 /// The size limit of a file of MCP servers, in bytes.

@@ -16,7 +16,7 @@ use crate::policy::request::{CallSubjects, Effect};
 use crate::runtime::authorize::IntendedAction;
 use crate::runtime::call::CallRequest;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The time limit for the approver's answer.
 const HOST_APPROVAL_TIMEOUT: Duration = Duration::from_secs(300);

@@ -18,7 +18,7 @@ use super::rpc::{HOST_REQUEST_TIMEOUT, HostConversation, HostMessage, Rpc, SESSI
 use super::turn_state::HostTurnState;
 use super::{calls, hooks, permission};
 use crate::runtime::live::LiveRuntime;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// A turn.
 pub(super) struct HostTurn<'a> {

@@ -18,8 +18,8 @@ use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::ToolBackend;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::export::ExportedNames;
-use crate::tools::tool::Caller;
+use crate::tools::api::export::ExportedNames;
+use crate::tools::api::tool::Caller;
 
 /// The state shared by all tasks of a turn.
 pub(super) struct HostTurnState {

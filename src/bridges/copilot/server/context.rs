@@ -18,7 +18,7 @@ use crate::policy::approval::{Approval, Approver, NobodyToAsk};
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
 use crate::runtime::{Client, Runtime};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The number of concurrent calls. Further ones wait.
 const MAX_CONCURRENT_COPILOT_CALLS: usize = 16;

@@ -14,7 +14,7 @@ use crate::lsp::uri;
 use crate::policy::request::PolicyVerdict;
 use crate::rpc::Peer;
 use crate::runtime::Runtime;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 use crate::workspace::edit::ContentHash;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 

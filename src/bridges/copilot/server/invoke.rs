@@ -20,8 +20,8 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
 use crate::runtime::call::{CallOptions, CallRequest};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::result::ToolResult;
-use crate::tools::tool::ToolDefinition;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::ToolDefinition;
 
 /// The parameters. The type of round numbers varies between versions of the server (number or
 /// string); they are unused.
@@ -239,8 +239,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::schema::Schema;
-    use crate::tools::tool::Card;
+    use crate::tools::api::schema::Schema;
+    use crate::tools::api::tool::Card;
 
     #[test]
     fn tool_call_without_arguments_is_answered_with_required_ones() {

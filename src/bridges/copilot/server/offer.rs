@@ -12,8 +12,8 @@ use super::error::CopilotError;
 use crate::bridges::copilot::aliases::{self, AliasChoice, AliasClass, AliasName};
 use crate::runtime::Runtime;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::export::{ExportedNames, ToolListFormat, export};
-use crate::tools::tool::{Caller, ToolDefinition};
+use crate::tools::api::export::{ExportedNames, ToolListFormat, export};
+use crate::tools::api::tool::{Caller, ToolDefinition};
 
 /// The limit on tools for a model, including the server's own. The model's service rejects longer
 /// lists, and the server groups only tools of MCP servers.
@@ -254,9 +254,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::tools::built_in;
-    use crate::tools::schema::Schema;
-    use crate::tools::tool::Card;
+    use crate::tools::api::built_in;
+    use crate::tools::api::schema::Schema;
+    use crate::tools::api::tool::Card;
 
     fn definition(name: &'static str, input: Value) -> ToolDefinition {
         ToolDefinition {

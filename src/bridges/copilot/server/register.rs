@@ -262,8 +262,8 @@ fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::schema::Schema;
-    use crate::tools::tool::{Card, ToolDefinition};
+    use crate::tools::api::schema::Schema;
+    use crate::tools::api::tool::{Card, ToolDefinition};
 
     fn offer(names: &[&'static str]) -> CopilotOffer {
         let definition = |name: &&'static str| ToolDefinition {

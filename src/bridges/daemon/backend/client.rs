@@ -28,8 +28,8 @@ use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
 use crate::runtime::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::result::ToolResult;
-use crate::tools::tool::{Caller, ToolDefinition};
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{Caller, ToolDefinition};
 
 /// The interval of pings to a daemon that owes an answer.
 const DAEMON_PING_INTERVAL: Duration = Duration::from_secs(10);

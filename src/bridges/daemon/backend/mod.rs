@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::policy::approval::Approver;
 use crate::runtime::call::{CallOptions, CallRequest};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// Checks that the daemon responds.
 const PING: &str = "ping";

@@ -23,7 +23,7 @@ use crate::bridges::daemon::server::{AcceptedConnection, DoorHandler};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestRefusal};
 use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// JSON-RPC 2.0, section 5.1: internal error.
 const INTERNAL_ERROR_CODE: i64 = -32603;

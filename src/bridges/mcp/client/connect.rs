@@ -30,7 +30,7 @@ use super::pins::Era;
 use super::unauthorized::Challenge;
 use crate::config::{FilePin, Mount, MountTransport, pins_among};
 use crate::process::{ProgramPath, ServerProcess, Spawn, is_program};
-use crate::tools::hidden::escape_hidden;
+use crate::tools::api::hidden::escape_hidden;
 
 /// The size limit of a server's line, in bytes.
 const MAX_MOUNT_LINE_BYTES: usize = 8 << 20;

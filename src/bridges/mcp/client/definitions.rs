@@ -9,10 +9,10 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{MountedTools, skeleton};
 use crate::policy::request::Effect;
-use crate::tools::hidden::{escape_all, escape_hidden};
-use crate::tools::schema::Schema;
-use crate::tools::source::OmittedTool;
-use crate::tools::tool::{Card, ToolDefinition};
+use crate::tools::api::hidden::{escape_all, escape_hidden};
+use crate::tools::api::schema::Schema;
+use crate::tools::api::source::OmittedTool;
+use crate::tools::api::tool::{Card, ToolDefinition};
 
 /// The length limit of a description, which a model reads with every request.
 const MAX_MOUNTED_DESCRIPTION_CHARS: usize = 2_000;

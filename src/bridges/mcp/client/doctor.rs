@@ -11,7 +11,7 @@ use super::http::names_private;
 use super::server::MountedMcpServer;
 use crate::config::{MountTransport, MountedTools};
 use crate::text::suggestion;
-use crate::tools::source::{ToolSourceFinding, ToolSourceOutcome};
+use crate::tools::api::source::{ToolSourceFinding, ToolSourceOutcome};
 
 /// Examines `server`. The first failure that prevents all further checks is the last finding.
 pub(super) async fn examine(server: &Arc<MountedMcpServer>) -> Vec<ToolSourceFinding> {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::policy::approval::{FormAnswer, FormRequest};
-use crate::tools::hidden::{escape_all, escape_hidden};
+use crate::tools::api::hidden::{escape_all, escape_hidden};
 
 /// The length limit of a displayed question, in characters.
 const MAX_ELICITATION_MESSAGE_CHARS: usize = 2_000;

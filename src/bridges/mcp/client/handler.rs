@@ -26,7 +26,7 @@ use url::Url;
 
 use super::elicitation::ElicitationRouter;
 use crate::lsp::progress::ProgressEvent;
-use crate::tools::hidden::escape_hidden;
+use crate::tools::api::hidden::escape_hidden;
 
 /// The length limit of a displayed progress message, in characters.
 const MAX_MOUNT_PROGRESS_CHARS: usize = 200;

@@ -10,8 +10,8 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use url::Url;
 
-use crate::tools::web::guard::{WebAddressError, WebHostExceptions, check_url};
-use crate::tools::web::http::client;
+use crate::tools::agent::web::guard::{WebAddressError, WebHostExceptions, check_url};
+use crate::tools::agent::web::http::client;
 
 /// The size limit of one message, in bytes.
 const MAX_SSE_EVENT_BYTES: usize = 8 << 20;

@@ -49,8 +49,8 @@ use crate::runtime::Runtime;
 use crate::text::suggestion;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::source::{HeldTool, MountedServer, OmittedTool, ToolSource, ToolSourceFinding};
-use crate::tools::tool::AnyTool;
+use crate::tools::api::source::{HeldTool, MountedServer, OmittedTool, ToolSource, ToolSourceFinding};
+use crate::tools::api::tool::AnyTool;
 
 /// Mounts the servers that the settings of `runtime` name.
 pub(crate) fn mount(runtime: &mut Runtime) {

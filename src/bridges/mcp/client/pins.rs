@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 
 use crate::config::{Folders, Mount, MountOrigin, MountTransport, StateError, StateFolder, StateName};
 use crate::text::diff::{DiffOptions, unified_diff};
-use crate::tools::hidden::escape_hidden;
-use crate::tools::source::{HeldChange, HeldTool};
+use crate::tools::api::hidden::escape_hidden;
+use crate::tools::api::source::{HeldChange, HeldTool};
 
 const FOLDER: &str = "mounted";
 const PIN_FORMAT_VERSION: u32 = 1;

@@ -3,7 +3,7 @@
 use rmcp::model::{CallToolResult, ContentBlock, Resource, ResourceContents};
 use serde_json::{Map, Value, json};
 
-use crate::tools::result::{BinaryContent, ResultType, ToolResult};
+use crate::tools::api::result::{BinaryContent, ResultType, ToolResult};
 
 /// The total size limit of images, audio and files, in base64 bytes.
 const MAX_BINARY_BASE64_BYTES: usize = 8 << 20;

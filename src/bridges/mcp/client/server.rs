@@ -21,8 +21,8 @@ use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
 use crate::process::restart::RESTART_WINDOW;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::hidden::escape_hidden;
-use crate::tools::source::{HeldTool, MountedServer, MountedState, MountedTool, OmittedTool};
+use crate::tools::api::hidden::escape_hidden;
+use crate::tools::api::source::{HeldTool, MountedServer, MountedState, MountedTool, OmittedTool};
 
 /// The length limit of a description in lists for users.
 const MAX_MOUNT_SUMMARY_CHARS: usize = 120;
@@ -131,8 +131,8 @@ impl MountedMcpServer {
             why: format!(
                 "its definition is {} and is not approved; `lsp-tools mcp show {name}` shows the difference, `lsp-tools mcp approve {name}` approves it",
                 match held.change {
-                    crate::tools::source::HeldChange::New => "new",
-                    crate::tools::source::HeldChange::Changed => "different from the approved one",
+                    crate::tools::api::source::HeldChange::New => "new",
+                    crate::tools::api::source::HeldChange::Changed => "different from the approved one",
                 }
             ),
         }

@@ -12,8 +12,8 @@ use crate::bridges::open_with;
 use crate::runtime::call::CallRequest;
 use crate::runtime::tests::stage::RuntimeStage;
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::tools::source::MountedState;
-use crate::tools::tool::Caller;
+use crate::tools::api::source::MountedState;
+use crate::tools::api::tool::Caller;
 
 const SOON: Duration = Duration::from_secs(60);
 

@@ -24,9 +24,9 @@ use crate::policy::approval::FormAnswer;
 use crate::policy::request::CallSubjects;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::hidden::escape_hidden;
-use crate::tools::result::ToolResult;
-use crate::tools::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
+use crate::tools::api::hidden::escape_hidden;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 
 /// The time limit for sending the cancellation of a call.
 const CANCEL_NOTIFICATION_TIMEOUT: Duration = Duration::from_secs(1);
@@ -213,7 +213,7 @@ impl MountedAs {
             params = params.with_arguments(arguments);
         }
         let mut meta = RequestMetaObject::new();
-        if let Some(trace) = crate::tools::trace::current() {
+        if let Some(trace) = crate::tools::api::trace::current() {
             meta.set_traceparent(trace.traceparent);
             if let Some(state) = trace.tracestate {
                 meta.set_tracestate(state);

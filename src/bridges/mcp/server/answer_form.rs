@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::links;
-use crate::tools::result::{BinaryContent, ToolResult};
+use crate::tools::api::result::{BinaryContent, ToolResult};
 
 /// The form of a session's answers.
 #[derive(Debug, Clone)]

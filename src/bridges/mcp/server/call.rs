@@ -19,8 +19,8 @@ use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
 use crate::analysis::error::ErrorCode;
-use crate::tools::result::ToolResult;
-use crate::tools::trace::with_trace;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::trace::with_trace;
 
 /// Calls a tool, and requests approval if necessary.
 pub(super) async fn call(

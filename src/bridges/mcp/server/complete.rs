@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// MCP's limit on values.
 const MAX_COMPLETION_VALUES: usize = 100;

@@ -15,7 +15,7 @@ use super::roots::ClientRoots;
 use super::subscriptions::SubscriptionHub;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The state shared by all sessions of one door.
 #[derive(Clone)]

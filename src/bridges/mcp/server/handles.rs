@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use crate::lsp::view::View;
 use crate::runtime::Runtime;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Card;
+use crate::tools::api::tool::Card;
 
 const GROUP: &str = "group";
 const OVERLAY: &str = "overlay";
@@ -150,7 +150,7 @@ pub(super) fn add_handle_arguments<'a>(tools: &mut [Tool], cards: impl Iterator<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::built_in;
+    use crate::tools::api::built_in;
 
     #[test]
     fn tool_schemas_do_not_define_group_and_overlay_arguments() {

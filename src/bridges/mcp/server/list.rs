@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::handles;
 use crate::policy::request::Effect;
-use crate::tools::listed_schema::listed_schema;
-use crate::tools::tool::ToolDefinition;
+use crate::tools::api::listed_schema::listed_schema;
+use crate::tools::api::tool::ToolDefinition;
 
 /// The number of tools on one page. The built-in ones fit on one.
 const MAX_TOOLS_PER_PAGE: usize = 64;

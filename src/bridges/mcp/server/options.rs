@@ -2,7 +2,7 @@
 
 use crate::runtime::Client;
 use crate::runtime::live::LiveRuntime;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// Options of one session.
 #[derive(Debug, Clone)]

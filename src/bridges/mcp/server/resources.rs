@@ -28,7 +28,7 @@ use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::analysis::error::ToolError;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 use crate::workspace::WorkspacePath;
 
 const SCHEME: &str = "lsp-tools";

@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::runtime::Runtime;
 use crate::runtime::skills::WholeSkill;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The scheme of skill URIs: `skill://NAME/PATH`.
 pub(super) const SCHEME: &str = "skill";

@@ -18,8 +18,8 @@ use super::ask::{CallRespondent, is_modern};
 use super::conversation::McpConversation;
 use super::tool_call::McpToolCall;
 use crate::runtime::call::{CallOptions, CallRequest};
-use crate::tools::result::ToolResult;
-use crate::tools::trace::with_trace;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::trace::with_trace;
 
 /// Calls that finish within this time are answered directly.
 const IMMEDIATE_ANSWER_WINDOW: Duration = Duration::from_secs(2);

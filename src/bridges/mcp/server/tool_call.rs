@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::conversation::McpConversation;
 use super::handles::McpCallHandles;
 use crate::runtime::Client;
-use crate::tools::tool::Caller;
-use crate::tools::trace::TraceContext;
+use crate::tools::api::tool::Caller;
+use crate::tools::api::trace::TraceContext;
 
 /// A tool call.
 pub(super) struct McpToolCall<'a> {

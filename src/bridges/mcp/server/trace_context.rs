@@ -7,7 +7,7 @@ use http::request::Parts;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
-use crate::tools::trace::TraceContext;
+use crate::tools::api::trace::TraceContext;
 
 /// Returns the trace context of the request, if it has one.
 pub(super) fn trace_context(context: &RequestContext<RoleServer>) -> Option<TraceContext> {

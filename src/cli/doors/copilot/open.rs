@@ -23,7 +23,7 @@ use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
 use crate::runtime::{Client, Runtime};
 use crate::analysis::error::ToolError;
-use crate::tools::tool::Caller;
+use crate::tools::api::tool::Caller;
 
 /// The workspace of a Copilot door.
 pub(super) struct OpenWorkspace {

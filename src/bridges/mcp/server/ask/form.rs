@@ -4,7 +4,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, Elicitat
 use serde_json::{Value, json};
 
 use crate::policy::approval::{Approval, ApprovalRequest, FormAnswer, FormRequest};
-use crate::tools::hidden::approval_text;
+use crate::tools::api::hidden::approval_text;
 
 /// The limit on shown items; users do not read longer lists.
 const SHOWN_ITEMS: usize = 20;

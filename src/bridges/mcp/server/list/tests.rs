@@ -1,6 +1,6 @@
 use super::*;
-use crate::tools::built_in;
-use crate::tools::schema::Schema;
+use crate::tools::api::built_in;
+use crate::tools::api::schema::Schema;
 
 fn definitions() -> Vec<ToolDefinition> {
     built_in::registry().unwrap().definitions(|_| true).into_iter().cloned().collect()

@@ -1,0 +1,21 @@
+//! tools api TODO.
+
+pub(crate) mod address;
+pub(crate) mod answer_text;
+pub(crate) mod argument_aliases;
+pub(crate) mod built_in;
+pub(crate) mod drop_in;
+pub(crate) mod edit_scheduler;
+pub(crate) mod export;
+pub(crate) mod hidden;
+pub(crate) mod listed_schema;
+pub(crate) mod overlays;
+pub(crate) mod path_suggestion;
+pub(crate) mod place_address;
+pub(crate) mod registry;
+pub(crate) mod result;
+pub(crate) mod schema;
+pub(crate) mod source;
+pub(crate) mod tool;
+pub(crate) mod tool_state;
+pub(crate) mod trace;

@@ -1,0 +1,22 @@
+//! tools edit TODO.
+
+pub(crate) mod contents;
+pub(crate) mod delete;
+pub(crate) mod edit_file;
+pub(crate) mod edit_symbol;
+pub(crate) mod editing;
+pub(crate) mod fix;
+pub(crate) mod fix_rule;
+pub(crate) mod located_symbol;
+pub(crate) mod lsp_code_actions;
+pub(crate) mod lsp_format;
+pub(crate) mod lsp_rename;
+pub(crate) mod made_edit;
+pub(crate) mod mkdir;
+pub(crate) mod move_file;
+pub(crate) mod move_symbol;
+pub(crate) mod multi_replace;
+pub(crate) mod patch;
+pub(crate) mod proposals;
+pub(crate) mod undo;
+pub(crate) mod write;

@@ -1,0 +1,10 @@
+//! tools files TODO.
+
+pub(crate) mod file_kind;
+pub(crate) mod find_test_files;
+pub(crate) mod glob;
+pub(crate) mod grep;
+pub(crate) mod list;
+pub(crate) mod match_marks;
+pub(crate) mod notebook;
+pub(crate) mod read;

@@ -1,0 +1,18 @@
+//! tools language TODO.
+
+pub(crate) mod doctor;
+pub(crate) mod explore;
+pub(crate) mod install;
+pub(crate) mod install_list;
+pub(crate) mod lsp_completion;
+pub(crate) mod lsp_definition;
+pub(crate) mod lsp_diagnostics;
+pub(crate) mod lsp_hierarchy;
+pub(crate) mod lsp_hover;
+pub(crate) mod lsp_navigate;
+pub(crate) mod lsp_overlay;
+pub(crate) mod lsp_servers;
+pub(crate) mod lsp_signature;
+pub(crate) mod lsp_symbols;
+pub(crate) mod servers;
+pub(crate) mod trust;

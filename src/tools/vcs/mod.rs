@@ -1,0 +1,6 @@
+//! tools vcs TODO.
+
+pub(crate) mod changed_files;
+pub(crate) mod lsp_changes;
+pub(crate) mod lsp_tests;
+pub(crate) mod only_paths;
