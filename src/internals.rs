@@ -4,6 +4,11 @@
 //! Each floor has a module with the items that tests use. Type names are unique in the crate. A
 //! function whose name is unclear without its module is renamed here.
 
+pub mod analysis {
+    pub use crate::analysis::{
+        ask::retry_advice::RetryAdvice, install_outcome::InstallState, items::place::Place,
+    };
+}
 pub mod bridges {
     pub use crate::bridges::{
         copilot::{
@@ -34,7 +39,7 @@ pub mod config {
         spec::{ServerSpec, UntrustedLaunch},
     };
 }
-pub mod hints {
+pub mod syntax {
     pub use crate::syntax::{DEADLINE, HintSubject, ResolutionStage, definition, definition_up_to};
 }
 pub mod lsp {
@@ -67,15 +72,18 @@ pub mod text {
     pub use crate::text::{Buffer, Identifier, LineMap, TextChange, identifiers_on_line};
 }
 pub mod tools {
-    pub use crate::tools::language::explore::output::{ExploreItem, ExploreOutput};
-    pub use crate::tools::api::export::{ToolListFormat, export as export_tools};
-    pub use crate::analysis::install_outcome::InstallState;
-    pub use crate::tools::language::lsp_hierarchy::{CallDirection, TypeDirection};
-    pub use crate::analysis::answer::place::Place;
-    pub use crate::analysis::ask::retry_advice::RetryAdvice;
-    pub use crate::tools::language::servers::{ServerRow, ServerRunState};
-    pub use crate::tools::api::tool::ToolDefinition;
-    pub use crate::tools::language::trust::TrustOutput;
+    pub use crate::tools::{
+        api::{
+            export::{ToolListFormat, export as export_tools},
+            tool::ToolDefinition,
+        },
+        language::{
+            explore::output::{ExploreItem, ExploreOutput},
+            lsp_hierarchy::{CallDirection, TypeDirection},
+            servers::{ServerRow, ServerRunState},
+            trust::TrustOutput,
+        },
+    };
 }
 pub mod workspace {
     pub use crate::workspace::{

@@ -42,7 +42,8 @@
 //! | [`process`] | programs: started from one thread, supervised, confined, ended with children |
 //! | [`rpc`] | JSON-RPC with another process: frames, and requests with deadlines |
 //! | [`lsp`] | language servers: sessions, documents, views, diagnostics, and their manager |
-//! | [`hints`] | answers from the text alone: syntax trees, imports, ranked candidates |
+//! | [`syntax`] | answers from the text alone: syntax trees, imports, ranked candidates |
+//! | [`analysis`] | what neither a server nor the text says alone: uses, checks, broken users |
 //! | [`policy`] | rules on calls, approval, hooks, the audit log |
 //! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers |
 //! | [`runtime`] | all of it as one object, which every door opens; the path of one call |
@@ -63,11 +64,11 @@
 // A build without some doors leaves the items that only they call unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
+mod analysis;
 #[cfg(any(feature = "copilot", feature = "daemon", feature = "editor", feature = "mcp", feature = "view"))]
 mod bridges;
 #[cfg(feature = "cli")]
 mod cli;
-mod analysis;
 mod config;
 mod lsp;
 mod policy;
@@ -107,6 +108,10 @@ mod executable;
 mod skipped;
 pub(crate) mod syntax;
 
+pub use analysis::answer::{self, Answer, ServerState, Verdict};
+pub use analysis::context::Context;
+pub use analysis::error::{ErrorCode, ToolError};
+pub use analysis::target::Target;
 #[cfg(feature = "cli")]
 pub use cli::main as cli_main;
 pub use config::Folders;
@@ -114,12 +119,7 @@ pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};
 pub use runtime::call::CallRequest;
 pub use runtime::{Client, Runtime, RuntimeOptions};
 pub use text::Position;
-pub use crate::analysis::answer;
-pub use crate::analysis::answer::{Answer, ServerState, Verdict};
-pub use crate::analysis::context::Context;
-pub use crate::analysis::error::{ErrorCode, ToolError};
-pub use crate::tools::api::result::{ResultType, ToolResult};
-pub use crate::tools::api::schema::Schema;
-pub use crate::analysis::target::Target;
-pub use crate::tools::api::tool::{Call, Caller, Card, Tool};
-pub use crate::tools::language::trust::TrustRequest;
+pub use tools::api::result::{ResultType, ToolResult};
+pub use tools::api::schema::Schema;
+pub use tools::api::tool::{Call, Caller, Card, Tool};
+pub use tools::language::trust::TrustRequest;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use lsp_tools::internals::config::Catalogue;
-use lsp_tools::internals::hints::{DEADLINE, ResolutionStage, definition_up_to};
+use lsp_tools::internals::syntax::{DEADLINE, ResolutionStage, definition_up_to};
 
 use super::{Truth, percent, place_of};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lsp_tools::answer::ServerStatus;
-use lsp_tools::internals::tools::InstallState;
+use lsp_tools::internals::analysis::InstallState;
 use lsp_tools::{Folders, Runtime, RuntimeOptions, ServerState, Target, TrustRequest, Verdict};
 use serde::Serialize;
 

@@ -7,8 +7,8 @@ use crate::config::{Catalogue, Config, ConfigOverrides, TrustStore};
 use crate::policy::hooks::Hooks;
 use crate::policy::hooks::files::HookFile;
 use crate::policy::rules::Policy;
-use crate::tools::files::notebook;
 use crate::tools::agent::skills::frontmatter::Frontmatter;
+use crate::tools::files::notebook;
 
 use super::draw::Draw;
 use super::peak_of;

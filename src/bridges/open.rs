@@ -1,9 +1,9 @@
 //! Opening a runtime with the MCP servers that its settings mount.
 
+use crate::analysis::error::ToolError;
 use crate::bridges::mcp::client;
 use crate::config::Folders;
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::analysis::error::ToolError;
 
 /// Opens a runtime with all mounts of its settings, as every door does. Starts no server.
 ///

@@ -5,13 +5,16 @@ use std::process::ExitCode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::lsp::model::Severity;
-use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState, SignaturesOutput, SymbolsOutput, Verdict};
-use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::analysis::answer::{
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, ServerState,
+    SignaturesOutput, SymbolsOutput, Verdict,
+};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::language::explore::output::ExploreOutput;
-use crate::tools::api::result::{ResultType, ToolResult};
 use crate::analysis::reach::test_reach::output::TestReachOutput;
+use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::lsp::model::Severity;
+use crate::tools::api::result::{ResultType, ToolResult};
+use crate::tools::language::explore::output::ExploreOutput;
 
 /// The exit status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -208,8 +211,8 @@ fn of_code(code: ErrorCode) -> CliExitStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Position, Range};
     use crate::analysis::answer::{DiagnosticItem, FileVerdict, ServerStatus};
+    use crate::text::{Position, Range};
 
     fn answer<T>(output: T, verdict: Verdict, state: ServerState) -> Answer<T> {
         let server_status = ServerStatus {
@@ -231,7 +234,7 @@ mod tests {
         HoverOutput {
             contents: contents.into(),
             range: None,
-            candidates: crate::analysis::answer::place::Places::default(),
+            candidates: crate::analysis::items::place::Places::default(),
         }
     }
 

@@ -19,8 +19,8 @@ use super::exit::CliExitStatus;
 use super::input::PipedInput;
 use super::render::host_hook::remark;
 use super::reply::Reply;
-use crate::bridges::host_hook::HostHookEvent;
 use crate::analysis::error::ToolError;
+use crate::bridges::host_hook::HostHookEvent;
 
 /// The variable that disables all hooks.
 const SWITCH: &str = "LSP_TOOLS_HOOKS";

@@ -6,10 +6,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput};
+use crate::analysis::answer::{
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyItem, HierarchyOutput, HoverOutput,
+    LocationsOutput, SignaturesOutput, SymbolItem, SymbolsOutput,
+};
+use crate::analysis::reach::test_reach::output::TestReachOutput;
 use crate::analysis::trees::changes::output::ChangesOutput;
 use crate::tools::language::explore::output::ExploreOutput;
-use crate::analysis::reach::test_reach::output::TestReachOutput;
 
 /// The spelling of workspace paths in the current folder.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -25,14 +25,14 @@ use super::remote::client::RemoteCommandOutcome;
 use super::render::{escape, verdict};
 use super::signals::Signals;
 use super::trust_question::{ask_for_trust, is_due};
+use crate::analysis::ask::retry_advice::RetryAdvice;
+use crate::analysis::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};
 use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
-use crate::syntax::SpokenLanguage;
 use crate::process::{SUPERVISE, sandbox, sandbox_arguments, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::analysis::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, from_panic_text, panic_text};
-use crate::analysis::ask::retry_advice::RetryAdvice;
+use crate::syntax::SpokenLanguage;
 use crate::workspace::spare_threads;
 
 /// The time for servers to exit. Their supervisors end the remaining ones.

@@ -14,8 +14,8 @@ use super::commands;
 use super::console::Console;
 use super::render::escape;
 use super::reply::Reply;
-use crate::runtime::Runtime;
 use crate::analysis::error::ToolError;
+use crate::runtime::Runtime;
 use crate::tools::language::trust::{TrustItem, TrustOutput, TrustRequest};
 
 /// The command named in answers that lack something without trust.

@@ -8,9 +8,9 @@ use super::limits::path_limits;
 use super::name::{self, NamePattern};
 use super::request::{Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
 use super::rule::{self, Rule};
+use crate::analysis::path_limits::PathLimits;
 use crate::config::{AccessLayer, AgentSettings, ConfigError, ConfigProblem, LayerOrigin, Profile};
 use crate::text::suggestion;
-use crate::analysis::path_limits::PathLimits;
 
 /// The rules in force, and the agents with narrower rules.
 #[derive(Debug, Clone, Default)]

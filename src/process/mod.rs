@@ -17,6 +17,7 @@
 pub(crate) mod ancestry;
 pub(crate) mod environment;
 mod exchange;
+pub(crate) mod git;
 mod lease;
 mod lines;
 mod memfd;
@@ -31,7 +32,6 @@ mod spawner;
 pub(crate) mod supervisor;
 pub(crate) mod tree;
 mod writable;
-pub(crate) mod git;
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::Runtime;
 use super::record::CallRecorder;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::audit::AuditedApproval;
 use crate::policy::caller::Consent;
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::{ResultType, ToolResult};
 use crate::tools::api::tool::{AnyTool, Caller, ToolDefinition};
 

@@ -12,10 +12,10 @@ use super::approve::CallStopReason;
 use super::call::{CallOptions, CallRequest, own_arguments};
 use super::record::CallRecorder;
 use super::typed::to_tool_error;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::{ApprovalRequest, Approver};
 use crate::policy::grants::Grant;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Caller;
 
 /// An action that another program is about to take.

@@ -11,17 +11,19 @@ use tokio_util::sync::CancellationToken;
 use super::Runtime;
 use super::approve::{CallStopReason, PlannedCall, approval_request};
 use super::record::CallRecorder;
+use crate::analysis::error::{ErrorCode, ToolError, from_panic_text, panic_text};
 use crate::policy::approval::{ApprovalRequest, Approver, NobodyToAsk};
 use crate::policy::grants::Grant;
 use crate::policy::name::canonical_name;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyRequest, PolicyVerdict};
-use crate::tools::api::argument_aliases::in_own_words;
-use crate::tools::api::edit_scheduler::CallArrival;
-use crate::analysis::error::{ErrorCode, ToolError, from_panic_text, panic_text};
-use crate::tools::api::result::ToolResult;
-use crate::tools::api::tool::{AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition, ToolDirectory};
 use crate::tools::agent::tool_finder;
 use crate::tools::agent::tool_finder::TOOLS;
+use crate::tools::api::argument_aliases::in_own_words;
+use crate::tools::api::edit_scheduler::CallArrival;
+use crate::tools::api::result::ToolResult;
+use crate::tools::api::tool::{
+    AnyTool, Call, Caller, PreparedCall, PreparedRun, ToolDefinition, ToolDirectory,
+};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::approval_reason;
 
@@ -265,7 +267,17 @@ impl Runtime {
         let context = narrowed.as_ref().unwrap_or(&current);
         let CallOptions { caller, approver, group, .. } = *options;
         let id = options.id.map_or_else(|| arrival.name(), ToOwned::to_owned);
-        let call = Call { context, state: &self.state, tools: self, caller, approver, group, id: &id, arrival, cancelled };
+        let call = Call {
+            context,
+            state: &self.state,
+            tools: self,
+            caller,
+            approver,
+            group,
+            id: &id,
+            arrival,
+            cancelled,
+        };
         let run = std::panic::AssertUnwindSafe(run.run(call)).catch_unwind();
         match tokio::time::timeout(limit, run).await {
             Ok(Ok(result)) => result,

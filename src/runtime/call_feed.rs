@@ -11,8 +11,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::analysis::items::short_range::ShortRange;
 use crate::policy::audit::AuditEntry;
-use crate::analysis::answer::short_range::ShortRange;
 
 /// The number of calls that the feed keeps, the newest first.
 const MAX_FEED_CALLS: usize = 200;

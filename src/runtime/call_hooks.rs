@@ -11,10 +11,10 @@ use super::Runtime;
 use super::approve::{CallStopReason, PlannedCall};
 use super::call::ConductedCall;
 use super::record::CallRecorder;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{FilePin, RecordedHooks};
 use crate::policy::hooks::{HookInput, HookRunner, Hooks, PostAnswer, PreAnswer, files};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::{Caller, PreparedRun};
 

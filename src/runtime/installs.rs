@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::record::CallRecorder;
+use crate::analysis::context::{Context, InstallGate};
+use crate::analysis::error::ToolError;
+use crate::analysis::install_outcome::InstallItem;
 use crate::policy::audit::AuditLog;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::policy::rules::Policy;
-use crate::analysis::context::{Context, InstallGate};
-use crate::analysis::error::ToolError;
-use crate::tools::language::install;
-use crate::analysis::install_outcome::InstallItem;
 use crate::tools::api::tool::Caller;
+use crate::tools::language::install;
 
 /// Runs an action of a user at a shell under the policy rules and records it in the audit log.
 pub(super) async fn run_recorded<T>(

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{Config, ConfigOverrides, Folders, TrustStore};
 use crate::lsp::machine::{MachineLimits, read_ledger};
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The total usage of all processes of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

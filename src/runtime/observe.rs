@@ -6,12 +6,12 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, watch};
 
 use super::Runtime;
+use crate::analysis::context::from_read_error;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::manager::SlotActivity;
 use crate::lsp::user_messages::ServerUserMessage;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
-use crate::analysis::context::from_read_error;
 use crate::tools::api::drop_in::ToolInventory;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Caller;
 use crate::workspace::{FileStamp, WorkspacePath};
 

@@ -10,16 +10,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Runtime;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::path_limits::PathLimits;
 use crate::lsp::diagnostics::known::KnownFinding;
 use crate::lsp::manager::SlotActivity;
-use crate::analysis::path_limits::PathLimits;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::text::diff::{DiffOptions, unified_diff};
-use crate::tools::edit::editing::from_edit_error;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::language::servers::ServerRunState;
 use crate::tools::api::tool::Caller;
+use crate::tools::edit::editing::from_edit_error;
 use crate::tools::edit::undo::{PastEdit, to_past_edit};
+use crate::tools::language::servers::ServerRunState;
 use crate::workspace::edit::{EditId, FileOperation, HistoryEntry};
 use crate::workspace::{Workspace, WorkspacePath};
 

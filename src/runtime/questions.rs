@@ -11,25 +11,32 @@ use serde::de::DeserializeOwned;
 
 use super::Runtime;
 use super::call::CallOptions;
-use crate::lsp::model::Severity;
-use crate::analysis::answer::{Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput, SignaturesOutput, SymbolsOutput};
-use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::analysis::answer::{
+    Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
+    SignaturesOutput, SymbolsOutput,
+};
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::reach::test_reach::output::TestReachOutput;
+use crate::analysis::target::Target;
+use crate::analysis::trees::changes::output::ChangesOutput;
+use crate::lsp::model::Severity;
+use crate::tools::api::tool::{Caller, Tool};
 use crate::tools::language::explore::output::ExploreOutput;
 use crate::tools::language::explore::{Explore, ExploreArgs};
-use crate::tools::vcs::lsp_changes::{ChangesArgs, LspChanges};
 use crate::tools::language::lsp_completion::{CompletionArgs, LspCompletion};
 use crate::tools::language::lsp_definition::{DefinitionArgs, LspDefinition};
 use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess, LspDiagnostics};
-use crate::tools::language::lsp_hierarchy::{CallDirection, CallsArgs, LspCalls, LspTypes, TypeDirection, TypesArgs};
+use crate::tools::language::lsp_hierarchy::{
+    CallDirection, CallsArgs, LspCalls, LspTypes, TypeDirection, TypesArgs,
+};
 use crate::tools::language::lsp_hover::LspHover;
-use crate::tools::language::lsp_navigate::{LspDeclaration, LspImplementation, LspReferences, LspTypeDefinition, ReferencesArgs};
+use crate::tools::language::lsp_navigate::{
+    LspDeclaration, LspImplementation, LspReferences, LspTypeDefinition, ReferencesArgs,
+};
 use crate::tools::language::lsp_signature::LspSignature;
 use crate::tools::language::lsp_symbols::{LspSymbols, SymbolsArgs};
+use crate::tools::vcs::lsp_changes::{ChangesArgs, LspChanges};
 use crate::tools::vcs::lsp_tests::{LspTests, TestsArgs};
-use crate::analysis::target::Target;
-use crate::analysis::reach::test_reach::output::TestReachOutput;
-use crate::tools::api::tool::{Caller, Tool};
 
 impl Runtime {
     /// Returns the hover information for the symbol at `target`.

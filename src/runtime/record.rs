@@ -5,10 +5,10 @@ use std::time::Instant;
 use serde_json::Value;
 
 use super::call_feed::{CallFeed, FeedTicket};
+use crate::analysis::error::ToolError;
 use crate::policy::audit::{AuditEntry, AuditLog, AuditedApproval, timestamp, truncate_text};
 use crate::policy::grants::origin;
 use crate::policy::request::{CallSubjects, Effect, PolicyDecision, PolicyVerdict};
-use crate::analysis::error::ToolError;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::Caller;
 use crate::tools::api::trace;

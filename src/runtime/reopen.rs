@@ -8,10 +8,10 @@ use std::time::Duration;
 use super::configuration_stamps::{ConfigurationStamps, stamp};
 use super::server_choice::StampedServerChoice;
 use super::{Runtime, RuntimeOptions, invalid};
-use crate::config::{Config, ConfigOverrides, Folders};
-use crate::lsp::manager::Manager;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::config::{Config, ConfigOverrides, Folders};
+use crate::lsp::manager::Manager;
 use crate::tools::api::source::ToolSource;
 
 impl Runtime {

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 
 use super::Runtime;
 use super::call::CallRequest;
-use crate::policy::approval::LeaveGiven;
-use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::tools::api::result::ToolResult;
+use crate::policy::approval::LeaveGiven;
+use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::tools::agent::skills::catalogue::{Skill, SkillCatalogue};
 use crate::tools::agent::skills::frontmatter::Frontmatter;
 use crate::tools::agent::skills::load;
+use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::Caller;
 
 const TOOL: &str = "skill";

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::Runtime;
+use crate::analysis::context::LanguageFile;
 use crate::config::PresentLanguage;
 use crate::syntax;
 use crate::syntax::SpokenLanguage;
-use crate::analysis::context::LanguageFile;
 use crate::tools::language::servers;
 
 /// The lifetime of the cached list of workspace languages. Detecting them walks the workspace, and

@@ -10,8 +10,8 @@ use serde_json::Value;
 use super::call::CallRequest;
 use super::live::LiveRuntime;
 use super::{Client, Runtime};
-use crate::policy::approval::ApprovalRequest;
 use crate::analysis::error::ToolError;
+use crate::policy::approval::ApprovalRequest;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::{Caller, ToolDefinition};
 

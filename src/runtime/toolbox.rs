@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::{Runtime, SourceMaker};
-use crate::policy::rules::Policy;
 use crate::analysis::context::Context;
-use crate::tools::api::drop_in::ToolInventory;
 use crate::analysis::error::ToolError;
+use crate::policy::rules::Policy;
+use crate::tools::api::drop_in::ToolInventory;
 use crate::tools::api::registry::Registry;
 use crate::tools::api::source::{OmittedTool, ToolSource};
 use crate::tools::api::tool::{AnyTool, Tool, TypedTool};

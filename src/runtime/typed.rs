@@ -13,7 +13,9 @@ use super::call::{CallOptions, CallRequest, ConductedCall, without_nulls};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::ToolResult;
-use crate::tools::api::tool::{AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args, run_tool};
+use crate::tools::api::tool::{
+    AnyTool, Call, PreparedCall, PreparedRun, Tool, ToolDefinition, output_result, read_args, run_tool,
+};
 
 /// The answer of a typed call.
 #[derive(Debug, Clone, PartialEq)]

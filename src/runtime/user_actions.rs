@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::Runtime;
 use super::installs::run_recorded;
-use crate::policy::request::Effect;
 use crate::analysis::error::ToolError;
+use crate::analysis::install_outcome::InstallOutput;
+use crate::policy::request::Effect;
 use crate::tools::language::install;
 use crate::tools::language::install_list;
 use crate::tools::language::install_list::InstallListOutput;
-use crate::analysis::install_outcome::InstallOutput;
 use crate::tools::language::trust;
 use crate::tools::language::trust::{TrustOutput, TrustRequest};
 

@@ -53,6 +53,7 @@ mod types;
 mod unrenamed_text;
 mod word;
 
+pub(crate) use self::syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use advice::{SEARCH_ADVICE, SpokenLanguage, advice, commands, our_command, startup_line};
 pub(crate) use answer::{Candidate, HintError, Hints};
 pub(crate) use calls_within::{CallWithin, calls_within};
@@ -79,10 +80,9 @@ pub use resolve::ResolutionStage;
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
-pub(crate) use self::syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use unrenamed_text::{documents_naming, first_quoted_place};
 pub(crate) use word::{NoName, can_be_name};
 
+pub(crate) mod syntax_errors;
 #[cfg(test)]
 mod tests;
-pub(crate) mod syntax_errors;

@@ -16,10 +16,10 @@
 //! [`diagnostics_baseline`] reports the new errors of an edit. Lists of tools are written by
 //! [`export`].
 
+pub(crate) mod agent;
+pub(crate) mod api;
+pub(crate) mod edit;
 pub(crate) mod files;
 pub(crate) mod language;
-pub(crate) mod edit;
-pub(crate) mod agent;
-pub(crate) mod vcs;
-pub(crate) mod api;
 pub(crate) mod shell;
+pub(crate) mod vcs;

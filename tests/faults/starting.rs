@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use lsp_tools::internals::tools::RetryAdvice;
+use lsp_tools::internals::analysis::RetryAdvice;
 use lsp_tools::{Answer, Client, Runtime, ServerState, Target, Verdict};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! The start of language servers ahead of the first question to them.
 
-use crate::analysis::context::{Context, LanguageFile};
 use super::retry_advice::RetryAdvice;
+use crate::analysis::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
 /// The most languages of one answer whose servers are started.

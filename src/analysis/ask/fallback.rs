@@ -5,18 +5,20 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::analysis::answer::{Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict};
-use crate::analysis::answer::answer_places::to_place;
-use crate::analysis::context::{Context, LanguageFile, from_read_error};
-use crate::analysis::answer::diagnostic_item::to_item;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::answer::place::{Place, Places};
 use super::unanswered_question::UnansweredQuestion;
-use crate::syntax;
-use crate::syntax::{Candidate, FoundSymbols, HintError, Hints, ImplementationHints, SyntaxCheck};
+use crate::analysis::answer::{
+    Answer, DiagnosticItem, HoverOutput, LocationsOutput, ServerState, ServerStatus, Verdict,
+};
+use crate::analysis::context::{Context, LanguageFile, from_read_error};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::items::answer_places::to_place;
+use crate::analysis::items::diagnostic_item::to_item;
+use crate::analysis::items::place::{Place, Places};
 use crate::lsp::model::Symbol;
 use crate::lsp::operations::Navigation;
 use crate::lsp::view::View;
+use crate::syntax;
+use crate::syntax::{Candidate, FoundSymbols, HintError, Hints, ImplementationHints, SyntaxCheck};
 use crate::workspace::SearchError;
 
 /// The most symbols of a search for a name.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::analysis::context::Context;
 use crate::analysis::check::file_report::FileReport;
+use crate::analysis::context::Context;
 use crate::workspace::WorkspacePath;
 
 impl Context {

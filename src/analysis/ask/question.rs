@@ -7,21 +7,21 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
+use super::resolved_position::{self, ResolvedPosition};
+use super::unanswered_question::UnansweredQuestion;
 use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
+use crate::analysis::breakage::impact::files_mentioning;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::breakage::impact::files_mentioning;
-use super::resolved_position::{self, ResolvedPosition};
 use crate::analysis::names::symbol_search::ExactSymbol;
 use crate::analysis::target::{Target, path_of};
-use super::unanswered_question::UnansweredQuestion;
-use crate::syntax;
 use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, SessionAnswer};
 use crate::lsp::documents::Snapshot;
 use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::rpc::RequestError;
+use crate::syntax;
 use crate::text::{Buffer, Position, Range, identifier_near};
 use crate::workspace::WorkspacePath;
 

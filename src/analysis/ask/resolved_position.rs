@@ -2,8 +2,8 @@
 
 use crate::analysis::answer::Resolved;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::answer::named_places::address_of;
-use crate::analysis::answer::place::Place;
+use crate::analysis::items::named_places::address_of;
+use crate::analysis::items::place::Place;
 use crate::analysis::target::Target;
 use crate::lsp::model::Symbol;
 use crate::text::{Buffer, Identifier, Position, Range, identifier_near, identifiers_on_line};

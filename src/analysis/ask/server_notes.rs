@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use crate::analysis::answer::{ServerState, ServerStatus};
 use crate::analysis::context::{Context, LanguageFile};
 use crate::config::spec::{Language, ServerQuestion};
-use crate::syntax;
 use crate::lsp::manager::SessionUnavailable;
+use crate::syntax;
 use crate::workspace::WorkspacePath;
 
 /// The purpose of a request, in words that complete "the server cannot …".

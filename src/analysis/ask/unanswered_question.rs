@@ -1,8 +1,8 @@
 //! A request about a place that no server answered, with the data to answer it from the text.
 
+use super::resolved_position::ResolvedPosition;
 use crate::analysis::answer::ServerStatus;
 use crate::analysis::context::LanguageFile;
-use super::resolved_position::ResolvedPosition;
 
 /// A request without a response.
 #[derive(Debug)]

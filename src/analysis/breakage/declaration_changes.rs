@@ -5,8 +5,8 @@ use std::ops::Range as Lines;
 use std::time::{Duration, Instant};
 
 use super::edited_text::EditedText;
-use crate::syntax;
 use crate::lsp::model::Symbol;
+use crate::syntax;
 use crate::text::{LineMap, Position, Range, has_word, words_in};
 use crate::workspace::WorkspacePath;
 

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::answer::{DiagnosticItem, ServerState, Verdict};
 use super::delta_item::DeltaItem;
 use super::remedy;
-use crate::analysis::answer::short_range;
-use crate::analysis::answer::short_range::ShortRange;
+use crate::analysis::answer::{DiagnosticItem, ServerState, Verdict};
+use crate::analysis::items::short_range;
+use crate::analysis::items::short_range::ShortRange;
 use crate::lsp::model::Severity;
 use crate::text::{LineMap, Position};
 

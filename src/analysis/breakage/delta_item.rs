@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::answer::short_range;
-use crate::analysis::answer::short_range::ShortRange;
+use crate::analysis::items::short_range;
+use crate::analysis::items::short_range::ShortRange;
 use crate::lsp::model::Severity;
 use crate::text::Range;
 

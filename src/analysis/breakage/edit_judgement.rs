@@ -6,8 +6,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::answer::{ServerState, Verdict};
 use super::delta::DiagnosticsDelta;
+use crate::analysis::answer::{ServerState, Verdict};
 
 /// The effect of an edit on the diagnostics, with the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

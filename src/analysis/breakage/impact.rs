@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::analysis::context::{Context, LanguageFile};
 use super::declaration_changes::{DeclarationChanges, INHERITED};
 use super::edited_text::EditedText;
 use crate::analysis::ask::fallback::run_in_background;
-use crate::analysis::answer::named_places::address_of;
-use crate::syntax;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::items::named_places::address_of;
 use crate::lsp::model::FileRef;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
+use crate::syntax;
 use crate::text::{Position, has_word, words_in};
 use crate::workspace::{SearchQuery, WorkspacePath};
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::analysis::answer::DiagnosticItem;
-use crate::analysis::context::{Context, LanguageFile};
 use super::delta_item::DeltaItem;
 use super::impact::language_of;
+use crate::analysis::answer::DiagnosticItem;
+use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::edits::CODE_ACTION;
 use crate::lsp::model::Severity;
 use crate::lsp::view::View;

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::analysis::context::{Context, LanguageFile};
 use super::declaration_changes::{Declaration, DeclarationChanges, is_declared, is_type, visible_symbols};
 use super::impact::{Occurrence, navigating_session, occurrences};
-use crate::syntax;
+use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::model::Symbol;
 use crate::lsp::view::View;
+use crate::syntax;
 use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 

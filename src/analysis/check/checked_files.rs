@@ -9,15 +9,15 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, ServerState, ServerStatus, Verdict};
-use crate::analysis::answer::budget::ListBudget;
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::error::ToolError;
 use super::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
 use super::notebook_check::{unread_notes, with_kernel_language};
 use super::shard::Shard;
+use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, ServerState, ServerStatus, Verdict};
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
+use crate::analysis::items::budget::ListBudget;
 use crate::config::PrimaryLanguages;
 use crate::lsp::model::Severity;
 use crate::lsp::progress::ProgressEvent;
@@ -243,7 +243,8 @@ fn leave_out(
     subjects: &mut Vec<LanguageFile>,
     named: &BTreeSet<WorkspacePath>,
 ) -> LeftOutFiles {
-    let folders: Vec<WorkspacePath> = request.paths.iter().filter_map(|path| context.path(path).ok()).collect();
+    let folders: Vec<WorkspacePath> =
+        request.paths.iter().filter_map(|path| context.path(path).ok()).collect();
     let mut scopes = CheckScopes::new(context, folders);
     subjects.retain(|subject| named.contains(&subject.path) || !scopes.leaves_out(subject));
     scopes.left_out

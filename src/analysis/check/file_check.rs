@@ -2,14 +2,14 @@
 
 use tokio::time::Instant;
 
-use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
-use crate::analysis::context::{Context, LanguageFile, from_read_error};
-use crate::analysis::answer::diagnostic_item::to_item;
-use crate::analysis::error::ToolError;
-use crate::analysis::ask::fallback;
 use super::file_report::FileReport;
 use super::left_out_files::LeftOutFiles;
 use super::notebook_check::{unread_status, unreadable_notebook, with_kernel_language};
+use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
+use crate::analysis::ask::fallback;
+use crate::analysis::context::{Context, LanguageFile, from_read_error};
+use crate::analysis::error::ToolError;
+use crate::analysis::items::diagnostic_item::to_item;
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::model::Diagnostic;

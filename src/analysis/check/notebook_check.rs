@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use tokio::time::Instant;
 
+use super::file_report::FileReport;
 use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
 use crate::analysis::context::{Context, LanguageFile};
-use super::file_report::FileReport;
 use crate::lsp::session::Session;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;

@@ -1,14 +1,14 @@
 //! The definition of a symbol, and its extent: the whole function or class, not only its name.
 
+use super::outline::outline;
 use crate::analysis::answer::{Answer, LocationsOutput, SymbolItem};
+use crate::analysis::ask::fallback;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback;
-use super::outline::outline;
-use crate::analysis::answer::place::Place;
+use crate::analysis::items::place::Place;
 use crate::analysis::target::Target;
-use crate::syntax;
 use crate::lsp::model::Symbol;
+use crate::syntax;
 use crate::text::Range;
 use crate::workspace::WorkspacePath;
 

@@ -4,11 +4,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
-use crate::analysis::answer::{DiagnosticItem, HierarchyItem};
-use crate::analysis::context::Context;
-use crate::analysis::ask::fallback;
 use super::outline_cache::{EnclosingSymbol, FileOutline};
-use crate::analysis::answer::place::Place;
+use crate::analysis::answer::{DiagnosticItem, HierarchyItem};
+use crate::analysis::ask::fallback;
+use crate::analysis::context::Context;
+use crate::analysis::items::place::Place;
 use crate::syntax;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;

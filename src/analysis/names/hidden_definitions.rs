@@ -3,8 +3,8 @@
 
 use tokio::time::Instant;
 
-use crate::analysis::answer::answer_places::is_hidden;
 use crate::analysis::context::Context;
+use crate::analysis::items::answer_places::is_hidden;
 use crate::lsp::ask::{AskError, SessionAnswer};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;

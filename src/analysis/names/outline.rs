@@ -3,11 +3,11 @@
 use tokio::time::Instant;
 
 use crate::analysis::answer::{Answer, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
-use crate::analysis::answer::budget;
-use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::ask::fallback;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::ToolError;
-use crate::analysis::ask::fallback;
+use crate::analysis::items::budget;
+use crate::analysis::items::budget::ListBudget;
 use crate::lsp::ask::AskError;
 use crate::lsp::model::Symbol;
 

@@ -4,11 +4,11 @@ use std::fs;
 
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::run_blocking;
+use crate::process::RunError;
 use crate::process::git::GitError;
 use crate::process::git::repository::Repository;
 use crate::process::git::shadow::{GitDeadline, GitRunner, ShadowRepository};
-use crate::analysis::state_files::run_blocking;
-use crate::process::RunError;
 use crate::workspace::WorkspacePath;
 
 /// A repository, and the shadow repository that git commands run on.

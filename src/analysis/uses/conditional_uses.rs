@@ -5,17 +5,17 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::time::Instant;
 
-use crate::analysis::answer::Verdict;
-use crate::analysis::context::Context;
-use crate::analysis::ask::fallback::run_in_background;
 use super::mergeable_answer::ListedLines;
-use crate::analysis::answer::named_places::{abbreviate_list, address_of};
+use crate::analysis::answer::Verdict;
+use crate::analysis::ask::fallback::run_in_background;
 use crate::analysis::ask::resolved_position::ResolvedPosition;
-use crate::syntax;
-use crate::syntax::ConditionalOccurrence;
+use crate::analysis::context::Context;
+use crate::analysis::items::named_places::{abbreviate_list, address_of};
 use crate::lsp::ask::AskError;
 use crate::lsp::session::Session;
 use crate::rpc::RequestError;
+use crate::syntax;
+use crate::syntax::ConditionalOccurrence;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 

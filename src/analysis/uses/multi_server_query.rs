@@ -9,22 +9,22 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::time::Instant;
 
-use crate::analysis::answer::Verdict;
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::error::ToolError;
-use crate::analysis::ask::fallback::run_until_changed;
 use super::mergeable_answer::MergeableAnswer;
 use super::occurrence_doubt::{ServerCertainty, is_doubtful};
 use super::occurrence_note::further_occurrences_note;
 use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
+use crate::analysis::answer::Verdict;
+use crate::analysis::ask::fallback::run_until_changed;
 use crate::analysis::ask::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
 use crate::analysis::target::Target;
-use crate::syntax;
-use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::lsp::ask::AskError;
 use crate::lsp::model::Location;
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
+use crate::syntax;
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 

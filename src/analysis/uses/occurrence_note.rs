@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::mergeable_answer::MergeableAnswer;
-use crate::analysis::answer::named_places::{abbreviate_list, address_of};
+use crate::analysis::items::named_places::{abbreviate_list, address_of};
 use crate::syntax::{FurtherOccurrence, FurtherOccurrences, NotebookUse};
 use crate::workspace::WorkspacePath;
 

@@ -6,10 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::ask::fallback::run_in_background;
-use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
+use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::session::Session;
+use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The time limit for the search of the text.

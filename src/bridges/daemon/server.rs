@@ -24,12 +24,12 @@ use super::preamble::{
     self, DAEMON_PROTOCOL_VERSION, DoorName, LONGEST, LineError, Preamble, Refusal, RefusalCode, Welcome,
 };
 use super::status::{self, DaemonStatus};
-use crate::syntax::SpokenLanguage;
+use crate::analysis::error::ToolError;
 use crate::process::ancestry::{Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
-use crate::analysis::error::ToolError;
+use crate::syntax::SpokenLanguage;
 use crate::tools::api::tool::Caller;
 use crate::workspace::inode::InodeIdentity;
 

@@ -13,11 +13,11 @@ use super::features::{AnswerMerge, Feature};
 use super::merge_answers::is_empty;
 use super::ticket::Ticket;
 use super::{merge_answers, outside_documents, text_fallback};
+use crate::analysis::answer::{ServerState, ServerStatus};
+use crate::analysis::context::LanguageFile;
 use crate::lsp::ask::AskError;
 use crate::lsp::relay;
 use crate::lsp::session::Session;
-use crate::analysis::answer::{ServerState, ServerStatus};
-use crate::analysis::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 /// The outcome of a request to one server.

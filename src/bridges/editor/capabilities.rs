@@ -11,9 +11,9 @@ use super::context::EditorContext;
 use super::editor_capabilities::EditorCapabilities;
 use super::features::{FEATURES, Feature};
 use super::ticket::RUN;
+use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::relay::EditorConventions;
 use crate::text::Encoding;
-use crate::analysis::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
 /// Handles the editor's `initialize` request.

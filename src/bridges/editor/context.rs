@@ -17,13 +17,13 @@ use tokio_util::task::TaskTracker;
 use super::client::Editor;
 use super::documents::{EditorDocuments, OutsideEditorDocuments};
 use super::editor_capabilities::EditorCapabilities;
+use crate::analysis::context::Context;
 use crate::config::{Deadlines, Settings};
 use crate::lsp::relay::EditorConventions;
 use crate::runtime::call_stats::TalliedCall;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;
-use crate::analysis::context::Context;
 use crate::tools::api::tool::Caller;
 
 static EDITORS: AtomicU64 = AtomicU64::new(1);

@@ -14,11 +14,11 @@ use super::ask;
 use super::capabilities;
 use super::client::MESSAGE_TYPE_WARNING;
 use super::context::{EditorContext, Inquiry, deadline};
+use crate::analysis::answer::{ServerState, ServerStatus};
+use crate::analysis::context::LanguageFile;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::diagnostics_invalidation::ServerNewsMark;
 use crate::lsp::session::Session;
-use crate::analysis::answer::{ServerState, ServerStatus};
-use crate::analysis::context::LanguageFile;
 use crate::workspace::WorkspacePath;
 
 const METHOD: &str = "textDocument/diagnostic";

@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 
 use super::client::MESSAGE_TYPE_INFO;
 use super::context::{EditorContext, Inquiry};
-use crate::syntax;
+use crate::analysis::answer::{Answer, HoverOutput, LocationsOutput, ServerStatus};
+use crate::analysis::ask::fallback;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
+use crate::analysis::target::Target;
 use crate::lsp::model::{FileRef, Symbol};
 use crate::lsp::operations::Navigation;
 use crate::lsp::relay;
 use crate::lsp::uri;
+use crate::syntax;
 use crate::text::{Buffer, EncodedPosition, Range};
-use crate::analysis::answer::{Answer, HoverOutput, LocationsOutput, ServerStatus};
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::error::ToolError;
-use crate::analysis::target::Target;
-use crate::analysis::ask::fallback;
 use crate::tools::language::{lsp_hover, lsp_navigate};
 use crate::workspace::WorkspacePath;
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::InitError;
 use crate::analysis::context::from_path_error;
-use crate::tools::edit::editing::from_edit_error;
 use crate::analysis::error::ToolError;
+use crate::tools::edit::editing::from_edit_error;
 use crate::workspace::edit::{ContentHash, EditPlan, PathPrecondition, TransactionManager};
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 

@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum, ValueHint};
 
 use super::output_format::CliOutputFormat;
 use super::values::at_least_one;
-use crate::lsp::model::Severity;
 use crate::analysis::check::shard::Shard;
+use crate::lsp::model::Severity;
 
 /// `check`
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

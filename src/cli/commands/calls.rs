@@ -1,8 +1,8 @@
 //! The command `calls`.
 
 use super::{CliContext, Reply, hierarchy_reply, parse_place};
-use crate::cli::args::CallsCommandArgs;
 use crate::analysis::error::ToolError;
+use crate::cli::args::CallsCommandArgs;
 use crate::tools::language::lsp_hierarchy::CallDirection;
 
 /// Lists the callers or callees of a symbol.

@@ -2,11 +2,11 @@
 
 use super::check_report::{check_report_files, report_text, write_reports};
 use super::{CliContext, Reply, answer_reply, check_changes, reply_with_verdict};
+use crate::analysis::answer::{Answer, DiagnosticsOutput};
+use crate::analysis::error::ToolError;
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::diagnostics;
 use crate::cli::render::report::CheckReport;
-use crate::analysis::answer::{Answer, DiagnosticsOutput};
-use crate::analysis::error::ToolError;
 use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// Checks files, folders or the workspace.

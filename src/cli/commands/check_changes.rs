@@ -2,12 +2,12 @@
 
 use super::check_report::{report_text, write_reports};
 use super::{CliContext, Reply, answer_reply, reply_with_verdict};
+use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
+use crate::analysis::error::ToolError;
+use crate::analysis::trees::changes::output::{ChangesOutput, WORK_TREE};
 use crate::cli::args::{CheckCommandArgs, CliOutputFormat};
 use crate::cli::render::report::CheckReport;
 use crate::cli::render::{changes, diagnostics};
-use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, Verdict};
-use crate::analysis::trees::changes::output::{ChangesOutput, WORK_TREE};
-use crate::analysis::error::ToolError;
 use crate::tools::vcs::lsp_changes::{ChangesArgs, ChangesInProcess};
 
 /// Checks the difference named by `arguments`.

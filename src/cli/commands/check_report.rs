@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use super::{CliContext, as_json};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::{CliOutputFormat, ReportFile};
 use crate::cli::render::report::CheckReport;
 use crate::cli::render::{github, gitlab, junit, sarif};
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Renders the report in `format`. Returns `None` for formats made from the answer itself.
 pub(super) fn report_text(

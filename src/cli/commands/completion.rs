@@ -1,9 +1,9 @@
 //! The command `completion`, which lists completions at a position.
 
 use super::{CliContext, Reply, answer_reply, place_in_file};
+use crate::analysis::error::ToolError;
 use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};
 use crate::cli::render::completion::render;
-use crate::analysis::error::ToolError;
 
 const NOTHING: &str = "no completions there";
 

@@ -3,9 +3,9 @@
 use clap::CommandFactory;
 
 use super::Reply;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::{Cli, ShellCompletionsArgs};
 use crate::cli::exit::CliExitStatus;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Prints the completion script of a shell.
 pub(super) fn run(arguments: &ShellCompletionsArgs) -> Result<Reply, ToolError> {

@@ -8,6 +8,7 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
 use super::Reply;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::connector::{ConnectError, Connector, DaemonConnection, connect};
 use crate::bridges::daemon::folder::DaemonFolder;
 use crate::bridges::daemon::preamble::{DoorName, Preamble, read_line};
@@ -20,7 +21,6 @@ use crate::cli::render::{daemon as render, json as as_json};
 use crate::config::Folders;
 use crate::runtime::find_workspace;
 use crate::runtime::machine_status::machine_status;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 pub(crate) mod logs;
 

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::tool_call::call_and_render;
 use super::{CliContext, Reply};
+use crate::analysis::error::ToolError;
 use crate::cli::args::edits::EditOptionArgs;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
-use crate::analysis::error::ToolError;
 
 /// Calls an editing tool with these options.
 pub(super) async fn run_edit(

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::edit_reply::{edit_reply, run_edit};
 use super::tool_call::{call_and_render, path};
 use super::{CliContext, Reply, parse_place, rewrites};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::edits::{
     DeleteCommandArgs, EditCommandArgs, EditOptionArgs, EditingCommand, MoveCommandArgs, PatchCommandArgs,
     SymbolEditArgs, UndoCommandArgs, WriteCommandArgs,
@@ -15,7 +16,6 @@ use crate::cli::args::edits::{
 use crate::cli::input::named_file;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::tools::api::address::Address;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::edit::undo::UndoOutput;
 
 /// Runs a command that changes files.

@@ -1,9 +1,9 @@
 //! The command `explore`.
 
 use super::{CliContext, Reply, answer_reply, parse_place};
+use crate::analysis::error::ToolError;
 use crate::cli::args::ExploreCommandArgs;
 use crate::cli::render::explore::render;
-use crate::analysis::error::ToolError;
 
 /// Shows a symbol with its context.
 pub(super) async fn run(arguments: &ExploreCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::tool_call::{self, call_and_render, call_tool, default_folder, path};
 use super::{CliContext, Reply, grep};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::files::{FileReadingCommand, GlobCommandArgs, ListCommandArgs, ReadCommandArgs};
@@ -13,11 +14,10 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::files as render;
 use crate::cli::span::SpanLines;
 use crate::runtime::call::CallOptions;
-use crate::analysis::error::{ErrorCode, ToolError};
+use crate::tools::api::tool::Caller;
 use crate::tools::files::glob::GlobOutput;
 use crate::tools::files::list::ListOutput;
 use crate::tools::files::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadOutput, ReadTool};
-use crate::tools::api::tool::Caller;
 
 /// The time limit for all pages of a file, unless `--timeout` is given.
 const DEFAULT_READ_ALL_TIMEOUT: Duration = Duration::from_secs(60);

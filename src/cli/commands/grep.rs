@@ -8,9 +8,9 @@ use serde_json::json;
 use super::tool_call::default_folder;
 use super::tool_call::{call_and_render, path};
 use super::{CliContext, Reply};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::files::GrepCommandArgs;
 use crate::cli::render::grep as render;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::files::grep::GrepOutput;
 use crate::workspace::{CaseMode, GrepPattern, LineMatcher, WorkDeadline};
 

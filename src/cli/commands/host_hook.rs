@@ -8,16 +8,16 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::{CliContext, Reply};
+use crate::analysis::answer::{SymbolItem, Verdict};
+use crate::analysis::error::ToolError;
+use crate::analysis::target::Target;
 use crate::bridges::host_hook::{HostHookEvent, HostHookSubject, SearchedSymbolName};
 use crate::cli::args::doors::HookCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::host_hook::{FoundSymbol, SymbolUses, edit_words, error_words, remark, symbol_words};
 use crate::runtime::{Client, Runtime};
-use crate::analysis::answer::{SymbolItem, Verdict};
-use crate::analysis::error::ToolError;
-use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 use crate::tools::edit::made_edit::{MadeEdit, MadeEdits};
-use crate::analysis::target::Target;
+use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// The number of symbols examined for a name.
 const MAX_SYMBOLS_OF_NAME: usize = 50;

@@ -1,9 +1,9 @@
 //! The command `hover`.
 
 use super::{CliContext, Reply, answer_reply, parse_place};
+use crate::analysis::error::ToolError;
 use crate::cli::args::AddressArgs;
 use crate::cli::render::hover::render;
-use crate::analysis::error::ToolError;
 
 /// Shows the hover information of a symbol.
 pub(super) async fn run(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -7,6 +7,7 @@ use etcetera::BaseStrategy;
 use serde_json::json;
 
 use super::{CliContext, Reply, output_reply};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::init::{
     HostDirectories, HostScope, HostSetupRequest, HostSurvey, InitFileChange, InitRecords, McpHost,
     configure, entry_file, handshake, hook_changes, instruct, survey, unconfigure, write_changes,
@@ -17,7 +18,6 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::escape;
 use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
 use crate::process::ProgramPath;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
 /// Runs `init`.

@@ -1,12 +1,12 @@
 //! The command `install`.
 
 use super::{CliContext, Reply, output_reply};
+use crate::analysis::error::ToolError;
+use crate::analysis::install_outcome::{InstallOutput, InstallState};
 use crate::cli::args::InstallCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::install::render;
 use crate::cli::render::install_list;
-use crate::analysis::error::ToolError;
-use crate::analysis::install_outcome::{InstallOutput, InstallState};
 
 /// Installs servers, or lists them.
 pub(super) async fn run(arguments: InstallCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

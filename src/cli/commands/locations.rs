@@ -1,10 +1,10 @@
 //! The commands `definition`, `declaration`, `type-definition`, `implementation` and `references`.
 
 use super::{CliContext, Reply, answer_reply, parse_place};
-use crate::cli::args::{AddressArgs, CliOutputFormat, LimitedAddressArgs};
-use crate::cli::render::locations::render;
 use crate::analysis::answer::{Answer, LocationsOutput};
 use crate::analysis::error::ToolError;
+use crate::cli::args::{AddressArgs, CliOutputFormat, LimitedAddressArgs};
+use crate::cli::render::locations::render;
 
 /// Lists the definitions of a symbol.
 pub(super) async fn definition(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -52,12 +52,12 @@ use super::input::PipedInput;
 use super::paths::{HasPaths, PathSpelling};
 use super::render::{hierarchy, json, verdict};
 pub(super) use super::reply::Reply;
-use crate::runtime::Runtime;
-use crate::runtime::startup_hints::AskedAbout;
 use crate::analysis::answer::{Answer, HierarchyOutput, Verdict};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::api::place_address;
 use crate::analysis::target::{Target, path_of};
+use crate::runtime::Runtime;
+use crate::runtime::startup_hints::AskedAbout;
+use crate::tools::api::place_address;
 
 /// The context of a command.
 #[derive(Clone, Copy)]

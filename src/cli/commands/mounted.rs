@@ -3,10 +3,10 @@
 use serde_json::{Value, json};
 
 use super::{CliContext, Reply, output_reply, tool_call};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::doors::{MountedCall, MountedServersCommand};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::mounted as render;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::source::{MountedServer, ToolSourceOutcome};
 use crate::tools::api::trace::{TraceContext, with_trace};
 

@@ -4,13 +4,13 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::{CliContext, Reply, output_reply};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::{PolicyCheck, PolicyCommand};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::display::{BOLD, GOOD, WARN};
 use crate::cli::render::escape;
 use crate::policy::request::{PolicyDecision, PolicyVerdict};
 use crate::text::shell_word;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Caller;
 
 /// The decision of the rules.

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::edit_reply::{edit_reply, run_edit};
 use super::tool_call::{self, call_and_render, path};
 use super::{CliContext, Reply, parse_place, place_in_file};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::target::Target;
 use crate::cli::args::edits::{ActionsCommandArgs, FixCommandArgs, FormatFiles, RenameCommandArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::edits::{self as render, EditAnswerView, EditRequestFlags};
 use crate::cli::span::SpanLines;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::edit::lsp_code_actions::CodeActionsOutput;
-use crate::analysis::target::Target;
 
 /// Renames a symbol.
 pub(super) async fn rename(arguments: &RenameCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

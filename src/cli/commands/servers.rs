@@ -1,13 +1,13 @@
 //! The command `servers`.
 
 use super::{CliContext, Reply, output_reply};
+use crate::analysis::error::ToolError;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::servers::render;
 use crate::runtime::call::CallOptions;
-use crate::analysis::error::ToolError;
+use crate::tools::api::tool::Caller;
 use crate::tools::language::lsp_servers::{LspServers, NoArgs};
 use crate::tools::language::servers::ServersOutput;
-use crate::tools::api::tool::Caller;
 
 /// Lists every language of the workspace and its servers.
 pub(super) async fn run(cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -1,9 +1,9 @@
 //! The command `signature`.
 
 use super::{CliContext, Reply, answer_reply, place_in_file};
+use crate::analysis::error::ToolError;
 use crate::cli::args::AddressArgs;
 use crate::cli::render::signature::render;
-use crate::analysis::error::ToolError;
 
 /// Shows the signatures of the call around a position.
 pub(super) async fn run(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

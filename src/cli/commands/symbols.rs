@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use super::{CliContext, Reply, answer_reply, parse_target};
-use crate::cli::args::{CliOutputFormat, SymbolsCommandArgs};
-use crate::cli::render::symbols::render;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::target::Target;
+use crate::cli::args::{CliOutputFormat, SymbolsCommandArgs};
+use crate::cli::render::symbols::render;
 
 /// Lists the outline of a file, or symbols of the workspace.
 pub(super) async fn run(arguments: &SymbolsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -5,16 +5,16 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::{CliContext, Reply, answer_reply, parse_place};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::reach::test_reach::output::TestRun;
+use crate::analysis::reach::test_runs::EndedRun;
 use crate::cli::args::{CliOutputFormat, TestsCommandArgs};
 use crate::cli::exit::{self, CliExitStatus};
 use crate::cli::render::{reached_tests, verdict};
 use crate::runtime::call::CallRequest;
 use crate::tools::api::address::Address;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::vcs::lsp_tests::TestsArgs;
-use crate::analysis::reach::test_reach::output::TestRun;
-use crate::analysis::reach::test_runs::EndedRun;
 use crate::tools::api::tool::Caller;
+use crate::tools::vcs::lsp_tests::TestsArgs;
 
 /// The time limit of one command in milliseconds, unless `bash.max_timeout` is lower.
 const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;

@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{CliContext, Reply, as_json};
+use crate::analysis::answer::LocationsOutput;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::exit;
@@ -15,8 +17,6 @@ use crate::cli::paths::{HasPaths, PathSpelling};
 use crate::cli::render::{escape, locations, tools as render, verdict};
 use crate::cli::span::{self, Span};
 use crate::runtime::call::CallRequest;
-use crate::analysis::answer::LocationsOutput;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::Caller;
 

@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{CliContext, Reply, as_json, output_reply, tool_call};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::tools::{ToolProfileArgs, ToolsCallArgs, ToolsCommand, ToolsShowArgs};
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::{escape, tools as render};
 use crate::policy::caller::CallerAccess;
 use crate::runtime::startup_hints::AskedAbout;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::export::{ToolListFormat as List, export};
 use crate::tools::api::source::OmittedTool;
 use crate::tools::api::tool::{Caller, Card, ToolDefinition};

@@ -1,8 +1,8 @@
 //! The command `types`.
 
 use super::{CliContext, Reply, hierarchy_reply, parse_place};
-use crate::cli::args::TypesCommandArgs;
 use crate::analysis::error::ToolError;
+use crate::cli::args::TypesCommandArgs;
 use crate::tools::language::lsp_hierarchy::TypeDirection;
 
 /// Lists the supertypes or subtypes of a symbol.

@@ -8,6 +8,7 @@ use tokio::time::timeout;
 
 use super::Reply;
 use super::daemon::{connect_error, connector, to_reply, unusable_settings};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::connector::{ConnectError, DaemonConnection};
 use crate::bridges::daemon::identity::is_daemon_disabled;
 use crate::bridges::daemon::preamble::{DoorName, LONGEST, Preamble, RefusalCode, line, read_line};
@@ -16,7 +17,6 @@ use crate::cli::args::doors::ViewCommandArgs;
 use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::CliExitStatus;
 use crate::process::ancestry;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time limit for the daemon to open or close the page.
 const VIEW_TIMEOUT: Duration = Duration::from_secs(10);

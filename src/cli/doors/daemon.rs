@@ -10,6 +10,7 @@ use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
 use super::DoorStartContext;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::backend;
 use crate::bridges::daemon::connector::{
     ByItself, Connector, DaemonConnection, DaemonStartReport, connect_to_daemon,
@@ -35,10 +36,9 @@ use crate::cli::remote;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::syntax::SpokenLanguage;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
-use crate::analysis::error::{ErrorCode, ToolError};
+use crate::syntax::SpokenLanguage;
 
 /// The age at which an unmodified daemon log is removed.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);

@@ -3,6 +3,7 @@
 use tokio_util::sync::CancellationToken;
 
 use super::{DoorStartContext, options};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
@@ -11,7 +12,6 @@ use crate::cli::args::doors::LspCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::signals::Signals;
 use crate::runtime::live::LiveRuntime;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The preamble for an editor.
 pub(crate) fn preamble() -> Preamble {

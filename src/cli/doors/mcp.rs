@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::{DoorStartContext, options, own_session};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges;
 use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
@@ -22,7 +23,6 @@ use crate::policy::caller::CallerAccess;
 use crate::rpc::http_entry::token::{BearerToken, TokenError};
 use crate::runtime::Client;
 use crate::runtime::live::LiveRuntime;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Caller;
 
 /// The time for servers to exit after the client has disconnected. Their supervisors end the

@@ -17,10 +17,10 @@ use super::commands::{self, Reply};
 use super::console::Console;
 use super::exit::CliExitStatus;
 use super::logging::{self, TracingLog};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::preamble::{Preamble, new_session};
 use crate::config::Folders;
 use crate::runtime::RuntimeOptions;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The start parameters of a door.
 pub(super) struct DoorStartContext<'a> {

@@ -8,6 +8,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
 use super::{RemoteCommandEvent, RemoteCommandRequest, is_repeatable, uses_daemon};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::connector::{ConnectError, Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::{CommandLengths, DoorName, Preamble, read_line};
 use crate::cli::args::ParsedCommandLine;
@@ -18,10 +19,9 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::syntax::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::find_workspace;
-use crate::analysis::error::{ErrorCode, ToolError};
+use crate::syntax::SpokenLanguage;
 
 /// The time without a message after which the daemon counts as unresponsive. It sends a heartbeat
 /// every five seconds.

@@ -18,8 +18,8 @@ use super::args::{CliCommand, GlobalArgs};
 use super::console::Console;
 use super::exit::CliExitStatus;
 use crate::bridges::daemon::identity;
-use crate::syntax::SpokenLanguage;
 use crate::lsp::progress::ProgressEvent;
+use crate::syntax::SpokenLanguage;
 
 /// A command as typed, with its current folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,6 +14,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::{Instant, interval_at, timeout};
 
 use super::{RemoteCommandEvent, RemoteCommandRequest, daemon_accepts};
+use crate::analysis::ask::retry_advice::RetryAdvice;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::preamble::{CommandLengths, LineError, line};
 use crate::bridges::daemon::server::{AcceptedConnection, DoorHandler};
 use crate::cli::args::{Cli, ParsedCommandLine};
@@ -25,8 +27,6 @@ use crate::cli::reply::Reply;
 use crate::cli::run::{self, CliInvocation};
 use crate::lsp::progress::ProgressEvent;
 use crate::runtime::{Client, Runtime};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::retry_advice::RetryAdvice;
 
 /// The size limit of a request, in bytes. A command line is at most 2 MiB (execve(2)), and larger
 /// as JSON.

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use super::display::{BAD, BOLD, DIM, count};
 use super::{DisplayCapabilities, diagnostics, escape};
-use crate::text::LineColumn;
 use crate::analysis::answer::Verdict;
 use crate::analysis::trees::changes::output::{ChangesOutput, CombinedFinding, InterfaceChange, MergeReport};
+use crate::text::LineColumn;
 
 /// Renders the whole report, with the totals of the diagnostics at the end. `read_line` returns the
 /// 0-based line of a file of the answer.

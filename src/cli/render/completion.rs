@@ -2,8 +2,8 @@
 
 use anstyle::Style;
 
-use crate::text::truncate_chars;
 use crate::analysis::answer::{CompletionItem, CompletionsOutput};
+use crate::text::truncate_chars;
 
 use super::display::{BOLD, DIM, KIND};
 use super::table::{Cell, table};

@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
+use crate::analysis::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::analysis::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 
 use super::display::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
 use super::{DisplayCapabilities, escape, frames};
@@ -186,9 +186,9 @@ fn style(severity: Severity) -> anstyle::Style {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Position, Range};
     use crate::analysis::answer::{FileVerdict, RelatedItem};
-    use crate::analysis::answer::place::Place;
+    use crate::analysis::items::place::Place;
+    use crate::text::{Position, Range};
 
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 

@@ -7,18 +7,18 @@ use super::display::{BAD, BOLD, DIM, GOOD, WARN, count};
 use super::files::notes;
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, diagnostics, escape, frames};
-use crate::cli::exit::CliExitStatus;
-use crate::cli::reply::Reply;
-use crate::lsp::model::Severity;
-use crate::text::LineColumn;
 use crate::analysis::answer::{DiagnosticItem, Verdict};
 use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::delta_item::DeltaItem;
 use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
+use crate::analysis::items::place::Places;
+use crate::cli::exit::CliExitStatus;
+use crate::cli::reply::Reply;
+use crate::lsp::model::Severity;
+use crate::text::LineColumn;
 use crate::tools::edit::editing::FileResult;
 use crate::tools::edit::lsp_code_actions::{ActionItem, CodeActionsOutput};
 use crate::tools::edit::patch::{MovedHunk, PatchResult};
-use crate::analysis::answer::place::Places;
 use crate::tools::edit::undo::{PastEdit, UndoOutput};
 
 /// The rendered parts of an edit's answer, about one or several files.

@@ -3,9 +3,9 @@
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 
+use crate::analysis::answer::DiagnosticItem;
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
-use crate::analysis::answer::DiagnosticItem;
 
 use super::source::RenderedSourceLine;
 use super::{DisplayCapabilities, escape};
@@ -136,9 +136,9 @@ fn snippet(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::Position;
     use crate::analysis::answer::RelatedItem;
-    use crate::analysis::answer::place::Place;
+    use crate::analysis::items::place::Place;
+    use crate::text::Position;
 
     const TERMINAL: DisplayCapabilities = DisplayCapabilities { terminal: true, color: false, width: 80 };
 

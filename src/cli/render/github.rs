@@ -63,8 +63,8 @@ fn encode(text: &str, also: impl Fn(char) -> bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::{Position, Range};
     use crate::analysis::answer::{DiagnosticItem, Verdict};
+    use crate::text::{Position, Range};
 
     fn item(severity: Severity, end: (u32, u32)) -> DiagnosticItem {
         DiagnosticItem {

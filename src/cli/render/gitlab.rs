@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::analysis::answer::Verdict;
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::analysis::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFile, ReportedFinding};
 
@@ -90,8 +90,8 @@ impl Fingerprints {
 mod tests {
     use super::super::report::tests::{answer, file_verdict, item};
     use super::*;
-    use crate::text::{Position, Range};
     use crate::analysis::answer::DiagnosticItem;
+    use crate::text::{Position, Range};
 
     fn at_line(line: u32, message: &str) -> DiagnosticItem {
         DiagnosticItem {

@@ -1,7 +1,7 @@
 //! Callers and callees, supertypes and subtypes, as trees.
 
-use crate::text::LineColumn;
 use crate::analysis::answer::{HierarchyItem, HierarchyOutput};
+use crate::text::LineColumn;
 
 use super::display::{BOLD, DIM, KIND, count};
 use super::tree::{self, RenderedTreeNode};
@@ -68,8 +68,8 @@ fn sites(item: &HierarchyItem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::items::place::Place;
     use crate::text::{Position, Range};
-    use crate::analysis::answer::place::Place;
 
     fn item(name: &str, line: u32, children: Vec<HierarchyItem>) -> HierarchyItem {
         HierarchyItem {

@@ -7,10 +7,10 @@ use super::diagnostics::diagnostic_line;
 use super::display::count;
 use super::edits::findings;
 use super::escape;
-use crate::lsp::model::Severity;
-use crate::text::LineColumn;
 use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
 use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
+use crate::lsp::model::Severity;
+use crate::text::LineColumn;
 
 /// The number of errors shown for a file whose former text is unknown.
 const MAX_TOLD_ERRORS: usize = 10;

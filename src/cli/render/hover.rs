@@ -24,8 +24,8 @@ pub(crate) fn render(output: &HoverOutput, display: &DisplayCapabilities) -> Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::items::place::Place;
     use crate::text::{Position, Range};
-    use crate::analysis::answer::place::Place;
 
     #[test]
     fn hover_candidates_follow_the_contents() {

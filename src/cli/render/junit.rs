@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use crate::analysis::answer::Verdict;
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
-use crate::analysis::answer::Verdict;
 
 use super::escape::{is_unsafe, push_escaped};
 use super::report::{CheckReport, ReportedFile, ReportedFinding};

@@ -1,8 +1,8 @@
 //! Places with their source lines: definitions, references and similar answers.
 
-use crate::text::{LineColumn, Range, column_in_excerpt};
 use crate::analysis::answer::LocationsOutput;
-use crate::analysis::answer::place::Place;
+use crate::analysis::items::place::Place;
+use crate::text::{LineColumn, Range, column_in_excerpt};
 
 use super::display::{BOLD, DIM, MATCH, PLACE, count};
 use super::source::RenderedSourceLine;

@@ -5,7 +5,9 @@ use anstyle::Style;
 use super::display::{BAD, BOLD, CODE, DIM, GOOD, WARN};
 use super::table::{Cell, table};
 use super::{DisplayCapabilities, escape};
-use crate::tools::api::source::{HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome};
+use crate::tools::api::source::{
+    HeldTool, MountedServer, MountedState, ToolSourceFinding, ToolSourceOutcome,
+};
 
 /// One line per server, and one for each of its problems.
 pub(crate) fn list(servers: &[MountedServer], display: &DisplayCapabilities) -> String {

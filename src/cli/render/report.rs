@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, Verdict};
 use crate::lsp::model::Severity;
 use crate::text::Range;
-use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, FileVerdict, RelatedItem, Verdict};
 
 /// The reason why a file without diagnostics is not called clean if the list was truncated.
 const CUT: &str = "not all findings are shown (--limit)";
@@ -149,8 +149,8 @@ impl<'a> ReportedFinding<'a> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::text::Position;
     use crate::analysis::answer::{ServerState, ServerStatus};
+    use crate::text::Position;
 
     /// A diagnostic of pylsp at line 3, columns 5 to 8.
     pub(in crate::cli::render) fn item(path: &str, code: Option<&str>) -> DiagnosticItem {

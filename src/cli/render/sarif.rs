@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use crate::analysis::answer::Verdict;
 use crate::lsp::model::Severity;
 use crate::text::{LineColumn, Range};
-use crate::analysis::answer::Verdict;
 
 use super::report::{CheckReport, ReportedFinding};
 
@@ -159,9 +159,9 @@ fn percent_encoded(path: &str) -> String {
 mod tests {
     use super::super::report::tests::{answer, file_verdict, item};
     use super::*;
-    use crate::text::Position;
     use crate::analysis::answer::{Answer, DiagnosticsOutput, RelatedItem};
-    use crate::analysis::answer::place::Place;
+    use crate::analysis::items::place::Place;
+    use crate::text::Position;
 
     fn log_of(answer: &Answer<DiagnosticsOutput>) -> Value {
         render(&CheckReport::from(answer))

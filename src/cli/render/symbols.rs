@@ -1,7 +1,7 @@
 //! Symbols: the outline of a file, or matches in the workspace.
 
-use crate::text::LineColumn;
 use crate::analysis::answer::{SymbolItem, SymbolsOutput};
+use crate::text::LineColumn;
 
 use super::display::{BOLD, DIM, KIND, PLACE, count};
 use super::tree::{self, RenderedTreeNode};

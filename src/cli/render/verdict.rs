@@ -1,8 +1,8 @@
 //! Verdicts and failures, in lines for stderr.
 
-use crate::text::{LineColumn, truncate_chars};
 use crate::analysis::answer::{Answer, Resolved, ServerState, ServerStatus, Verdict};
 use crate::analysis::error::ToolError;
+use crate::text::{LineColumn, truncate_chars};
 
 use super::display::{BAD, DIM, WARN};
 use super::doctor::duration;
@@ -133,8 +133,8 @@ fn cut(detail: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::items::place::Place;
     use crate::text::{Position, Range};
-    use crate::analysis::answer::place::Place;
 
     fn status(server: &str, state: ServerState) -> ServerStatus {
         ServerStatus {

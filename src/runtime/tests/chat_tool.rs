@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::stage::RuntimeStage;
+use crate::analysis::context::Context;
 use crate::runtime::call::CallRequest;
 use crate::tools::agent::chat::chat_tool::{ChatError, ChatTool};
-use crate::tools::agent::chat::session::{ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats};
-use crate::analysis::context::Context;
+use crate::tools::agent::chat::session::{
+    ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,
+};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::{Caller, Card};
 

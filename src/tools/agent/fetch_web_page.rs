@@ -6,13 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::api::tool::{Call, Card, Tool};
 use super::web::guard::WebHostExceptions;
 use super::web::http::{FetchLimits, get};
 use super::web::page::{WebPage, to_page};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(30), bytes: 2 << 20 };
 const ACCEPT: &str = "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.7, */*;q=0.1";

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::library_docs::search::{search, truncate_text};
 use super::library_docs::{MAX_LIBRARY_DOCS_CHARS, bundled, remote};
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The arguments of `get_library_docs`.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]

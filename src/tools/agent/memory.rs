@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::state_files::{from_state_error, run_blocking};
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The largest memory, in bytes.
 const MAX_MEMORY_CONTENT_BYTES: usize = 64 << 10;

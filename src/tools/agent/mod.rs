@@ -9,7 +9,6 @@ pub(crate) mod resolve_library_id;
 pub(crate) mod skill;
 pub(crate) mod skills;
 pub(crate) mod task;
-pub(crate) mod timestamp;
 pub(crate) mod todo;
 pub(crate) mod tool_finder;
 pub(crate) mod web;

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::library_docs::{bundled, remote};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use super::library_docs::{bundled, remote};
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The most matches in one answer, and the longest description of each.
 const MAX_LIBRARY_MATCHES: usize = 5;

@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::skills::catalogue::SkillCatalogue;
 use super::skills::load;
 use super::skills::sources::Whose;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The most notes on unusable skills.

@@ -25,10 +25,10 @@ use tokio::sync::Semaphore;
 
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::api::tool::{Call, Caller, Card, Tool};
 use crate::config::AgentSettings;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{build_glob_set, read_glob, shell_word, suggestion};
+use crate::tools::api::tool::{Call, Caller, Card, Tool};
 
 /// The environment variable with the chain of agents from the first to the one that runs.
 pub(crate) const AGENT: &str = "LSP_TOOLS_AGENT";

@@ -14,10 +14,10 @@ use sha2::{Digest, Sha256};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::state_files::{from_state_error, run_blocking};
-use crate::tools::api::tool::{Call, Caller, Card, Tool};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
 use crate::text::hex;
+use crate::tools::api::tool::{Call, Caller, Card, Tool};
 
 /// The most items of a list.
 const MAX_TODO_ITEMS: usize = 200;

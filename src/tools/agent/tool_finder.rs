@@ -13,9 +13,9 @@ use serde_json::{Map, Value, json};
 
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::truncate_chars;
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The tool's name.
 pub(crate) const TOOLS: &str = "tools";

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::place_address;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use super::place_address;
 use crate::analysis::target::{Target, path_of};
 use crate::policy::request::CallSubjects;
 use crate::text::Position;

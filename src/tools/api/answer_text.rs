@@ -22,7 +22,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::analysis::answer::place::file_places;
+use crate::analysis::items::place::file_places;
 
 /// The text of `answer`, a result with `ok`.
 pub(super) fn answer_text(answer: &Value) -> String {

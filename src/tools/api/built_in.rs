@@ -1,13 +1,21 @@
 //! The registry of the built-in tools, one line each.
 
-use crate::analysis::error::ToolError;
 use super::registry::Registry;
+use crate::analysis::error::ToolError;
+use crate::tools::agent::{
+    chat, fetch_web_page, get_library_docs, memory, resolve_library_id, skill, task, todo, tool_finder,
+};
+use crate::tools::edit::{
+    delete, edit_file, edit_symbol, fix, lsp_code_actions, lsp_format, lsp_rename, mkdir, move_file,
+    move_symbol, multi_replace, patch, undo, write,
+};
+use crate::tools::files::{find_test_files, glob, grep, list, read};
+use crate::tools::language::{
+    explore, lsp_completion, lsp_definition, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate,
+    lsp_overlay, lsp_servers, lsp_signature, lsp_symbols,
+};
 use crate::tools::shell::{bash, bash_kill, bash_output, run_tests};
 use crate::tools::vcs::{changed_files, lsp_changes, lsp_tests};
-use crate::tools::agent::{chat, fetch_web_page, get_library_docs, memory, resolve_library_id, skill, task, todo, tool_finder};
-use crate::tools::edit::{delete, edit_file, edit_symbol, fix, lsp_code_actions, lsp_format, lsp_rename, mkdir, move_file, move_symbol, multi_replace, patch, undo, write};
-use crate::tools::language::{explore, lsp_completion, lsp_definition, lsp_diagnostics, lsp_hierarchy, lsp_hover, lsp_navigate, lsp_overlay, lsp_servers, lsp_signature, lsp_symbols};
-use crate::tools::files::{find_test_files, glob, grep, list, read};
 
 /// All built-in tools.
 pub(crate) fn registry() -> Result<Registry, ToolError> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::tool::{AnyTool, Tool, ToolDefinition, TypedTool};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::text::nearest_word;
 
 /// All tools by name.

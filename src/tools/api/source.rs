@@ -14,8 +14,8 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use crate::analysis::error::ToolError;
 use super::tool::AnyTool;
+use crate::analysis::error::ToolError;
 
 /// A source of tools.
 pub(crate) trait ToolSource: Send + Sync + Debug {

@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::analysis::context::Context;
 use super::edit_scheduler::CallArrival;
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::path_suggestion::with_path_suggestion;
 use super::result::ToolResult;
 use super::schema::{OutputSchema, Schema};
 use super::tool_state::ToolState;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::Approver;
 use crate::policy::caller::CallerAccess;
 use crate::policy::request::{CallSubjects, Effect};

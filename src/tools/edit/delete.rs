@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::analysis::context::{Context, LanguageFile};
 use super::editing::{EditRunOptions, EditingTurn};
-use crate::analysis::error::ToolError;
-use crate::analysis::breakage::impact::{importers_note, language_of};
 use super::move_file::EditsOutput;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::breakage::impact::{importers_note, language_of};
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
 use crate::config::spec::{ServerSpec, UncheckedAspect};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, PathPrecondition};
 

@@ -3,13 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::analysis::context::Context;
 use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write, read_existing};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::api::tool::{Call, Card, Tool};
 use super::write::EditOutput;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::replace::{ReplaceError, TextReplacement, replace};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, LineEnds};
 

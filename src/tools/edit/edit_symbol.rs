@@ -4,16 +4,16 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tools::api::address::Address;
+use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write};
+use super::located_symbol::{LocatedSymbol, MAX_LISTED_PLACES, shown_places};
+use super::write::EditOutput;
 use crate::analysis::answer::{Answer, LocationsOutput, Verdict};
 use crate::analysis::context::Context;
-use super::editing::{EditRunOptions, EditingTurn, must_be_whole, plan_write};
 use crate::analysis::error::{ErrorCode, ToolError};
-use super::located_symbol::{LocatedSymbol, MAX_LISTED_PLACES, shown_places};
-use crate::tools::api::tool::{Call, Card, Tool};
-use super::write::EditOutput;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{BlockEdit, edit_block};
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::edit::{EditPlan, LineEnds};
 
 /// The arguments of `edit_symbol`.

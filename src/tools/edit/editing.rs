@@ -25,15 +25,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::check_folder_contents;
-use crate::analysis::context::{Context, from_read_error};
-use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, BreakageWatch, EditJudge, RenamedSymbol, edits_for_trial, view_after_edits, view_after_save};
+use crate::analysis::breakage::diagnostics_baseline::{
+    BreakageMode, BreakageWatch, EditJudge, RenamedSymbol, edits_for_trial, view_after_edits, view_after_save,
+};
 use crate::analysis::breakage::edit_judgement::EditJudgement;
-use crate::tools::api::edit_scheduler::{Claim, EditScope};
 use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::context::{Context, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError, join_error};
-use crate::tools::api::tool::Call;
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::text::elision::new_marker;
+use crate::tools::api::edit_scheduler::{Claim, EditScope};
+use crate::tools::api::tool::Call;
 use crate::workspace::edit::{
     ChangedEntryKind, CommittedTransaction, EditError, EditPlan, FileChange, FileOperation, LineEnds,
     PathPrecondition, TransactionManager,

@@ -8,17 +8,17 @@ use futures::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::analysis::context::{Context, LanguageFile};
 use super::editing::{EditRunOptions, EditingTurn};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::check::files_with_server::files_with_server;
 use super::fix_rule::{RuleFix, propose_rule_fixes};
 use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions, left_out_note};
 use super::move_file::EditsOutput;
 use super::proposals;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::check::files_with_server::files_with_server;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The number of files that are processed concurrently.
 const MAX_CONCURRENT_FIXED_FILES: usize = 4;

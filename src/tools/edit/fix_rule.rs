@@ -3,11 +3,11 @@
 
 use tokio::time::Instant;
 
+use super::lsp_code_actions::{CodeActionsArgs, ServerCodeAction, collect_code_actions, left_out_note};
 use crate::analysis::answer::{DiagnosticItem, Verdict};
+use crate::analysis::check::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::check::file_check::{FileCheckOptions, FindingsReuse, check_file};
-use super::lsp_code_actions::{CodeActionsArgs, ServerCodeAction, collect_code_actions, left_out_note};
 use crate::lsp::edits::{Proposal, ProposedFile};
 use crate::lsp::view::View;
 use crate::text::{Buffer, LineColumn, TextChange, quoted_list};

@@ -1,15 +1,15 @@
 //! The whole definition of a symbol in the text that is on disk, for tools that change it.
 
+use super::editing::{EditingTurn, read_existing};
 use crate::analysis::answer::{Answer, LocationsOutput};
 use crate::analysis::context::Context;
-use crate::analysis::names::definition::{Definition, DefinitionExtent};
-use super::editing::{EditingTurn, read_existing};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::language::lsp_navigate;
-use crate::analysis::answer::place::Place;
+use crate::analysis::items::place::Place;
+use crate::analysis::names::definition::{Definition, DefinitionExtent};
 use crate::analysis::target::Target;
 use crate::lsp::operations::Navigation;
 use crate::text::{Buffer, LineColumn, line_excerpt};
+use crate::tools::language::lsp_navigate;
 use crate::workspace::{TextFile, WorkspacePath};
 
 /// The maximum number of requested definitions and uses, and of those in a sentence.

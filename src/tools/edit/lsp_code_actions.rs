@@ -7,23 +7,23 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-use crate::tools::api::address::place_at;
-use crate::analysis::answer::ServerStatus;
-use crate::analysis::answer::budget;
-use crate::analysis::answer::budget::{ListBudget, MAX_DIAGNOSTICS_PER_ACTION};
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult, ToolEditResult};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback;
 use super::proposals;
+use crate::analysis::answer::ServerStatus;
+use crate::analysis::ask::fallback;
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::items::budget;
+use crate::analysis::items::budget::{ListBudget, MAX_DIAGNOSTICS_PER_ACTION};
 use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::lsp::edits::{CODE_ACTION, OfferedAction, Proposal, ProposalError};
 use crate::lsp::readiness::UnfinishedWork;
 use crate::lsp::session::Session;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{Position, Range};
+use crate::tools::api::address::place_at;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_code_actions`.

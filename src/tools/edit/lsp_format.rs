@@ -4,17 +4,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use crate::analysis::context::Context;
 use super::editing::{EditRunOptions, EditingTurn};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback;
 use super::move_file::EditsOutput;
 use super::proposals;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::ask::fallback;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::edits::{FORMAT, FORMAT_RANGE, Proposal, ProposalError};
 use crate::lsp::session::Session;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::{Position, Range};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_format`.

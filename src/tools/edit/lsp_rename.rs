@@ -6,25 +6,25 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::tools::api::address::Address;
-use crate::analysis::answer::Verdict;
-use crate::analysis::context::Context;
-use crate::analysis::breakage::diagnostics_baseline::RenamedSymbol;
 use super::editing::{EditRunOptions, EditingTurn};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback;
 use super::move_file::EditsOutput;
-use crate::analysis::answer::named_places::{abbreviate_list, address_of};
 use super::proposals;
+use crate::analysis::answer::Verdict;
+use crate::analysis::ask::fallback;
 use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::breakage::diagnostics_baseline::RenamedSymbol;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::items::named_places::{abbreviate_list, address_of};
 use crate::analysis::target::{Target, path_of};
-use crate::tools::api::tool::{Call, Card, Tool};
-use crate::syntax;
-use crate::syntax::{NoName, OccurrenceSense};
 use crate::lsp::ask::SessionAnswer;
 use crate::lsp::edits::{Proposal, ProposalError, RENAME};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::syntax;
+use crate::syntax::{NoName, OccurrenceSense};
 use crate::text::words_in;
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The maximum number of changed files that are parsed again for remaining uses of the old name.

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 
-use crate::analysis::context::Context;
 use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, EditJudge};
 use crate::analysis::breakage::edit_judgement::EditJudgement;
 use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::error::ToolError;
 use crate::analysis::check::checked_files::BeforeCheck;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
 
 /// An edit of one file that is already made.
 #[derive(Debug, Clone, PartialEq, Eq)]

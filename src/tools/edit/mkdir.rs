@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::Context;
 use super::editing::run_blocking_edit;
+use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::edit::EditPlan;
 
 /// The arguments of `mkdir`.

@@ -3,17 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult};
-use crate::analysis::error::ToolError;
-use crate::analysis::breakage::impact::{importers_note, language_of};
 use super::proposals;
 use crate::analysis::ask::retry_advice::RetryAdvice;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::breakage::impact::{importers_note, language_of};
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
 use crate::lsp::edits::{Proposal, WILL_RENAME_FILES};
 use crate::lsp::view::View;
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::PathPrecondition;
 

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::analysis::context::Context;
 use super::edit_file::plan_replacements;
 use super::editing::{EditRunOptions, EditingTurn};
-use crate::analysis::error::ToolError;
 use super::move_file::EditsOutput;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::replace::TextReplacement;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::EditPlan;
 

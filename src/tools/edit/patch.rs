@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::Context;
-use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{EditRunOptions, EditingTurn, FileResult, must_be_whole, read_existing};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::text::patch::{
     self, AppliedHunk, ApplyOptions, FileMode, FileOutcome, FilePatchOperation, Patch, PatchPath,
     PatchSequenceOutcome, SequenceError,
 };
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 use crate::workspace::{TextFile, WorkspacePath};
 
@@ -137,7 +137,8 @@ fn paths(context: &Context, patch: &Patch) -> Result<Vec<WorkspacePath>, ToolErr
 /// The file that a header means: without an apparent prefix, unless only the path with the prefix
 /// exists.
 fn resolve_patch_path(context: &Context, named: &PatchPath) -> Result<WorkspacePath, ToolError> {
-    let clean = context.workspace.path(named.clean.as_ref()).map_err(crate::analysis::context::from_path_error)?;
+    let clean =
+        context.workspace.path(named.clean.as_ref()).map_err(crate::analysis::context::from_path_error)?;
     if named.raw != named.clean
         && !context.workspace.exists(&clean)
         && let Ok(raw) = context.workspace.path(named.raw.as_ref())

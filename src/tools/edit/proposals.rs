@@ -1,7 +1,7 @@
 //! Conversion of a server's proposal to an edit plan, checked against the disk.
 
-use crate::analysis::context::Context;
 use super::editing::{plan_write, read_existing};
+use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::ask::AskError;
 use crate::lsp::edits::{Proposal, ProposalError, ProposedFile, ProposedFolderChange};

@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contents::may_take_folders;
+use super::editing::{FileResult, changed_paths, finish_edit, run_blocking_edit};
 use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, EditJudge};
 use crate::analysis::breakage::edit_judgement::EditJudgement;
-use crate::tools::api::edit_scheduler::EditScope;
-use super::editing::{FileResult, changed_paths, finish_edit, run_blocking_edit};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::agent::timestamp;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::Effect;
+use crate::tools::api::edit_scheduler::EditScope;
+use crate::tools::api::timestamp;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::edit::{EditId, EditPlan, FileOperation, HistoryEntry};
 
 /// The arguments of `undo`.

@@ -3,14 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::Context;
-use crate::analysis::breakage::edit_judgement::EditJudgement;
 use super::editing::{
     EditRunOptions, EditingTurn, FileResult, ToolEditResult, must_be_whole, plan_write, read_existing,
 };
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use crate::workspace::edit::{EditPlan, LineEnds};
 

@@ -6,13 +6,13 @@ use std::cmp::Reverse;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::glob::{self, GlobArgs};
 use super::grep::{self, GrepArgs};
-use crate::tools::api::tool::{Call, Card, Tool};
-use crate::syntax::test_conventions::{TestFileKind, kind, nearness};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::CallSubjects;
+use crate::syntax::test_conventions::{TestFileKind, kind, nearness};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The most files listed for each given one.

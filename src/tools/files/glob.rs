@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::list::{clamp_count, directory, left_out_note};
 use crate::analysis::context::{Context, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError};
-use super::list::{clamp_count, directory, left_out_note};
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::{GlobOrder, GlobQuery, SelectError, WorkDeadline};
 
 /// The default and the largest number of paths in one answer.

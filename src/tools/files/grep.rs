@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::glob::from_select_error;
 use super::list::{clamp_count, directory, left_out_note};
 use super::match_marks::{self, MarkedMatches, MatchMark};
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::CallSubjects;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::{
     CaseMode, GrepError, GrepPattern, GrepQuery, GrepResult, GrepWanted, LineMatch, PatternError, Selection,
     WorkDeadline, WorkspacePath,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::context::{Context, from_read_error};
 use crate::analysis::error::ToolError;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::{DirectoryEntry, EntryKind, LinkTarget, ListQuery, WorkDeadline, WorkspacePath};
 
 /// The default and the largest number of entries in one answer.

@@ -5,17 +5,17 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::context::{Context, from_read_error};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback;
 use super::file_kind::{BinaryFileKind, MAX_FILE_HEAD_BYTES, file_kind};
 use super::list::clamp_count;
 use super::notebook;
+use crate::analysis::ask::fallback;
 use crate::analysis::ask::resolved_position::find_by_name;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::context::{Context, from_read_error};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::model::{Symbol, SymbolKind};
 use crate::policy::request::CallSubjects;
 use crate::text::hidden_characters;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::{FilePage, PageQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// The default and the largest number of lines in one answer.

@@ -5,12 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 
-use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use super::servers;
-use crate::tools::shell::prepared_command;
+use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
-use crate::syntax;
 use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
 use crate::lsp::locate::LocatedProgram;
@@ -18,6 +16,8 @@ use crate::lsp::manager::SessionUnavailable;
 use crate::lsp::view::View;
 use crate::lsp::{health, judge};
 use crate::process::sandbox::{self, Enforced};
+use crate::syntax;
+use crate::tools::shell::prepared_command;
 
 /// A problem of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

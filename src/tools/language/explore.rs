@@ -17,25 +17,27 @@ use serde::{Deserialize, Serialize};
 use self::fit::{ExploreParts, UncutList, fit};
 use self::output::{ExploreFinding, ExploreItem, ExploreOutput};
 use self::uses::{EnclosedUses, enclosed_uses};
-use crate::tools::api::address::Address;
-use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, HierarchyOutput, LocationsOutput, ServerState, Verdict};
-use crate::analysis::answer::budget::json_size;
-use crate::analysis::context::Context;
-use crate::analysis::names::definition::{Definition, DefinitionExtent};
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::check::checked_files::{CheckRequest, check};
-use crate::tools::vcs::only_paths::OnlyPaths;
-use crate::analysis::answer::place::Place;
-use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
-use crate::analysis::ask::fallback;
 use super::{lsp_hierarchy, lsp_hover, lsp_navigate};
-use crate::syntax;
+use crate::analysis::answer::{
+    Answer, DiagnosticItem, DiagnosticsOutput, HierarchyOutput, LocationsOutput, ServerState, Verdict,
+};
+use crate::analysis::ask::fallback;
+use crate::analysis::check::checked_files::{CheckRequest, check};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::items::budget::json_size;
+use crate::analysis::items::place::Place;
+use crate::analysis::names::definition::{Definition, DefinitionExtent};
+use crate::analysis::target::Target;
 use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::Severity;
 use crate::lsp::operations::Navigation;
 use crate::policy::request::CallSubjects;
+use crate::syntax;
 use crate::text::{LineColumn, Range};
+use crate::tools::api::address::Address;
+use crate::tools::api::only_paths::OnlyPaths;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The default size of an answer, in tokens.

@@ -2,10 +2,10 @@
 
 use tokio::time::Instant;
 
+use crate::analysis::ask::server_notes::InstalledServerUse;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::install_outcome::{InstallItem, InstallOutput, InstallState};
-use crate::analysis::ask::server_notes::InstalledServerUse;
 use crate::lsp::install::{InstallError, InstallProgress, Installer};
 use crate::lsp::judge;
 use crate::lsp::progress::ProgressEvent;

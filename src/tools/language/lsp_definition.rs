@@ -3,18 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::tools::api::address::Address;
-use crate::analysis::answer::{Answer, DefinitionBody, LocationsOutput, LspLocation};
-use crate::analysis::answer::budget;
-use crate::analysis::context::Context;
-use crate::analysis::names::definition::Definition;
-use crate::analysis::error::ToolError;
 use super::lsp_navigate;
-use crate::analysis::answer::place::Place;
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::answer::{Answer, DefinitionBody, LocationsOutput, LspLocation};
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::items::budget;
+use crate::analysis::items::place::Place;
+use crate::analysis::names::definition::Definition;
 use crate::lsp::operations::Navigation;
 use crate::lsp::uri;
 use crate::policy::request::CallSubjects;
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The arguments of `lsp_definition`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

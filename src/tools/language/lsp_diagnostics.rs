@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::tools::api::address::shown_path;
 use crate::analysis::answer::{Answer, DiagnosticsOutput, Verdict};
+use crate::analysis::ask::fallback;
 use crate::analysis::check::checked_files::{BeforeCheck, CheckRequest, check};
+use crate::analysis::check::shard::Shard;
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::analysis::ask::fallback;
-use crate::analysis::check::shard::Shard;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
 use crate::policy::request::CallSubjects;
+use crate::tools::api::address::shown_path;
+use crate::tools::api::tool::{Call, Card, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 

@@ -2,26 +2,26 @@
 
 use std::time::Instant;
 
-use crate::tools::api::address::Address;
 use crate::analysis::answer::{Answer, HierarchyItem, HierarchyOutput};
-use crate::analysis::answer::answer_places::{is_hidden, path_of, to_place};
-use crate::analysis::answer::budget;
-use crate::analysis::answer::budget::ListBudget;
-use crate::analysis::context::Context;
-use crate::analysis::names::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
-use crate::analysis::error::ToolError;
 use crate::analysis::ask::fallback;
 use crate::analysis::ask::fallback::run_in_background;
-use crate::analysis::answer::named_places::{abbreviate_list, address_of};
 use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::items::answer_places::{is_hidden, path_of, to_place};
+use crate::analysis::items::budget;
+use crate::analysis::items::budget::ListBudget;
+use crate::analysis::items::named_places::{abbreviate_list, address_of};
+use crate::analysis::names::enclosing_symbol::ENCLOSING_SYMBOLS_TIMEOUT;
 use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
-use crate::syntax;
-use crate::syntax::{CallWithin, OccurrenceSense};
 use crate::lsp::hierarchy::HierarchyDirection;
 use crate::lsp::model::{FileRef, HierarchyNode};
 use crate::policy::request::CallSubjects;
+use crate::syntax;
+use crate::syntax::{CallWithin, OccurrenceSense};
 use crate::text::{Position, Range, build_glob_set, read_glob};
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

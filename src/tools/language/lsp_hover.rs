@@ -1,17 +1,17 @@
 //! `lsp_hover`: type, signature and documentation of a symbol.
 
-use crate::tools::api::address::Address;
 use crate::analysis::answer::{Answer, HoverOutput};
-use crate::analysis::answer::budget;
+use crate::analysis::ask::fallback;
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::analysis::ask::fallback;
+use crate::analysis::items::budget;
+use crate::analysis::items::place::Places;
 use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE};
-use crate::analysis::answer::place::Places;
-use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
 use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The `lsp_hover` tool.
 #[derive(Debug, Clone, Copy)]

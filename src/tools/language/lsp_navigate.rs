@@ -1,24 +1,24 @@
 //! `lsp_declaration`, `lsp_type_definition`, `lsp_implementation`, `lsp_references`: places of a
 //! symbol.
 
-use crate::tools::api::address::Address;
 use crate::analysis::answer::{Answer, LocationsOutput, Verdict};
-use crate::analysis::answer::answer_places::to_place;
-use crate::analysis::answer::budget::ListBudget;
-use crate::analysis::context::Context;
-use crate::analysis::error::ToolError;
 use crate::analysis::ask::fallback;
 use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
 use crate::analysis::ask::resolved_position::ResolvedPosition;
+use crate::analysis::context::Context;
+use crate::analysis::error::ToolError;
+use crate::analysis::items::answer_places::to_place;
+use crate::analysis::items::budget::ListBudget;
 use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
-use crate::syntax;
-use crate::syntax::OccurrenceSense;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::request::DependencyScope;
 use crate::policy::request::CallSubjects;
+use crate::syntax;
+use crate::syntax::OccurrenceSense;
 use crate::text::Position;
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::policy::request::CallSubjects;
 use crate::tools::api::overlays::{OVERLAY_IDLE_TTL, OverlayError};
 use crate::tools::api::tool::{Call, Card, Tool};
-use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_overlay`.

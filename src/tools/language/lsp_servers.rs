@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::error::ToolError;
 use super::servers::{self, ServersOutput};
+use crate::analysis::error::ToolError;
 use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The arguments of `lsp_servers`: none.

@@ -1,17 +1,17 @@
 //! `lsp_signature`: the signatures that fit a call at a position.
 
-use crate::tools::api::address::Address;
 use crate::analysis::answer::{Answer, SignatureItem, SignaturesOutput};
-use crate::analysis::answer::budget;
-use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::ask::fallback;
+use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
-use crate::analysis::ask::fallback;
+use crate::analysis::items::budget;
+use crate::analysis::items::budget::ListBudget;
 use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
-use crate::analysis::ask::question::{LanguageQuestion, QuestionOutcome};
 use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::policy::request::CallSubjects;
+use crate::tools::api::address::Address;
+use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The `lsp_signature` tool.
 #[derive(Debug, Clone, Copy)]

@@ -2,20 +2,20 @@
 
 use std::path::PathBuf;
 
-use crate::tools::api::address::shown_path;
 use crate::analysis::answer::{Answer, SymbolItem, SymbolsOutput};
-use crate::analysis::answer::answer_places;
-use crate::analysis::answer::budget;
-use crate::analysis::answer::budget::ListBudget;
+use crate::analysis::ask::fallback;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback;
+use crate::analysis::items::answer_places;
+use crate::analysis::items::budget;
+use crate::analysis::items::budget::ListBudget;
 use crate::analysis::names::outline::outline;
 use crate::analysis::names::symbol_search::{NameMatches, SymbolMatchMode};
 use crate::analysis::target::Target;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::lsp::model::WorkspaceSymbol;
 use crate::policy::request::CallSubjects;
+use crate::tools::api::address::shown_path;
+use crate::tools::api::tool::{Call, Card, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

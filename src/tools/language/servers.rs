@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use crate::config::PresentLanguage;
+use crate::lsp::manager::{SessionUnavailable, SlotActivity, SlotStatus};
 use crate::syntax;
 use crate::syntax::SpokenLanguage;
-use crate::lsp::manager::{SessionUnavailable, SlotActivity, SlotStatus};
 
 /// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

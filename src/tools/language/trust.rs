@@ -8,9 +8,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::analysis::context::Context;
-use crate::tools::api::drop_in;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::agent::skills::catalogue::texts_to_trust;
 use crate::config::spec::ServerSpec;
 use crate::config::{Catalogue, CommandWords, LaunchFields, TrustError, TrustState};
 use crate::lsp::locate;
@@ -18,6 +16,8 @@ use crate::lsp::python::{self, UserWord};
 use crate::policy::hooks::files::HookFile;
 use crate::policy::hooks::{self, CallHook};
 use crate::text::hex;
+use crate::tools::agent::skills::catalogue::texts_to_trust;
+use crate::tools::api::drop_in;
 use crate::workspace::WorkspacePath;
 
 /// The most paths that are examined because a command may name them.

@@ -12,16 +12,16 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::breakage::edit_judgement::EditJudgement;
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::command_baseline::CommandBaseline;
 use super::prepared_command::PreparedCommand;
 use super::run::{CommandEnd, CommandEndCause, OutputForm, ShellOutput};
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::breakage::edit_judgement::EditJudgement;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::BashSettings;
 use crate::policy::request::{CallSubjects, Effect};
 use crate::process::sandbox::Enforced;
-use crate::analysis::context::Context;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::{ChangeBatch, ChangeKind};
 
 /// The maximum number of changed files that an answer names.
@@ -229,8 +229,11 @@ async fn run_to_end(
         false => CommandBaseline::remember(context).await,
     };
     let witness = context.manager.start_recording().await;
-    let run =
-        call.state.shells.start(context.manager.spawner(), prepared, form(settings, args), Some(limit)).await?;
+    let run = call
+        .state
+        .shells
+        .start(context.manager.spawner(), prepared, form(settings, args), Some(limit))
+        .await?;
     let ended = match context.progress.is_some() {
         true => run.wait_and_tell(|event| context.send_progress(event)).await,
         false => run.wait().await,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::bash::{Written, milliseconds};
-use crate::analysis::error::ToolError;
 use super::run::{CommandEndCause, CommandRun};
+use crate::analysis::error::ToolError;
 use crate::tools::api::tool::{Call, Card, Tool};
 
 /// The longest wait of a call for output, in milliseconds.

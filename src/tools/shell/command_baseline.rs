@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::lsp::view::View;
-use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::breakage::diagnostics_baseline::{Baseline, BreakageMode, EditJudge};
 use crate::analysis::breakage::edit_judgement::{DiagnosticsStatement, EditJudgement};
 use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::language_of;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::lsp::view::View;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
 /// The maximum number of files that are checked before the command, and of changed ones after it.

@@ -9,8 +9,8 @@ use tokio_util::task::TaskTracker;
 
 use super::prepared_command::PreparedCommand;
 use super::run::{CommandRun, OutputForm};
-use crate::process::{SpawnError, Spawner};
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::process::{SpawnError, Spawner};
 
 /// All commands of a runtime.
 #[derive(Debug, Default)]

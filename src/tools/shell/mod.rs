@@ -11,16 +11,16 @@
 //! command's streams into two rings, ends it at its deadline or on request, and reports its end.
 //! The content of a ring is decoded to text for the tool's answer.
 
+pub(crate) mod bash;
+pub(crate) mod bash_kill;
+pub(crate) mod bash_output;
 pub(crate) mod caches;
 pub(crate) mod command_baseline;
 pub(crate) mod commands;
 pub(crate) mod prepared_command;
 pub(crate) mod ring;
 pub(crate) mod run;
-pub(crate) mod text;
-pub(crate) mod bash;
-pub(crate) mod bash_kill;
-pub(crate) mod bash_output;
 pub(crate) mod run_tests;
+pub(crate) mod text;
 
 pub(crate) use commands::ShellCommands;

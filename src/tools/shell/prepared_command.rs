@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::run_blocking;
 use crate::config::{BashSettings, CacheSharing, NetworkAccess, SandboxMode};
 use crate::process::sandbox::{self, Enforced, SandboxUnavailable};
 use crate::process::sandbox_arguments::{Confinement, arguments};
 use crate::process::{Spawn, Spawner, caller_path, inherited_variables, writable_paths};
 use crate::text::shell_bytes;
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::state_files::run_blocking;
 
 const SHELL: &str = "/bin/sh";
 /// The variable that passes the caller's `PATH` to the shell.

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::bash::{Bash, BashArgs, BashOutcome, BashOutput};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::reach::test_runs::{EndedRun, ProjectPlans, ProjectReader, TestRunPlan, TestSelection, nearest_plans, word_below};
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::reach::test_runs::{
+    EndedRun, ProjectPlans, ProjectReader, TestRunPlan, TestSelection, nearest_plans, word_below,
+};
 use crate::policy::request::{CallSubjects, Effect};
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `run_tests`.

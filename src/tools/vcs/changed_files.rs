@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
+use crate::policy::request::CallSubjects;
 use crate::process::git::repository::Repository;
 use crate::process::git::status;
 use crate::process::git::status::{GitChange, GitChangeKind};
-use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::tools::api::tool::{Call, Card, Tool};
-use crate::policy::request::CallSubjects;
 use crate::workspace::WorkspacePath;
 
 /// The default timeout of git.

@@ -7,16 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::analysis::answer::Answer;
+use crate::analysis::check::checked_files::CheckRequest;
+use crate::analysis::check::shard::Shard;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::trees::changes::judge::{JudgeOptions, compare_with};
 use crate::analysis::trees::changes::merge_check::check_merge;
 use crate::analysis::trees::changes::output::ChangesOutput;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::check::checked_files::CheckRequest;
-use crate::analysis::check::shard::Shard;
-use crate::tools::api::tool::{Call, Card, Tool};
 use crate::lsp::model::Severity;
 use crate::policy::request::CallSubjects;
-use crate::analysis::context::Context;
+use crate::tools::api::tool::{Call, Card, Tool};
 use crate::workspace::WorkspacePath;
 
 /// The arguments of `lsp_changes`.

@@ -7,23 +7,25 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use crate::tools::api::address::Address;
 use crate::analysis::answer::Answer;
-use crate::analysis::trees::changes::compared_texts::ComparedTexts;
-use crate::analysis::context::Context;
-use crate::analysis::names::definition::Definition;
-use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::ask::fallback;
-use crate::process::git::revision::{ComparedTree, Comparison};
-use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
-use crate::tools::language::lsp_navigate;
-use super::only_paths::OnlyPaths;
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::names::definition::Definition;
 use crate::analysis::reach::test_reach::output::TestReachOutput;
-use crate::analysis::reach::test_reach::{DEFAULT_TEST_LIMIT, REACH_TIMEOUT, tests_reaching, tests_reaching_symbol};
-use crate::tools::api::tool::{Call, Card, Tool};
+use crate::analysis::reach::test_reach::{
+    DEFAULT_TEST_LIMIT, REACH_TIMEOUT, tests_reaching, tests_reaching_symbol,
+};
+use crate::analysis::trees::changes::compared_texts::ComparedTexts;
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::lsp::operations::Navigation;
 use crate::policy::request::CallSubjects;
+use crate::process::git::revision::{ComparedTree, Comparison};
+use crate::tools::api::address::Address;
+use crate::tools::api::only_paths::OnlyPaths;
+use crate::tools::api::tool::{Call, Card, Tool};
+use crate::tools::language::lsp_navigate;
 use crate::workspace::WorkspacePath;
 
 /// The most definitions of one name that are examined.

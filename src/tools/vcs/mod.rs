@@ -3,4 +3,3 @@
 pub(crate) mod changed_files;
 pub(crate) mod lsp_changes;
 pub(crate) mod lsp_tests;
-pub(crate) mod only_paths;

@@ -5,16 +5,18 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Baseline, RenamedSymbol, is_gone};
+use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
+use crate::analysis::breakage::delta::{
+    DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone,
+};
+use crate::analysis::breakage::delta_item::DeltaItem;
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::breakage::transitive_impact::SEARCH_CUT;
+use crate::analysis::check::file_report::FileReport;
+use crate::analysis::context::Context;
 use crate::config::spec::{ServerSpec, UncheckedAspect};
 use crate::lsp::model::Severity;
 use crate::text::{LineMap, replace_word, words_in};
-use crate::analysis::answer::{DiagnosticItem, ServerState, ServerStatus, Verdict};
-use crate::analysis::context::Context;
-use crate::analysis::breakage::delta::{DiagnosticsDelta, FLOOR, FileComparison, compare, delta_item, shorten, shorten_gone};
-use crate::analysis::breakage::delta_item::DeltaItem;
-use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::check::file_report::FileReport;
-use crate::analysis::breakage::transitive_impact::SEARCH_CUT;
 use crate::workspace::WorkspacePath;
 
 /// The maximum number of omitted files that a note names.

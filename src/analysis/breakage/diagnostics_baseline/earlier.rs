@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use crate::lsp::view::View;
 use crate::analysis::context::Context;
+use crate::lsp::view::View;
 
 /// The state before a change.
 #[derive(Debug)]

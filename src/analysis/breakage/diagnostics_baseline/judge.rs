@@ -6,15 +6,15 @@ use tokio::time::Instant;
 
 use super::new_findings::earlier_path;
 use super::{Baseline, BreakageMode, BreakageWatch, view_before_edits};
-use crate::config::spec::{DiagnosticsSource, ServerSpec, UncheckedAspect};
-use crate::lsp::manager::SessionUnavailable;
-use crate::lsp::view::View;
 use crate::analysis::answer::Verdict;
-use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::edit_judgement::{DiagnosticsStatement, EditJudgement};
 use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::check::file_report::FileReport;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::config::spec::{DiagnosticsSource, ServerSpec, UncheckedAspect};
+use crate::lsp::manager::SessionUnavailable;
+use crate::lsp::view::View;
 use crate::workspace::WorkspacePath;
 
 /// The judge of one edit.

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use tokio::time::Instant;
 
 use super::{Baseline, BreakageMode, BreakageWatch, DIFFERENCE_CHECK_TIMEOUT, Earlier, comparison, is_gone};
-use crate::lsp::view::View;
-use crate::text::LineMap;
 use crate::analysis::answer::{DiagnosticItem, Verdict};
-use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::breakage::delta::{FileComparison, compare};
 use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::check::file_report::FileReport;
 use crate::analysis::breakage::impact::EditImpact;
+use crate::analysis::check::file_report::FileReport;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::lsp::view::View;
+use crate::text::LineMap;
 use crate::workspace::WorkspacePath;
 
 /// The new findings of a difference.

@@ -6,15 +6,17 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{Baseline, BreakageMode, check_files_until, was_looked_at};
-use crate::config::spec::UncheckedAspect;
-use crate::lsp::view::View;
 use crate::analysis::answer::{ServerState, Verdict};
-use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::breakage::declaration_changes::DeclarationChanges;
 use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::check::file_report::FileReport;
 use crate::analysis::breakage::impact::{occurrences, related_endings};
-use crate::analysis::breakage::transitive_impact::{AppearanceComparison, FileTextPair, Spread, SpreadOutcome, SpreadStep};
+use crate::analysis::breakage::transitive_impact::{
+    AppearanceComparison, FileTextPair, Spread, SpreadOutcome, SpreadStep,
+};
+use crate::analysis::check::file_report::FileReport;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::config::spec::UncheckedAspect;
+use crate::lsp::view::View;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The timeout of the check beyond the direct users, if diagnostics were requested.

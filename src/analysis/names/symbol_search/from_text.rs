@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::names::{bare_name, has_symbol_at};
 use super::search::NameSearch;
-use crate::syntax::FoundSymbols;
-use crate::lsp::model::{FileRef, WorkspaceSymbol};
-use crate::lsp::session::Session;
 use crate::analysis::answer::Verdict;
 use crate::analysis::context::Context;
 use crate::analysis::uses::other_roots::{ServerCoverage, coverage_name};
+use crate::lsp::model::{FileRef, WorkspaceSymbol};
+use crate::lsp::session::Session;
+use crate::syntax::FoundSymbols;
 use crate::workspace::WorkspacePath;
 
 /// The reasons that servers may not have listed everything.

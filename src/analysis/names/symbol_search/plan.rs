@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use crate::analysis::context::Context;
 use crate::config::{Catalogue, PresentLanguage};
+use crate::lsp::model::FileRef;
 use crate::syntax;
 use crate::syntax::FoundSymbols;
-use crate::lsp::model::FileRef;
-use crate::analysis::context::Context;
 use crate::workspace::WorkspacePath;
 
 /// The most languages of a workspace that are asked for a name, those with the most files first.

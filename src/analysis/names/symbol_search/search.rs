@@ -7,10 +7,10 @@ use tokio::time::Instant;
 
 use super::names::bare_name;
 use super::plan::TextEvidenceByLanguage;
-use crate::lsp::model::WorkspaceSymbol;
-use crate::lsp::session::Session;
 use crate::analysis::answer::{ServerStatus, Verdict};
 use crate::analysis::uses::other_roots::ServerCoverage;
+use crate::lsp::model::WorkspaceSymbol;
+use crate::lsp::session::Session;
 use crate::workspace::WorkspacePath;
 
 /// Symbols of the workspace, best first, and the status of each server asked.

@@ -4,12 +4,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use crate::syntax::test_conventions::is_test;
-use crate::syntax;
-use crate::syntax::{CodeUnit, UnitFile};
-use crate::analysis::context::Context;
 use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::language_of;
+use crate::analysis::context::Context;
+use crate::syntax;
+use crate::syntax::test_conventions::is_test;
+use crate::syntax::{CodeUnit, UnitFile};
 use crate::workspace::WorkspacePath;
 
 /// The time limit for parsing one text.

@@ -26,15 +26,15 @@ use self::links::Reached;
 use self::output::{ReachKind, ReachedTest, TestReachOutput, by_way};
 use self::server_uses::ServerUses;
 use self::walk::ReachWalk;
-use crate::analysis::answer::{Answer, ServerState, ServerStatus, Verdict};
-use crate::analysis::answer::budget::json_size;
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback::run_in_background;
-use crate::analysis::answer::named_places::address_of;
-use crate::analysis::answer::short_range::ShortRange;
 use super::test_runs::{self, PlannedRuns};
+use crate::analysis::answer::{Answer, ServerState, ServerStatus, Verdict};
+use crate::analysis::ask::fallback::run_in_background;
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::items::budget::json_size;
+use crate::analysis::items::named_places::address_of;
+use crate::analysis::items::short_range::ShortRange;
 use crate::syntax;
 use crate::syntax::CodeIndex;
 use crate::text::{Position, Range};
@@ -136,7 +136,8 @@ fn families(context: &Context, languages: &BTreeSet<String>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for language in languages {
         let related = crate::analysis::breakage::impact::related_endings(context, language);
-        let is_known = |known: &String| crate::analysis::breakage::impact::related_endings(context, known) == related;
+        let is_known =
+            |known: &String| crate::analysis::breakage::impact::related_endings(context, known) == related;
         if !found.iter().any(is_known) {
             found.push(language.clone());
         }

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::answer::budget::json_size;
-use crate::analysis::answer::short_range::ShortRange;
+use crate::analysis::items::budget::json_size;
+use crate::analysis::items::short_range::ShortRange;
 
 /// The bytes of a file in an answer beside its path and the names of its tests.
 const FILE_OVERHEAD_BYTES: usize = 24;

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::syntax::{CodeIndex, CodeUnit};
+use crate::analysis::answer::{ServerState, ServerStatus};
+use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, Location};
 use crate::lsp::operations::Navigation;
 use crate::lsp::session::Session;
+use crate::syntax::{CodeIndex, CodeUnit};
 use crate::text::Position;
-use crate::analysis::answer::{ServerState, ServerStatus};
-use crate::analysis::context::{Context, LanguageFile};
 use crate::workspace::WorkspacePath;
 
 /// The most units whose uses are requested.

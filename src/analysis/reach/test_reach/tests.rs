@@ -8,10 +8,10 @@ use super::links::Reached;
 use super::runner_rules;
 use super::shown;
 use super::starts::starts;
+use crate::analysis::breakage::edited_text::EditedText;
 use crate::config::Catalogue;
 use crate::syntax;
 use crate::syntax::CodeIndex;
-use crate::analysis::breakage::edited_text::EditedText;
 use crate::workspace::{Workspace, WorkspacePath};
 
 type Files<'a> = &'a [(&'a str, &'a str)];

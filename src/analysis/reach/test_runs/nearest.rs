@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::{ProjectFolder, ProjectPython, TestRunPlan, TestSelection, plans};
+use crate::analysis::context::Context;
 use crate::lsp::python::PythonEnvironment;
 use crate::text::shell_word;
-use crate::analysis::context::Context;
 use crate::workspace::{ListQuery, WorkDeadline, Workspace, WorkspacePath};
 
 /// The most entries of a folder that are examined for signs of a runner.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::analysis::context::Context;
 use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::process::git::difference::{BlobContent, ComparedFile, ComparedPath, blobs, difference};
 use crate::process::git::revision::Comparison;
-use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// The differing files in the workspace.

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::compared_texts::ComparedTexts;
+use crate::analysis::ask::fallback::run_in_background;
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::ConfigMarker;
 use crate::config::spec::ServerSpec;
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::analysis::ask::fallback::run_in_background;
 use crate::workspace::{SearchQuery, WorkspacePath};
 
 /// The timeout of the search for files that import a file.
@@ -176,8 +176,8 @@ fn is_data(path: &WorkspacePath) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{is_of, is_read_alike};
-    use crate::config::Catalogue;
     use crate::analysis::breakage::edited_text::EditedText;
+    use crate::config::Catalogue;
     use crate::workspace::WorkspacePath;
 
     fn reads_alike(server: &str, name: &str, before: &str, after: &str) -> bool {

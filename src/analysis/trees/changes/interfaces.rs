@@ -6,18 +6,18 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use super::output::{InterfaceChange, InterfaceChangeKind};
-use crate::syntax;
-use crate::syntax::test_conventions::is_test;
-use crate::lsp::model::{FileRef, Location, Symbol};
-use crate::lsp::operations::Navigation;
-use crate::lsp::view::View;
-use crate::text::{LineMap, Position, truncate_chars};
-use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::breakage::declaration_changes::{SymbolWithOwner, module_name, visible_symbols};
 use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::{language_of, navigating_session, occurrences};
-use crate::analysis::answer::named_places::address_of;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::items::named_places::address_of;
 use crate::analysis::state_files::run_blocking;
+use crate::lsp::model::{FileRef, Location, Symbol};
+use crate::lsp::operations::Navigation;
+use crate::lsp::view::View;
+use crate::syntax;
+use crate::syntax::test_conventions::is_test;
+use crate::text::{LineMap, Position, truncate_chars};
 use crate::workspace::WorkspacePath;
 
 /// The maximum number of listed changes.

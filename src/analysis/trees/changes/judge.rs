@@ -10,23 +10,25 @@ use super::configuration::{importers_of_data, reconfigured_files, users_of_data}
 use super::interfaces::changed_interfaces;
 use super::other_tree::{EarlierCommit, OtherTree, context_over};
 use super::output::{ChangesOutput, UnjudgedFile, WORK_TREE};
+use crate::analysis::answer::{Answer, Verdict};
+use crate::analysis::breakage::diagnostics_baseline::{
+    BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings, view_before_edits,
+};
+use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::breakage::impact::language_of;
+use crate::analysis::check::checked_files;
+use crate::analysis::check::checked_files::CheckRequest;
+use crate::analysis::check::file_report::FileReport;
+use crate::analysis::check::left_out_files::{CheckScopes, LeftOutFiles};
+use crate::analysis::check::notebook_check::uncompared_notebooks;
+use crate::analysis::context::{Context, LanguageFile};
+use crate::analysis::error::ToolError;
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::config::PrimaryLanguages;
 use crate::lsp::view::View;
-use crate::analysis::answer::{Answer, Verdict};
-use crate::analysis::context::{Context, LanguageFile};
-use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, BreakageWatch, Earlier, EarlierTree, NewFindings, view_before_edits};
-use crate::analysis::breakage::edited_text::EditedText;
-use crate::analysis::error::ToolError;
-use crate::analysis::check::file_report::FileReport;
 use crate::process::git::difference::unwatched_paths;
 use crate::process::git::revision::{ComparedTree, Comparison, is_ancestor_of_head};
 use crate::process::git::shadow::GitDeadline;
-use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
-use crate::analysis::breakage::impact::language_of;
-use crate::analysis::check::left_out_files::{CheckScopes, LeftOutFiles};
-use crate::analysis::check::checked_files;
-use crate::analysis::check::checked_files::CheckRequest;
-use crate::analysis::check::notebook_check::uncompared_notebooks;
 use crate::workspace::WorkspacePath;
 
 /// The timeout of one git command.

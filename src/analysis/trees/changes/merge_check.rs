@@ -8,19 +8,19 @@ use super::compared_texts::ComparedTexts;
 use super::judge::{GIT_TIMEOUT, JudgeOptions, judge, short_id};
 use super::other_tree::{EarlierCommit, OtherTree};
 use super::output::{BranchFindings, ChangesOutput, CombinedFinding, MergeConflict, MergeReport};
-use crate::text::identifiers_in;
 use crate::analysis::answer::{Answer, DiagnosticItem, Verdict};
-use crate::analysis::context::Context;
 use crate::analysis::breakage::declaration_changes::DeclarationChanges;
 use crate::analysis::breakage::edited_text::EditedText;
+use crate::analysis::breakage::impact::language_of;
+use crate::analysis::check::checked_files::{CheckRequest, DEFAULT_DIAGNOSTIC_LIMIT};
+use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::process::git::merge::{MergeOutcome, merge};
 use crate::process::git::revision;
 use crate::process::git::revision::{ComparedTree, Comparison};
 use crate::process::git::shadow::GitDeadline;
-use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
-use crate::analysis::breakage::impact::language_of;
-use crate::analysis::check::checked_files::{CheckRequest, DEFAULT_DIAGNOSTIC_LIMIT};
+use crate::text::identifiers_in;
 use crate::workspace::WorkspacePath;
 
 /// The most branches of one merge.

@@ -12,17 +12,17 @@ use tokio::sync::OnceCell;
 
 use super::lent_files::lend;
 use super::output::ChangesOutput;
+use crate::analysis::answer::{Answer, Verdict};
+use crate::analysis::breakage::diagnostics_baseline::EarlierTree;
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::state_files::run_blocking;
+use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::lsp::machine::{MachineLimits, MachineShare};
 use crate::lsp::view::View;
-use crate::analysis::answer::{Answer, Verdict};
-use crate::analysis::context::Context;
-use crate::analysis::breakage::diagnostics_baseline::EarlierTree;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::process::git::checkout::check_out;
 use crate::process::git::difference::ignored_paths;
 use crate::process::git::revision::ComparedTree;
-use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
-use crate::analysis::state_files::run_blocking;
 use crate::workspace::edit::{EditOptions, TransactionManager};
 use crate::workspace::{Workspace, private};
 

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::text::Position;
 use crate::analysis::answer::DiagnosticsOutput;
-use crate::analysis::answer::short_range;
-use crate::analysis::answer::short_range::ShortRange;
+use crate::analysis::items::short_range;
+use crate::analysis::items::short_range::ShortRange;
+use crate::text::Position;
 
 /// The name of the files on disk in answers.
 pub(crate) const WORK_TREE: &str = "work tree";

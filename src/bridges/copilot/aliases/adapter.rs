@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::answer::{AliasAnswer, AliasError};
 use super::context::{AliasCallOptions, AliasContext};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::request::Effect;
 use crate::runtime::Runtime;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::export::{ToolListFormat, export};
 use crate::tools::api::schema::Schema;
 use crate::tools::api::tool::{Caller, Card, ToolDefinition};

@@ -7,12 +7,12 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::answer::AliasError;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::Approver;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::Caller;
 use crate::workspace::WorkspacePath;

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::analysis::items::short_range::ShortRange;
 use crate::text::LineColumn;
-use crate::analysis::answer::short_range::ShortRange;
 
 /// Returns a list of an answer.
 pub(super) fn list_field<'a>(answer: &'a Value, name: &str) -> Option<&'a Vec<Value>> {

@@ -10,7 +10,9 @@ use super::answer::{AliasAnswer, AliasError};
 use super::context::AliasContext;
 use super::format;
 use crate::policy::request::Effect;
-use crate::tools::files::find_test_files::{FindTestFilesArgs, FindTestFilesOutput, RelatedTestFiles, TestRelation};
+use crate::tools::files::find_test_files::{
+    FindTestFilesArgs, FindTestFilesOutput, RelatedTestFiles, TestRelation,
+};
 
 /// The alias `find_test_files`.
 pub(super) struct FindTestFiles;

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::install::InstallError;
 use crate::process::SpawnError;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Reasons for a session's failure.
 #[derive(Debug, thiserror::Error)]

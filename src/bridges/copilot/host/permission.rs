@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 
 use super::approvals::RecordingApprover;
 use super::turn_state::{HostTurnState, text_of};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::runtime::authorize::IntendedAction;
 use crate::runtime::call::CallRequest;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Caller;
 
 /// The time limit for the approver's answer.

@@ -12,12 +12,12 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 use super::error::HostError;
 use super::options::{HostEvent, HostOptions};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::spec::ServerSpec;
 use crate::lsp::install::{InstallProgress, Installer};
 use crate::lsp::locate;
 use crate::process::{ProgramPath, ServerProcess, Spawn, Spawner, is_program};
 use crate::runtime::Runtime;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::workspace::Workspace;
 
 /// The name in the private prefix.

@@ -13,11 +13,11 @@ use super::approvals::HostApprovals;
 use super::built_in;
 use super::options::HostEvent;
 use super::rpc::{HOST_REQUEST_TIMEOUT, Rpc};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::Approver;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::ToolBackend;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::export::ExportedNames;
 use crate::tools::api::tool::Caller;
 

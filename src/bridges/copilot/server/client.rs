@@ -18,8 +18,8 @@ use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register::CopilotRegistration;
 use super::start;
 use super::status::{CopilotServerStatus, SignInStatus};
-use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
 use crate::analysis::error::ToolError;
+use crate::process::restart::{RESTART_WINDOW, RestartBackoff};
 
 /// The reason for a missing server after [`CopilotClient::end`].
 const CLIENT_ENDED: &str = "its client was ended";

@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 
 use super::context::CopilotContext;
 use super::invoke::turn_cancellation;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{Effect, PolicyDecision, PolicyVerdict};
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time limit for the approver's answer.
 const CONFIRMATION_TIMEOUT: Duration = Duration::from_secs(300);

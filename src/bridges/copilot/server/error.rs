@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::manager::SessionUnavailable;
 use crate::rpc::RequestError;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The server's own code for "not signed in".
 const COPILOT_NOT_AUTHENTICATED_CODE: i64 = 1000;

@@ -15,11 +15,11 @@ use super::format::{InvocationAnswer, InvocationOutcome};
 use super::link::WeakCopilotLink;
 use super::offer::CopilotOfferEntry;
 use super::turn_registry::CopilotTurn;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::copilot::aliases::{self, AliasCallOptions};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
 use crate::runtime::call::{CallOptions, CallRequest};
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::ToolDefinition;
 

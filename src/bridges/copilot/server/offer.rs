@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::CopilotError;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::copilot::aliases::{self, AliasChoice, AliasClass, AliasName};
 use crate::runtime::Runtime;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::export::{ExportedNames, ToolListFormat, export};
 use crate::tools::api::tool::{Caller, ToolDefinition};
 

@@ -13,10 +13,10 @@ use super::handshake::{self, SERVER};
 use super::link::{CopilotLink, WeakCopilotLink};
 use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register;
+use crate::analysis::install_outcome::InstallState;
 use crate::lsp::manager::SessionUnavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
-use crate::analysis::install_outcome::InstallState;
 
 /// The time limit for `initialize` if the catalogue has none.
 const COPILOT_INITIALIZE_TIMEOUT: Duration = Duration::from_secs(60);

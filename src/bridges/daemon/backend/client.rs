@@ -20,6 +20,7 @@ use super::{
     APPROVAL, ASK, AUTHORIZE, ApprovalParams, ApproverQuestion, CALL, CANCEL, CancelParams, FILL_FORM, LIST,
     LONGEST_ANSWER, ListParams, PING, RemoteToolCall,
 };
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::daemon::connector::{Connector, DaemonConnection};
 use crate::bridges::daemon::preamble::Preamble;
 use crate::bridges::daemon::{CALL_LOST, NO_NEXT_DAEMON};
@@ -27,7 +28,6 @@ use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, F
 use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
 use crate::runtime::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::{Caller, ToolDefinition};
 

@@ -115,8 +115,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::policy::caller::{CallerAccess, Consent};
     use crate::analysis::error::{ErrorCode, ToolError};
+    use crate::policy::caller::{CallerAccess, Consent};
 
     #[test]
     fn call_to_daemon_keeps_group_id_and_access_but_not_the_consent_of_who_typed() {

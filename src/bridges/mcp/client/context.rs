@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::chain::Chain;
+use crate::analysis::context::Context;
 use crate::config::{Folders, TrustStore};
 use crate::process::Spawner;
-use crate::analysis::context::Context;
 use crate::workspace::Workspace;
 
 /// The state shared by all mounted servers of a workspace.

@@ -45,10 +45,10 @@ use tokio::sync::watch;
 use self::context::MountContext;
 use self::server::MountedMcpServer;
 use self::tool::MountedAs;
-use crate::runtime::Runtime;
-use crate::text::suggestion;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::runtime::Runtime;
+use crate::text::suggestion;
 use crate::tools::api::source::{HeldTool, MountedServer, OmittedTool, ToolSource, ToolSourceFinding};
 use crate::tools::api::tool::AnyTool;
 

@@ -17,10 +17,10 @@ use super::context::MountContext;
 use super::definitions::{MountedToolDefinition, offered_definitions};
 use super::pins::{Callable, MountPinRecord, Pins};
 use super::unauthorized::Challenge;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{Mount, MountTransport};
 use crate::policy::request::Effect;
 use crate::process::restart::RESTART_WINDOW;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::hidden::escape_hidden;
 use crate::tools::api::source::{HeldTool, MountedServer, MountedState, MountedTool, OmittedTool};
 

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use url::Url;
 
 use super::http::names_private;
-use crate::tools::api::hidden::escape_hidden;
 use crate::tools::agent::web::guard::WebHostExceptions;
 use crate::tools::agent::web::http::{FetchLimits, get};
+use crate::tools::api::hidden::escape_hidden;
 
 /// The limits for fetching a resource's metadata.
 const LIMITS: FetchLimits = FetchLimits { time: Duration::from_secs(5), bytes: 64 << 10 };

@@ -15,10 +15,10 @@ use super::handles::{McpCallHandles, name_list};
 use super::tasks::{self, McpCallOutcome};
 use super::tool_call::McpToolCall;
 use super::{list, progress, trace_context};
+use crate::analysis::error::ErrorCode;
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
 use crate::runtime::call::CallRequest;
-use crate::analysis::error::ErrorCode;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::trace::with_trace;
 

@@ -13,9 +13,9 @@ use std::sync::Arc;
 use rmcp::model::{RequestMetaObject, Tool};
 use serde_json::{Value, json};
 
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::lsp::view::View;
 use crate::runtime::Runtime;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Card;
 
 const GROUP: &str = "group";

@@ -6,8 +6,8 @@ use std::path::Path;
 use rmcp::model::{ContentBlock, Resource};
 use serde_json::Value;
 
+use crate::analysis::items::place::file_places;
 use crate::lsp::uri;
-use crate::analysis::answer::place::file_places;
 
 /// The limit on links. The answer itself has all places.
 const MAX_RESOURCE_LINKS: usize = 5;

@@ -24,10 +24,10 @@ use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::skills;
+use crate::analysis::error::ToolError;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
 use crate::runtime::call::CallRequest;
-use crate::analysis::error::ToolError;
 use crate::tools::api::tool::Caller;
 use crate::workspace::WorkspacePath;
 

@@ -12,9 +12,9 @@ use rmcp::model::{
 };
 use serde_json::json;
 
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::runtime::Runtime;
 use crate::runtime::skills::WholeSkill;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::tool::Caller;
 
 /// The scheme of skill URIs: `skill://NAME/PATH`.

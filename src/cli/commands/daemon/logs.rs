@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Reply;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::doors::DaemonLogsArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The polling interval of a followed log, since its file system may not report changes.
 const FOLLOWED_LOG_POLL_INTERVAL: Duration = Duration::from_millis(200);

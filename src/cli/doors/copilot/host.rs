@@ -8,6 +8,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 use super::open::{OpenWorkspace, approver};
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::copilot::host::{self, HostEvent, HostOptions, HostOutcome};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::CopilotHost;
@@ -19,7 +20,6 @@ use crate::cli::render::{escape, session};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::policy::caller::CallerAccess;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// The time for servers to exit after the session. Their supervisors end the remaining ones.
 const COPILOT_HOST_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);

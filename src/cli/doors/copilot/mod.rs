@@ -9,9 +9,9 @@ mod server;
 mod turns;
 
 use super::DoorStartContext;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::copilot::{CopilotCommand, CopilotCommandArgs, CopilotStatus};
 use crate::cli::reply::Reply;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// Runs a subcommand of `copilot`.
 pub(crate) async fn run(

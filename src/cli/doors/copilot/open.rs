@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinHandle;
 
+use crate::analysis::error::ToolError;
 use crate::bridges;
 use crate::bridges::copilot::server::{
     CopilotClient, CopilotEvent, CopilotEventSink, CopilotOptions, ResultFormat, WantedNames,
@@ -22,7 +23,6 @@ use crate::policy::caller::CallerAccess;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::tool_backend::{LocalBackend, ToolBackend};
 use crate::runtime::{Client, Runtime};
-use crate::analysis::error::ToolError;
 use crate::tools::api::tool::Caller;
 
 /// The workspace of a Copilot door.

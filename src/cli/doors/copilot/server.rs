@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::open::OpenCopilotClient;
+use crate::analysis::error::ToolError;
 use crate::bridges::copilot::server::{CopilotError, CopilotStatusReport, ResultFormat};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::CopilotStatus;
@@ -11,7 +12,6 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::render::copilot as render;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
-use crate::analysis::error::ToolError;
 
 /// `copilot status`.
 pub(super) async fn status(

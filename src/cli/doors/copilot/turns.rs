@@ -9,6 +9,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines, Stdin};
 use tokio_util::sync::CancellationToken;
 
 use super::open::OpenCopilotClient;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::copilot::server::{CopilotError, CopilotEvent, TurnOutcome, TurnRequest};
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::{CopilotAgent, CopilotTurns};
@@ -19,7 +20,6 @@ use crate::cli::input::PipedInput;
 use crate::cli::render::{copilot as render, verdict};
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
-use crate::analysis::error::{ErrorCode, ToolError};
 
 /// `copilot agent`.
 pub(super) async fn agent(arguments: CopilotAgent, start: DoorStartContext<'_>) -> Result<Reply, ToolError> {

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
+use super::session::{ChatSessionFinder, WorkspaceChats};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::policy::request::CallSubjects;
 use crate::tools::api::result::{ResultType, ToolResult};
 use crate::tools::api::schema::Schema;
 use crate::tools::api::tool::{AnyTool, Call, Card, JsonTool, PreparedCall, ToolDefinition};
-use super::session::{ChatSessionFinder, WorkspaceChats};
-use crate::policy::request::CallSubjects;
 
 /// The reason that a tool has no result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

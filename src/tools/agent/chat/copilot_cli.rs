@@ -16,7 +16,7 @@ use super::store_files::{
     ChatStoreFindings, MAX_CHAT_FILE_BYTES, belongs_to_workspace, list_entries, open_store_folder,
     written_at_ms,
 };
-use crate::tools::agent::timestamp;
+use crate::tools::api::timestamp;
 use crate::workspace::{ReadError, Workspace, WorkspacePath};
 
 /// The largest `workspace.yaml` that is read, in bytes.

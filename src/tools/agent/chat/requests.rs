@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::tools::api::tool::Card;
 use super::chat_tool::{ChatError, ChatTool};
 use super::session::{ChatRequest, ChatSession, ChatSessionFinder, WorkspaceChats};
-use crate::tools::agent::timestamp;
+use crate::tools::api::timestamp;
+use crate::tools::api::tool::Card;
 
 /// The tool that returns one request.
 pub(crate) const GET_REQUEST: &str = "copilot_chat_secretary_get_request";

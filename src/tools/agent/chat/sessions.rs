@@ -5,11 +5,11 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::analysis::error::{ErrorCode, ToolError};
-use crate::tools::files::list::clamp_count;
-use crate::tools::api::tool::{Call, Card, Tool};
 use super::session::{ChatSessionFinder, ChatSource, Skipped, WorkspaceChats};
-use crate::tools::agent::timestamp;
+use crate::analysis::error::{ErrorCode, ToolError};
+use crate::tools::api::timestamp;
+use crate::tools::api::tool::{Call, Card, Tool};
+use crate::tools::files::list::clamp_count;
 
 /// The tool's name.
 pub(crate) const CHAT_SESSIONS: &str = "chat_sessions";

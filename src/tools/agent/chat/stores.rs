@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::analysis::context::Context;
 use super::session::{ChatSessionFinder, WorkspaceChats};
 use super::store_files::ChatStoreFindings;
 use super::{copilot_cli, vscode};
+use crate::analysis::context::Context;
 
 /// The configuration folder names of VS Code and its derivatives.
 const EDITORS: [&str; 3] = ["Code", "Code - Insiders", "VSCodium"];

@@ -7,8 +7,8 @@ use serde_json::Value;
 use url::Url;
 
 use super::bundled;
-use crate::config::LibraryDocsSettings;
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::config::LibraryDocsSettings;
 use crate::tools::agent::web::guard::WebHostExceptions;
 use crate::tools::agent::web::http::{FetchLimits, get};
 

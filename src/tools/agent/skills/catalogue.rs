@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analysis::context::Context;
 use super::frontmatter::Frontmatter;
 use super::manifest::SkillManifest;
 use super::sources::{SkillFolder, Whose, skill_folders};
+use crate::analysis::context::Context;
 use crate::config::TrustState;
 use crate::workspace::ReadError;
 

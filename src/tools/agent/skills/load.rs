@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::catalogue::{Skill, SkillCatalogue, SkillFileError, trusted_text};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use super::catalogue::{Skill, SkillCatalogue, SkillFileError, trusted_text};
 use crate::text::nearest_word;
 
 /// The largest text of one skill, in bytes.

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::analysis::context::Context;
 use super::catalogue::{SkillCatalogue, may_be_skill, trusted_text};
 use super::manifest::SkillManifest;
 use super::sources::{SkillFolder, Whose, skill_folders};
+use crate::analysis::context::Context;
 
 /// The file of a tool definition with a command.
 #[derive(Debug, Clone)]

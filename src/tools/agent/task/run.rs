@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::{AGENT, SESSION, TaskOrder, TaskOutput};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use super::{AGENT, SESSION, TaskOrder, TaskOutput};
 use crate::config::{FilePin, pins_among};
 use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, RunError, Spawn, exchange, is_program};
 

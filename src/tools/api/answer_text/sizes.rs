@@ -5,10 +5,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::answer_text;
+use crate::analysis::answer::{
+    Answer, DiagnosticItem, DiagnosticsOutput, HierarchyItem, HierarchyOutput, LocationsOutput, Resolved,
+    ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict,
+};
+use crate::analysis::items::place::Place;
 use crate::lsp::model::Severity;
 use crate::text::{Position, Range};
-use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, HierarchyItem, HierarchyOutput, LocationsOutput, Resolved, ServerState, ServerStatus, SymbolItem, SymbolsOutput, Verdict};
-use crate::analysis::answer::place::Place;
 
 /// The highest ratio of bytes for programs to bytes for models, in lists of places.
 const MAX_PLACES_RATIO: f64 = 1.2;

@@ -1,8 +1,8 @@
 use serde_json::json;
 
 use super::*;
+use crate::analysis::items::place::{Place, Places};
 use crate::text::{Position, Range};
-use crate::analysis::answer::place::{Place, Places};
 
 #[test]
 fn list_of_places_has_little_beside_its_source_lines() {

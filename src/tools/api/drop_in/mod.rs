@@ -24,9 +24,9 @@ pub(crate) use pin::pins;
 use self::folder::{DropInContents, DropInOrigin, DropInStamps};
 use self::manifest::ToolManifest;
 use self::run::DropIn;
-use crate::analysis::context::Context;
 use super::registry::Registry;
 use super::source::{OmittedTool, ToolSource};
+use crate::analysis::context::Context;
 
 /// All tools at one time.
 #[derive(Debug, Clone, Default)]

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use super::folder::of_the_project;
 use super::manifest::{self, ToolManifest};
+use crate::analysis::context::Context;
 use crate::config::{FilePin, LaunchFields, TrustState};
 use crate::process::{ProgramPath, is_program};
 use crate::text::hex;
-use crate::analysis::context::Context;
 use crate::workspace::Workspace;
 
 /// The parts of a project's tool that need trust, in their present state.

@@ -15,11 +15,11 @@ use tokio::time::timeout;
 use super::folder::DropInForm;
 use super::manifest::ToolManifest;
 use super::{pin, python};
+use crate::analysis::context::Context;
+use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::FilePin;
 use crate::policy::request::CallSubjects;
 use crate::process::{Exit, ServerProcess, Spawn};
-use crate::analysis::context::Context;
-use crate::analysis::error::{ErrorCode, ToolError};
 use crate::tools::api::result::{ResultType, ToolResult};
 use crate::tools::api::tool::{AnyTool, Call, JsonTool, PreparedCall, ToolDefinition};
 

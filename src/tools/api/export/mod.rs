@@ -18,8 +18,8 @@ mod openai;
 
 use serde_json::{Value, json};
 
-use crate::analysis::error::{ErrorCode, ToolError};
 use super::tool::ToolDefinition;
+use crate::analysis::error::{ErrorCode, ToolError};
 
 pub(crate) use names::ExportedNames;
 

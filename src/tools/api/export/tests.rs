@@ -3,10 +3,10 @@ use serde_json::json;
 use super::rules::faults;
 use super::*;
 use crate::policy::request::Effect;
+use crate::tools::agent::tool_finder;
+use crate::tools::api::built_in;
 use crate::tools::api::schema::Schema;
 use crate::tools::api::tool::Card;
-use crate::tools::api::built_in;
-use crate::tools::agent::tool_finder;
 
 fn definition(name: &'static str, input: Value) -> ToolDefinition {
     let card = Card::new(name, "A tool", "Does something.", Effect::Execute);

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::output::{ExploreFinding, ExploreItem, ExploreList, ExploreOutput};
-use crate::text::{Position, Range, cut_markdown};
 use crate::analysis::answer::Verdict;
-use crate::analysis::answer::budget::json_size;
+use crate::analysis::items::budget::json_size;
+use crate::text::{Position, Range, cut_markdown};
 
 /// The bytes that count as one token: code in the common tokenizers has between three and four.
 const BYTES_PER_TOKEN: usize = 3;

@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::analysis::answer::Verdict;
+use crate::analysis::items::short_range;
+use crate::analysis::items::short_range::ShortRange;
 use crate::lsp::model::Severity;
 use crate::text::{Position, Range};
-use crate::analysis::answer::Verdict;
-use crate::analysis::answer::short_range;
-use crate::analysis::answer::short_range::ShortRange;
 
 /// The output of `explore`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

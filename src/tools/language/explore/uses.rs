@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::output::ExploreItem;
-use crate::syntax::test_conventions::is_test;
-use crate::lsp::model::SymbolKind;
+use crate::analysis::items::place::Place;
 use crate::analysis::names::outline_cache::EnclosingSymbol;
-use crate::analysis::answer::place::Place;
+use crate::lsp::model::SymbolKind;
+use crate::syntax::test_conventions::is_test;
 
 /// The most places listed for one function, one per line.
 const MAX_PLACES_PER_ITEM: usize = 5;

@@ -1,21 +1,14 @@
 //! The shape of answers: output, verdict and server status.
 
-pub(crate) mod answer_places;
-pub(crate) mod budget;
-pub(crate) mod diagnostic_item;
-pub(crate) mod named_places;
-pub(crate) mod place;
-pub(crate) mod short_range;
-pub(crate) mod symbol_item;
-
 use std::borrow::Cow;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use self::place::{Place, Places};
-use self::short_range::ShortRange;
-pub use self::symbol_item::SymbolItem;
+use super::items::place::{Place, Places};
+use super::items::short_range;
+use super::items::short_range::ShortRange;
+pub use super::items::symbol_item::SymbolItem;
 use crate::syntax;
 use crate::text::{Position, Range};
 

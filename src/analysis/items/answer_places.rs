@@ -1,8 +1,8 @@
 //! Locations as answers give them: the path, the range and the source line.
 
 use super::budget;
-use crate::analysis::context::Context;
 use super::place::Place;
+use crate::analysis::context::Context;
 use crate::lsp::model::{FileRef, Location};
 use crate::workspace::{Workspace, escape_unprintable};
 

@@ -1,8 +1,8 @@
 //! Findings of servers and parsers as answers give them.
 
-use super::{DiagnosticItem, RelatedItem};
 use super::answer_places::{is_hidden, to_place};
 use super::budget::{self, MAX_RELATED_PLACES};
+use crate::analysis::answer::{DiagnosticItem, RelatedItem};
 use crate::analysis::context::Context;
 use crate::lsp::model::Diagnostic;
 use crate::workspace::WorkspacePath;

@@ -1,0 +1,9 @@
+//! analysis items TODO.
+
+pub(crate) mod answer_places;
+pub(crate) mod budget;
+pub(crate) mod diagnostic_item;
+pub(crate) mod named_places;
+pub(crate) mod place;
+pub(crate) mod short_range;
+pub(crate) mod symbol_item;
