@@ -54,7 +54,7 @@ async fn ask(
 /// The positions in an answer, or its error.
 fn places(answer: &Result<Answer<LocationsOutput>, ToolError>) -> Result<Vec<(String, u32, u32)>, String> {
     let answer = answer.as_ref().map_err(|error| error.error.clone())?;
-    let place = |place: &lsp_tools::internals::tools::Place| {
+    let place = |place: &lsp_tools::internals::analysis::Place| {
         (place.path.clone(), place.range.start.line, place.range.start.character)
     };
     Ok(answer.output.locations.iter().map(place).collect())
