@@ -44,12 +44,14 @@ pub mod syntax {
 }
 pub mod lsp {
     pub use crate::lsp::{
-        health::{prerequisite_findings, version as server_version},
-        install::{InstallError, InstallProgress, InstalledServer, Installer},
-        locate::{LocatedProgram, ProgramOrigin, prefix_folders},
+        documents::view::View,
         model::{FileRef, Location, Severity},
-        progress::ProgressEvent,
-        view::View,
+        servers::{
+            health::{prerequisite_findings, version as server_version},
+            install::{InstallError, InstallProgress, InstalledServer, Installer},
+            locate::{LocatedProgram, ProgramOrigin, prefix_folders},
+        },
+        session::progress::ProgressEvent,
     };
 }
 pub mod policy {

@@ -9,7 +9,7 @@ use super::items::place::{Place, Places};
 use super::items::short_range;
 use super::items::short_range::ShortRange;
 pub use super::items::symbol_item::SymbolItem;
-use crate::syntax;
+use crate::lsp::servers::install_advice;
 use crate::text::{Position, Range};
 
 /// The reliability of an answer.
@@ -205,7 +205,7 @@ impl ServerStatus {
 
     /// Both commands that install the server, for people.
     pub(crate) fn install_commands(&self) -> Option<String> {
-        self.install.as_ref().map(|install| syntax::commands(install, self.installer.as_ref()))
+        self.install.as_ref().map(|install| install_advice::commands(install, self.installer.as_ref()))
     }
 }
 

@@ -17,12 +17,12 @@ use super::names::outline_cache::OutlineCache;
 use super::path_limits::PathLimits;
 use super::target::{Target, path_of};
 use crate::config::{Catalogue, Config, Folders, PresentLanguage, TrustStore, present_languages, spec};
-use crate::lsp::manager::{Manager, SessionUnavailable};
-use crate::lsp::progress::ProgressEvent;
-use crate::lsp::readiness::UnfinishedWork;
-use crate::lsp::session::Session;
-use crate::lsp::view::View;
-use crate::syntax;
+use crate::lsp::documents::view::View;
+use crate::lsp::servers::install_advice;
+use crate::lsp::servers::manager::{Manager, SessionUnavailable};
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::progress::ProgressEvent;
+use crate::lsp::session::readiness::UnfinishedWork;
 use crate::text::Buffer;
 use crate::workspace::edit::TransactionManager;
 use crate::workspace::{PathError, ReadError, WalkLimits, Workspace, WorkspacePath};
@@ -478,14 +478,14 @@ impl Context {
     /// The command that installs `server`.
     pub(crate) fn install_command(&self, server: &str) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
-        syntax::advice(server, spec).install
+        install_advice::advice(server, spec).install
     }
 
     /// The `lsp-tools install` command for `server`, with the name of `language` if that is enough.
     pub(crate) fn installer_command(&self, server: &str, language: Option<&str>) -> Option<String> {
         let spec = self.catalogue().servers.get(server)?;
         let name = self.catalogue().install_name(server, language);
-        syntax::advice(server, spec).ours.then(|| syntax::our_command(name))
+        install_advice::advice(server, spec).ours.then(|| install_advice::our_command(name))
     }
 
     /// A status without further detail.

@@ -10,7 +10,7 @@ use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use unicode_width::UnicodeWidthChar;
 
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::progress::ProgressEvent;
 
 use super::console;
 use super::render::escape;

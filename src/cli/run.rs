@@ -30,9 +30,9 @@ use crate::analysis::error::{ErrorCode, MORE_THREADS, NO_THREADS, ToolError, fro
 use crate::bridges;
 use crate::bridges::daemon::preamble::Preamble;
 use crate::config::Folders;
+use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::process::{SUPERVISE, sandbox, sandbox_arguments, supervisor};
 use crate::runtime::{Runtime, RuntimeOptions};
-use crate::syntax::SpokenLanguage;
 use crate::workspace::spare_threads;
 
 /// The time for servers to exit. Their supervisors end the remaining ones.

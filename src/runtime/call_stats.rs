@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
-use crate::lsp::latency::Latencies;
+use crate::lsp::session::latency::Latencies;
 
 /// The number of distinct names that are counted separately.
 const MAX_TALLIED_NAMES: usize = 500;

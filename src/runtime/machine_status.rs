@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{Config, ConfigOverrides, Folders, TrustStore};
-use crate::lsp::machine::{MachineLimits, read_ledger};
+use crate::lsp::servers::machine::{MachineLimits, read_ledger};
 
 /// The total usage of all processes of a user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

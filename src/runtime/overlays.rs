@@ -13,7 +13,7 @@ use std::time::SystemTime;
 
 use parking_lot::Mutex;
 
-use crate::lsp::view::{UnsavedText, View, ViewHolder};
+use crate::lsp::documents::view::{UnsavedText, View, ViewHolder};
 use crate::text::Buffer;
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};
 

@@ -13,7 +13,7 @@ use super::Runtime;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::path_limits::PathLimits;
 use crate::lsp::diagnostics::known::KnownFinding;
-use crate::lsp::manager::SlotActivity;
+use crate::lsp::servers::manager::SlotActivity;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::text::diff::{DiffOptions, unified_diff};
 use crate::tools::api::tool::Caller;

@@ -11,7 +11,7 @@ use super::{Runtime, RuntimeOptions, invalid};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::{Config, ConfigOverrides, Folders};
-use crate::lsp::manager::Manager;
+use crate::lsp::servers::manager::Manager;
 use crate::tools::api::source::ToolSource;
 
 impl Runtime {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::configuration_stamps::{InodeStamp, stamp};
 use crate::config::{Config, Folders, TrustStore};
-use crate::lsp::locate::ProgramSearchPlaces;
-use crate::lsp::server_choice::{ChosenServers, ServerChoice};
+use crate::lsp::servers::locate::ProgramSearchPlaces;
+use crate::lsp::servers::server_choice::{ChosenServers, ServerChoice};
 use crate::process::ProgramPath;
 use crate::workspace::{Workspace, WorkspacePath};
 

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::Runtime;
 use crate::analysis::context::LanguageFile;
 use crate::config::PresentLanguage;
+use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::syntax;
-use crate::syntax::SpokenLanguage;
 use crate::tools::language::servers;
 
 /// The lifetime of the cached list of workspace languages. Detecting them walks the workspace, and

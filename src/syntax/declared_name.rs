@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use super::definition::{DefinitionRole, SourceDefinition};
 use super::grammar::Grammar;
-use super::source::ParsedSource;
+use super::resolution::definition::{DefinitionRole, SourceDefinition};
+use super::resolution::source::ParsedSource;
 use crate::text::Position;
 use crate::workspace::WorkspacePath;
 

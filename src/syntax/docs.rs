@@ -1,7 +1,7 @@
 //! Signatures and documentation of definitions.
 
-use super::definition::{DefinitionRole, SourceDefinition};
-use super::source::ParsedSource;
+use super::resolution::definition::{DefinitionRole, SourceDefinition};
+use super::resolution::source::ParsedSource;
 
 /// The longest signature, in lines and in bytes.
 const MAX_SIGNATURE_LINES: usize = 12;

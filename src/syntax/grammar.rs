@@ -304,8 +304,8 @@ static GRAMMARS: LazyLock<[Grammar; 13]> = LazyLock::new(|| {
 
 #[cfg(test)]
 mod tests {
-    use super::super::extract::ROLES;
     use super::*;
+    use crate::syntax::resolution::extract::ROLES;
 
     #[test]
     fn tree_sitter_query_compiles_for_every_grammar() {

@@ -13,74 +13,52 @@
 //!
 //! Files in the languages without a grammar are read line by line (`patterns`).
 
-mod advice;
 mod answer;
-mod by_name;
-mod calls_within;
-mod candidates;
 mod code_units;
-mod conditional_code;
 mod declared_name;
-mod definition;
 mod docs;
-mod extract;
-mod further_occurrences;
 mod grammar;
 mod hover;
-mod implementations;
-mod importers;
-mod imports;
-mod in_file;
-mod javascript;
 mod language_families;
-mod literal;
-mod members;
-mod modules;
 mod moved_symbol;
-mod name_occurrence;
 mod notebook;
-mod occurrence_sense;
-mod occurrence_use;
+pub(crate) mod occurrences;
 mod parse;
 mod patterns;
-mod project;
-mod references;
-mod resolve;
-mod source;
+pub(crate) mod resolution;
 mod symbols;
 pub(crate) mod test_conventions;
-mod types;
-mod unrenamed_text;
 mod word;
 
+pub(crate) use self::occurrences::calls_within::{CallWithin, calls_within};
+pub(crate) use self::occurrences::conditional_code::{ConditionalOccurrence, is_conditional};
+pub(crate) use self::occurrences::further_occurrences::{
+    FurtherOccurrence, FurtherOccurrences, further_occurrences,
+};
+pub(crate) use self::occurrences::implementations::{ImplementationHints, implementations};
+pub(crate) use self::occurrences::occurrence_sense::{OccurrenceQuery, OccurrenceSense};
+pub(crate) use self::occurrences::references::references;
+pub(crate) use self::occurrences::unrenamed_text::{documents_naming, first_quoted_place};
+pub use self::resolution::candidates::{DEADLINE, HintSubject, definition, definition_up_to};
+pub(crate) use self::resolution::importers::importers;
+pub(crate) use self::resolution::in_file::{imported_from, is_import, symbols_named};
+pub(crate) use self::resolution::literal::PythonModule;
+pub use self::resolution::resolve::ResolutionStage;
 pub(crate) use self::syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
-pub(crate) use advice::{SEARCH_ADVICE, SpokenLanguage, advice, commands, our_command, startup_line};
 pub(crate) use answer::{Candidate, HintError, Hints};
-pub(crate) use calls_within::{CallWithin, calls_within};
-pub use candidates::{DEADLINE, HintSubject, definition, definition_up_to};
 pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
     sets_autouse, units_in,
 };
-pub(crate) use conditional_code::{ConditionalOccurrence, is_conditional};
 pub(crate) use declared_name::{DeclaredName, declared_at, has_headers};
-pub(crate) use further_occurrences::{FurtherOccurrence, FurtherOccurrences, further_occurrences};
 pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
-pub(crate) use implementations::{ImplementationHints, implementations};
-pub(crate) use importers::importers;
-pub(crate) use in_file::{imported_from, is_import, symbols_named};
 pub(crate) use language_families::related_languages;
-pub(crate) use literal::PythonModule;
 pub(crate) use moved_symbol::{MovedSymbol, MovedText, MovedTexts, RemainingPlace, complete_move};
 pub(crate) use notebook::NotebookUse;
-pub(crate) use occurrence_sense::{OccurrenceQuery, OccurrenceSense};
-pub(crate) use references::references;
-pub use resolve::ResolutionStage;
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
-pub(crate) use unrenamed_text::{documents_naming, first_quoted_place};
 pub(crate) use word::{NoName, can_be_name};
 
 pub(crate) mod syntax_errors;

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::grammar::Grammar;
 use super::language_families::related_languages;
-use super::occurrence_sense::{OccurrenceQuery, counts, is_member, is_own_definition};
-use super::project::Project;
-use super::source::ParsedSource;
+use super::occurrences::occurrence_sense::{OccurrenceQuery, counts, is_member, is_own_definition};
+use super::resolution::project::Project;
+use super::resolution::source::ParsedSource;
 use crate::text::identifiers_on_line;
 use crate::text::notebook::{NOTEBOOK_EXTENSION, Notebook};
 use crate::workspace::{SearchError, SearchQuery, WorkspacePath};

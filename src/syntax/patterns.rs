@@ -3,9 +3,10 @@
 use regex::Regex;
 
 use super::answer::{Candidate, HintError, Hints};
-use super::by_name::{self, NameLookupQuery, distance, is_secondary};
 use super::grammar::Grammar;
-use super::project::Project;
+use super::resolution::by_name;
+use super::resolution::by_name::{NameLookupQuery, distance, is_secondary};
+use super::resolution::project::Project;
 use crate::lsp::model::{FileRef, Location, SymbolKind};
 use crate::text::Identifier;
 use crate::workspace::{Hit, WorkspacePath};

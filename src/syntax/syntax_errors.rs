@@ -7,7 +7,7 @@ use tree_sitter::{Node, Tree};
 use super::answer::HintError;
 use super::grammar::Grammar;
 use super::parse::{ParseError, parse};
-use super::project::language_of;
+use super::resolution::project::language_of;
 use crate::config::Catalogue;
 use crate::lsp::model::{Diagnostic, Severity};
 use crate::text::{Buffer, Range};

@@ -363,7 +363,7 @@ fn workspace_symbols_list_exact_matches_first() {
     files.push(("z/query.py", "class QuerySet:\n    pass\n"));
     files.push(("tests/test_query.py", "class QuerySet:\n    pass\n"));
     let fixture = fixture(&files);
-    let project = super::project::Project::new(&fixture.workspace, Catalogue::built_in(), soon());
+    let project = super::resolution::project::Project::new(&fixture.workspace, Catalogue::built_in(), soon());
     let exact = super::symbols::definitions_named(&project, "QuerySet").unwrap();
     let places: Vec<String> = exact.symbols.iter().map(|one| format!("{:?}", one.location.file)).collect();
     assert_eq!(places.len(), 2, "{places:?}");

@@ -14,9 +14,10 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::answer_places::to_place;
 use crate::analysis::items::diagnostic_item::to_item;
 use crate::analysis::items::place::{Place, Places};
+use crate::lsp::documents::view::View;
 use crate::lsp::model::Symbol;
-use crate::lsp::operations::Navigation;
-use crate::lsp::view::View;
+use crate::lsp::servers::install_advice;
+use crate::lsp::session::operations::Navigation;
 use crate::syntax;
 use crate::syntax::{Candidate, FoundSymbols, HintError, Hints, ImplementationHints, SyntaxCheck};
 use crate::workspace::SearchError;
@@ -194,7 +195,7 @@ pub(crate) fn refusal_error(status: &ServerStatus) -> ToolError {
 
 /// Advice on alternatives without a server, if it is missing.
 fn search_advice(status: &ServerStatus) -> Option<String> {
-    let advice = syntax::SEARCH_ADVICE;
+    let advice = install_advice::SEARCH_ADVICE;
     (status.state == ServerState::Missing).then(|| {
         match status.installer.is_some() || status.install.is_some() {
             true => format!("until then {advice}"),

@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use crate::analysis::answer::{ServerState, ServerStatus};
 use crate::analysis::context::{Context, LanguageFile};
 use crate::config::spec::{Language, ServerQuestion};
-use crate::lsp::manager::SessionUnavailable;
-use crate::syntax;
+use crate::lsp::servers::install_advice;
+use crate::lsp::servers::manager::SessionUnavailable;
 use crate::workspace::WorkspacePath;
 
 /// The purpose of a request, in words that complete "the server cannot …".
@@ -90,7 +90,7 @@ impl Context {
         let way = match located {
             Ok(_) => setting(),
             Err(_) => {
-                let command = syntax::our_command(self.catalogue().install_name(other, None));
+                let command = install_advice::our_command(self.catalogue().install_name(other, None));
                 let will_lead =
                     self.language(language).is_some_and(|language| language.prefers(other, server));
                 if will_lead { command } else { format!("{command}, then: {}", setting()) }
@@ -153,7 +153,7 @@ impl Context {
             language.active_servers().first().filter(|key| self.manager.locate(key, path).is_ok())?;
         let finds = self.catalogue().servers.get(leading)?.for_more.as_ref()?;
         let is_missing = |key: &String| self.manager.locate(key, path).is_err();
-        let more = language.install.iter().any(is_missing).then(|| syntax::our_command(key))?;
+        let more = language.install.iter().any(is_missing).then(|| install_advice::our_command(key))?;
         Some(format!("{leading} finds {finds}; for more: {more}"))
     }
 

@@ -9,9 +9,9 @@ use super::delta_item::DeltaItem;
 use super::impact::language_of;
 use crate::analysis::answer::DiagnosticItem;
 use crate::analysis::context::{Context, LanguageFile};
-use crate::lsp::edits::CODE_ACTION;
+use crate::lsp::documents::edits::CODE_ACTION;
+use crate::lsp::documents::view::View;
 use crate::lsp::model::Severity;
-use crate::lsp::view::View;
 use crate::text::{Buffer, LineColumn, Position, truncate_chars};
 
 /// The most errors of one answer that get remedies.

@@ -20,7 +20,7 @@ use crate::analysis::error::ToolError;
 use crate::analysis::items::budget::ListBudget;
 use crate::config::PrimaryLanguages;
 use crate::lsp::model::Severity;
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::progress::ProgressEvent;
 use crate::workspace::WorkspacePath;
 
 /// The number of files that are checked concurrently.

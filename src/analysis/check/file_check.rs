@@ -10,11 +10,11 @@ use crate::analysis::ask::fallback;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::ToolError;
 use crate::analysis::items::diagnostic_item::to_item;
-use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
+use crate::lsp::documents::view::View;
 use crate::lsp::model::Diagnostic;
-use crate::lsp::session::Session;
-use crate::lsp::view::View;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
 
 /// A choice of earlier findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analysis::context::{Context, LanguageFile};
 use crate::config::spec::ServerSpec;
-use crate::lsp::check_scope::CheckScope;
+use crate::lsp::servers::project::check_scope::CheckScope;
 use crate::workspace::WorkspacePath;
 
 /// The files that are left out, by server.

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::file_report::FileReport;
 use crate::analysis::answer::{ServerState, ServerStatus, Verdict};
 use crate::analysis::context::{Context, LanguageFile};
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;
 

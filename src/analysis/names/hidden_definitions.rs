@@ -5,9 +5,9 @@ use tokio::time::Instant;
 
 use crate::analysis::context::Context;
 use crate::analysis::items::answer_places::is_hidden;
-use crate::lsp::ask::{AskError, SessionAnswer};
-use crate::lsp::operations::Navigation;
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::{AskError, SessionAnswer};
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::operations::Navigation;
 use crate::rpc::RequestError;
 use crate::text::{Buffer, Position, Range, identifiers_on_line};
 use crate::workspace::{Workspace, WorkspacePath};

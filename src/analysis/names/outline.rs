@@ -8,8 +8,8 @@ use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::ToolError;
 use crate::analysis::items::budget;
 use crate::analysis::items::budget::ListBudget;
-use crate::lsp::ask::AskError;
 use crate::lsp::model::Symbol;
+use crate::lsp::session::ask::AskError;
 
 /// Returns the outline of a file, optionally with `locals`: at most `limit` symbols.
 pub(crate) async fn outline(

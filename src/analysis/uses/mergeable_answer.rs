@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::lsp::edits::{Proposal, ProposalError, ProposedFile};
+use crate::lsp::documents::edits::{Proposal, ProposalError, ProposedFile};
 use crate::lsp::model::{FileRef, HierarchyNode, Location};
 use crate::text::Range;
 use crate::workspace::WorkspacePath;

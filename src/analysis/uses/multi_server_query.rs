@@ -19,10 +19,10 @@ use crate::analysis::ask::question::{LanguageQuestion, PositionRequest, Question
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
 use crate::analysis::target::Target;
-use crate::lsp::ask::AskError;
 use crate::lsp::model::Location;
-use crate::lsp::operations::Navigation;
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::operations::Navigation;
 use crate::syntax;
 use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceQuery, OccurrenceSense};
 use crate::text::Position;

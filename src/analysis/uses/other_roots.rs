@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::analysis::ask::fallback::run_in_background;
 use crate::analysis::context::{Context, LanguageFile};
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::syntax::{FurtherOccurrence, FurtherOccurrences, OccurrenceSense};
 use crate::workspace::{WalkLimits, WorkspacePath};
 

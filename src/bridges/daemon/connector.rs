@@ -17,10 +17,10 @@ use super::folder::{DaemonFolder, DaemonLock, FolderError, START_LOCK};
 use super::identity::{self, DaemonIdentity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
+use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::process::ancestry::{self, Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::find_workspace;
-use crate::syntax::SpokenLanguage;
 
 /// The time limit for a daemon's answer to the preamble. If the daemon is stopped or stuck, the
 /// client does the work itself.

@@ -16,9 +16,9 @@ use thiserror::Error;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
 use crate::config::Profile;
+use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::policy::caller::CallerAccess;
 use crate::runtime::Client;
-use crate::syntax::SpokenLanguage;
 use crate::tools::api::tool::Caller;
 
 /// The version of the preamble and of the door `command`.

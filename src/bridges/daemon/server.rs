@@ -25,11 +25,11 @@ use super::preamble::{
 };
 use super::status::{self, DaemonStatus};
 use crate::analysis::error::ToolError;
+use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::process::ancestry::{Descent, SocketPeer};
 use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
-use crate::syntax::SpokenLanguage;
 use crate::tools::api::tool::Caller;
 use crate::workspace::inode::InodeIdentity;
 

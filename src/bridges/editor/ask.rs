@@ -15,9 +15,9 @@ use super::ticket::Ticket;
 use super::{merge_answers, outside_documents, text_fallback};
 use crate::analysis::answer::{ServerState, ServerStatus};
 use crate::analysis::context::LanguageFile;
-use crate::lsp::ask::AskError;
 use crate::lsp::relay;
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
 /// The outcome of a request to one server.

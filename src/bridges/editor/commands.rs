@@ -15,7 +15,7 @@ use super::errors::to_rpc_error;
 use super::merge_answers::adapt_edit_to_client;
 use super::ticket::{RUN, Ticket};
 use crate::lsp::relay::ServerCommandResult;
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::runtime::call::CallRequest;
 use crate::tools::api::hidden::approval_text;

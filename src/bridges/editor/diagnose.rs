@@ -16,9 +16,9 @@ use super::client::MESSAGE_TYPE_WARNING;
 use super::context::{EditorContext, Inquiry, deadline};
 use crate::analysis::answer::{ServerState, ServerStatus};
 use crate::analysis::context::LanguageFile;
+use crate::lsp::diagnostics::diagnostics_invalidation::ServerNewsMark;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
-use crate::lsp::diagnostics_invalidation::ServerNewsMark;
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
 const METHOD: &str = "textDocument/diagnostic";

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tower_lsp::jsonrpc::{Error, ErrorCode};
 
-use crate::lsp::ask::AskError;
+use crate::lsp::session::ask::AskError;
 use crate::rpc::RequestError;
 
 /// An internal error of this side.

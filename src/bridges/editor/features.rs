@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::config::spec::ServerFeatures;
-use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
+use crate::lsp::session::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 
 /// Strategies for merging the responses of several servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::editor_capabilities::EditorCapabilities;
 use super::features::{AnswerMerge, Feature};
 use super::ticket::Ticket;
 use crate::lsp::relay;
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 
 /// The response if no server has a result.
 pub(super) fn empty_result(feature: &Feature) -> Value {

@@ -12,8 +12,8 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio::time::Instant;
 
 use super::context::EditorContext;
-use crate::lsp::progress::ProgressEvent;
-use crate::lsp::request::DependencyScope;
+use crate::lsp::session::progress::ProgressEvent;
+use crate::lsp::session::request::DependencyScope;
 use crate::runtime::{Client, Runtime};
 
 /// The time after which a progress display is ended.

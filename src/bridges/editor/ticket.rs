@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
 /// The key of the ticket in `data`.

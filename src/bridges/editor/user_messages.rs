@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::context::EditorContext;
-use crate::lsp::user_messages::ServerUserMessage;
+use crate::lsp::session::user_messages::ServerUserMessage;
 
 /// The time limit for the user's answer.
 const SERVER_QUESTION_TIMEOUT: Duration = Duration::from_secs(600);

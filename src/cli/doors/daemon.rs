@@ -36,9 +36,9 @@ use crate::cli::remote;
 use crate::cli::render::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
+use crate::lsp::servers::install_advice::SpokenLanguage;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
-use crate::syntax::SpokenLanguage;
 
 /// The age at which an unmodified daemon log is removed.
 const DAEMON_LOG_TTL: Duration = Duration::from_secs(14 * 24 * 3_600);

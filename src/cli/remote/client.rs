@@ -19,9 +19,9 @@ use crate::cli::progress::ProgressLine;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::lsp::session::progress::ProgressEvent;
 use crate::runtime::find_workspace;
-use crate::syntax::SpokenLanguage;
 
 /// The time without a message after which the daemon counts as unresponsive. It sends a heartbeat
 /// every five seconds.

@@ -18,8 +18,8 @@ use super::args::{CliCommand, GlobalArgs};
 use super::console::Console;
 use super::exit::CliExitStatus;
 use crate::bridges::daemon::identity;
-use crate::lsp::progress::ProgressEvent;
-use crate::syntax::SpokenLanguage;
+use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::lsp::session::progress::ProgressEvent;
 
 /// A command as typed, with its current folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,7 +25,7 @@ use crate::cli::exit::CliExitStatus;
 use crate::cli::input::PipedInput;
 use crate::cli::reply::Reply;
 use crate::cli::run::{self, CliInvocation};
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::progress::ProgressEvent;
 use crate::runtime::{Client, Runtime};
 
 /// The size limit of a request, in bytes. A command line is at most 2 MiB (execve(2)), and larger

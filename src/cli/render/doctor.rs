@@ -1,6 +1,6 @@
 //! The doctor's report: the health of each server, with remedies.
 
-use crate::syntax;
+use crate::lsp::servers::install_advice;
 use crate::tools::language::doctor::{DoctorFinding, DoctorOutput, DoctorServer};
 
 use super::display::{BAD, BOLD, DIM, GOOD, PLACE, WARN, count};
@@ -60,7 +60,11 @@ fn server_lines(server: &DoctorServer, display: &DisplayCapabilities) -> String 
         None => out.push_str(&format!("   {}\n", display.paint(BAD, "not installed"))),
     }
     if let Some(install) = &server.install {
-        out.push_str(&fix_line(&syntax::commands(install, server.installer.as_ref()), "   ", display));
+        out.push_str(&fix_line(
+            &install_advice::commands(install, server.installer.as_ref()),
+            "   ",
+            display,
+        ));
     }
     for finding in &server.findings {
         out.push_str(&finding_lines(finding, "   ", display));

@@ -3,7 +3,7 @@
 use anstyle::Style;
 use unicode_width::UnicodeWidthStr;
 
-use crate::syntax;
+use crate::lsp::servers::install_advice;
 use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};
 
 use super::display::{BAD, BOLD, DIM, GOOD, WARN};
@@ -27,7 +27,7 @@ pub(crate) fn render(output: &ServersOutput, display: &DisplayCapabilities) -> S
         .servers
         .iter()
         .filter_map(|row| {
-            let command = syntax::commands(row.install.as_deref()?, row.installer.as_ref());
+            let command = install_advice::commands(row.install.as_deref()?, row.installer.as_ref());
             let command = Cell::new(escape::words(&command), BOLD);
             Some(vec![Cell::plain(escape::words(&row.server)), command])
         })

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::findings::{DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{FailedCheck, LeftOutFinding};
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 
 impl FailedCheck {
     /// Returns true if `item`, an LSP 3.17 *Diagnostic*, reports the failure.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::lsp::documents::Snapshot;
+use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::model::Diagnostic;
 use crate::text::Buffer;
 

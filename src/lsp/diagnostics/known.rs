@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::lsp::model::Severity;
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
 /// The number of findings of a file that are reported in full, the worst first.

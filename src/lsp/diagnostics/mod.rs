@@ -6,7 +6,10 @@
 //! of them ever accepts findings that may belong to an older text. [`notebook`] checks the cells of
 //! notebooks.
 
+pub(crate) mod background_check;
 pub(super) mod cache;
+pub(crate) mod check_runs;
+pub(crate) mod diagnostics_invalidation;
 mod failed_check;
 pub(crate) mod findings;
 pub(crate) mod known;
@@ -21,13 +24,13 @@ use std::sync::atomic::Ordering;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use super::ask::AskError;
-use super::background_check::CheckDemand;
-use super::decode::PositionDecoder;
+use self::background_check::CheckDemand;
 use super::model::{Diagnostic, Severity};
-use super::readiness::UnfinishedWork;
-use super::request::DependencyScope;
-use super::session::Session;
+use super::session::ask::AskError;
+use super::session::decode::PositionDecoder;
+use super::session::live_session::Session;
+use super::session::readiness::UnfinishedWork;
+use super::session::request::DependencyScope;
 use crate::config::spec::{DiagnosticsSource, FallsShort};
 use crate::workspace::WorkspacePath;
 

@@ -9,14 +9,14 @@ use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostic
 use super::pull::{PULL, pull_params};
 use super::push::wait_for_barrier;
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource, NotebookRule};
-use crate::lsp::ask::{AskError, MAX_MOVING_FILE_RETRIES, readiness_deadline};
-use crate::lsp::bounded_answer::{BoundedAnswer, bounded_answer};
-use crate::lsp::decode::PositionDecoder;
-use crate::lsp::documents::Snapshot;
+use crate::lsp::documents::open_documents::Snapshot;
+use crate::lsp::documents::open_notebook::OpenNotebook;
 use crate::lsp::model::{Diagnostic, FileRef};
-use crate::lsp::open_notebook::OpenNotebook;
-use crate::lsp::request::DependencyScope;
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::{AskError, MAX_MOVING_FILE_RETRIES, readiness_deadline};
+use crate::lsp::session::bounded_answer::{BoundedAnswer, bounded_answer};
+use crate::lsp::session::decode::PositionDecoder;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::request::DependencyScope;
 use crate::text::notebook_code::NotebookCode;
 use crate::workspace::WorkspacePath;
 

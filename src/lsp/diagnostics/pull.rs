@@ -6,12 +6,12 @@ use lsp_types::request::DocumentDiagnosticRequest;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use super::background_check::{CheckDemand, CheckFindings};
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
-use crate::lsp::ask::{AskError, SessionAnswer};
-use crate::lsp::background_check::{CheckDemand, CheckFindings};
-use crate::lsp::documents::Snapshot;
-use crate::lsp::request::{DependencyScope, DocumentRequest, Untyped};
-use crate::lsp::session::Session;
+use crate::lsp::documents::open_documents::Snapshot;
+use crate::lsp::session::ask::{AskError, SessionAnswer};
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::request::{DependencyScope, DocumentRequest, Untyped};
 use crate::workspace::WorkspacePath;
 
 /// The method that requests the diagnostics of a document (LSP 3.17).

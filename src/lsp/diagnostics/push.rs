@@ -36,10 +36,10 @@ use tokio::time::Instant;
 
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, RawDiagnostics};
 use crate::config::spec::{DiagnosticsRule, DiagnosticsSource};
-use crate::lsp::ask::AskError;
-use crate::lsp::documents::Snapshot;
-use crate::lsp::session::Session;
-use crate::lsp::state::Pushes;
+use crate::lsp::documents::open_documents::Snapshot;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::state::Pushes;
 use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::WorkspacePath;
 

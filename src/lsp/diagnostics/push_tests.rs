@@ -1,6 +1,6 @@
 use super::*;
 use crate::config::spec::IdleSign;
-use crate::lsp::documents::DocumentSource;
+use crate::lsp::documents::open_documents::DocumentSource;
 use crate::text::Buffer;
 use crate::workspace::{FileStamp, WorkspacePath};
 

@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
-use crate::lsp::ask::{AskError, SessionAnswer};
-use crate::lsp::documents::Snapshot;
+use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::model::{Diagnostic, Severity};
-use crate::lsp::request::{DependencyScope, DocumentRequest};
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::{AskError, SessionAnswer};
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::request::{DependencyScope, DocumentRequest};
 use crate::rpc::RequestError;
 use crate::text::{Buffer, EncodedPosition, Encoding, Range};
 use crate::workspace::WorkspacePath;

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 use super::conventions::EditorConventions;
 use super::outside_documents::OutsideDocument;
-use crate::lsp::decode::PositionDecoder;
-use crate::lsp::documents::Snapshot;
+use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::model::FileRef;
-use crate::lsp::session::Session;
+use crate::lsp::session::decode::PositionDecoder;
+use crate::lsp::session::live_session::Session;
 use crate::lsp::uri;
 use crate::text::{EncodedPosition, Encoding};
 

@@ -6,11 +6,11 @@ use tokio::time::Instant;
 
 use super::conventions::EditorConventions;
 use super::convert::{Converter, RelayDirection};
-use crate::lsp::ask::AskError;
-use crate::lsp::background_check::CheckDemand;
+use crate::lsp::diagnostics::background_check::CheckDemand;
 use crate::lsp::diagnostics::findings::{CollectedDiagnostics, DiagnosticsCompleteness};
-use crate::lsp::documents::Snapshot;
-use crate::lsp::session::Session;
+use crate::lsp::documents::open_documents::Snapshot;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
 use crate::text::{Buffer, Range};
 use crate::workspace::WorkspacePath;
 

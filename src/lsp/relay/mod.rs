@@ -18,17 +18,19 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use self::convert::{Converter, RelayDirection};
-use super::ask::{AskError, SessionAnswer};
-use super::documents::Snapshot;
+use super::documents::open_documents::Snapshot;
+use super::documents::snippet;
 use super::model::FileRef;
-use super::request::{DependencyScope, DocumentRequest, Untyped, WorkspaceRequest};
-use super::session::Session;
-use super::snippet;
+use super::session::ask::{AskError, SessionAnswer};
+use super::session::live_session::Session;
+use super::session::request::{DependencyScope, DocumentRequest, Untyped, WorkspaceRequest};
 use super::uri;
 use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
-pub(crate) use super::decode::{encoded_position as position, encoded_range as range, markup as markdown};
+pub(crate) use super::session::decode::{
+    encoded_position as position, encoded_range as range, markup as markdown,
+};
 pub(crate) use conventions::{EditorConventions, VersionedDocument};
 pub(crate) use outside_documents::OutsideDocument;
 

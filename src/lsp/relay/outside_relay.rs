@@ -11,9 +11,9 @@ use tokio::time::Instant;
 use super::conventions::EditorConventions;
 use super::convert::{Converter, RelayDirection};
 use super::outside_documents::{OpenOutsideDocuments, OutsideDocument};
-use crate::lsp::ask::AskError;
-use crate::lsp::request::WorkspaceRequest;
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::request::WorkspaceRequest;
 
 impl Session {
     /// Sends `method` about `stranger` with an editor's `params`; `None` if the server does not

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::conventions::EditorConventions;
-use crate::lsp::documents::Snapshot;
-use crate::lsp::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
-use crate::lsp::session::Session;
+use crate::lsp::documents::open_documents::Snapshot;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::semantic_tokens::{TOKEN_MODIFIERS, TOKEN_TYPES};
 use crate::text::EncodedPosition;
 
 /// One token with an absolute position.

@@ -8,11 +8,12 @@ use parking_lot::Mutex;
 
 use super::super::answer::HintError;
 use super::super::language_families;
-use super::super::modules::{self, Module};
-use super::super::project::{Project, load};
 use super::super::test_conventions::is_test;
 use super::{CodeUnit, UnitFile, read, test_forms};
 use crate::config::Catalogue;
+use crate::syntax::resolution::modules;
+use crate::syntax::resolution::modules::Module;
+use crate::syntax::resolution::project::{Project, load};
 use crate::text::Position;
 use crate::workspace::{WalkLimits, Workspace, WorkspacePath};
 

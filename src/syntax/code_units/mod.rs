@@ -19,7 +19,7 @@ pub(crate) use test_forms::{TestRole, is_fixture, is_setup, sets_autouse};
 use std::time::Instant;
 
 use super::grammar::Grammar;
-use super::source::ParsedSource;
+use super::resolution::source::ParsedSource;
 use crate::text::{Position, Range};
 use crate::workspace::WorkspacePath;
 

@@ -6,14 +6,14 @@ use std::ops::Range as Span;
 
 use tree_sitter::Node;
 
-use super::super::definition::{DefinitionRole, SourceDefinition};
-use super::super::extract::last_name;
-use super::super::imports::{ImportItem, SourceImport};
-use super::super::source::ParsedSource;
 use super::super::test_conventions;
 use super::quoted_paths;
 use super::test_forms;
 use super::{CodeUnit, CodeUnitKind, TestRole, UnitFile};
+use crate::syntax::resolution::definition::{DefinitionRole, SourceDefinition};
+use crate::syntax::resolution::extract::last_name;
+use crate::syntax::resolution::imports::{ImportItem, SourceImport};
+use crate::syntax::resolution::source::ParsedSource;
 use crate::text::Position;
 
 /// The maximum number of decorators or attributes that are kept of one unit, and the maximum size

@@ -5,9 +5,9 @@ use std::ops::Range as Span;
 
 use tree_sitter::Node;
 
-use super::super::source::ParsedSource;
 use super::super::test_conventions::{is_named_as_test, is_test};
 use super::{CodeUnit, CodeUnitKind};
+use crate::syntax::resolution::source::ParsedSource;
 
 /// The longest title that is read, in letters; longer ones are cut.
 const MAX_TITLE_LETTERS: usize = 300;

@@ -17,12 +17,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::answer::HintError;
-use super::by_name::{occurrences, parse_all};
 use super::grammar::Grammar;
-use super::imports::{ImportItem, SourceImport};
-use super::modules::{self, Module};
-use super::project::Project;
-use super::source::ParsedSource;
+use super::resolution::by_name::{occurrences, parse_all};
+use super::resolution::imports::{ImportItem, SourceImport};
+use super::resolution::modules;
+use super::resolution::modules::Module;
+use super::resolution::project::Project;
+use super::resolution::source::ParsedSource;
 use crate::config::Catalogue;
 use crate::text::Position;
 use crate::workspace::{SearchQuery, Workspace, WorkspacePath};

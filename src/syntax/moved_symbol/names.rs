@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::super::source::ParsedSource;
+use crate::syntax::resolution::source::ParsedSource;
 use crate::text::words_in;
 
 /// All nodes of the tree, in no particular order.

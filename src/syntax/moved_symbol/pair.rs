@@ -6,16 +6,16 @@ use std::sync::Arc;
 use tree_sitter::Node;
 
 use super::super::answer::HintError;
-use super::super::by_name::{occurrences, parse_all};
-use super::super::definition::{DefinitionRole, SourceDefinition};
-use super::super::imports::{ImportItem, SourceImport};
-use super::super::modules;
-use super::super::resolve::Resolver;
-use super::super::source::ParsedSource;
 use super::names::{first_use, is_quoted, is_used, names_used, nodes};
 use super::statements::{self, NeededImport};
 use super::users::module_expression;
 use super::{MAX_CHANGED_IMPORTS, SymbolMove, specs};
+use crate::syntax::resolution::by_name::{occurrences, parse_all};
+use crate::syntax::resolution::definition::{DefinitionRole, SourceDefinition};
+use crate::syntax::resolution::imports::{ImportItem, SourceImport};
+use crate::syntax::resolution::modules;
+use crate::syntax::resolution::resolve::Resolver;
+use crate::syntax::resolution::source::ParsedSource;
 use crate::workspace::WorkspacePath;
 
 impl SymbolMove<'_> {

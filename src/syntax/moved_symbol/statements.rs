@@ -4,8 +4,8 @@ use std::ops::Range as Span;
 
 use tree_sitter::Node;
 
-use super::super::imports::{ImportItem, SourceImport};
-use super::super::source::ParsedSource;
+use crate::syntax::resolution::imports::{ImportItem, SourceImport};
+use crate::syntax::resolution::source::ParsedSource;
 
 /// The nodes of one imported name in a statement.
 const ITEM_KINDS: [&str; 4] = ["dotted_name", "aliased_import", "import_specifier", "export_specifier"];

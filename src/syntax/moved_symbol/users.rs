@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use tree_sitter::Node;
 
-use super::super::definition::DefinitionRole;
-use super::super::imports::{ImportItem, SourceImport};
-use super::super::modules;
-use super::super::resolve::Resolver;
-use super::super::source::ParsedSource;
 use super::names::{is_quoted, is_used, nodes};
 use super::statements::{self, NeededImport};
 use super::{MAX_CHANGED_IMPORTS, MovedText, SymbolMove, specs};
+use crate::syntax::resolution::definition::DefinitionRole;
+use crate::syntax::resolution::imports::{ImportItem, SourceImport};
+use crate::syntax::resolution::modules;
+use crate::syntax::resolution::resolve::Resolver;
+use crate::syntax::resolution::source::ParsedSource;
 
 impl SymbolMove<'_> {
     /// Updates the imports of a file that names the symbol, and records what is left in it.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::lsp::view::{View, ViewHolder};
+use crate::lsp::documents::view::{View, ViewHolder};
 use crate::text::hex;
 use crate::workspace::WorkspacePath;
 

@@ -16,7 +16,7 @@ use super::proposals;
 use crate::analysis::check::files_with_server::files_with_server;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::lsp::edits::{Proposal, ProposedFile};
+use crate::lsp::documents::edits::{Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::tools::api::tool::{Call, Card, Tool};
 

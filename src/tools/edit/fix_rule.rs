@@ -8,8 +8,8 @@ use crate::analysis::answer::{DiagnosticItem, Verdict};
 use crate::analysis::check::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::lsp::edits::{Proposal, ProposedFile};
-use crate::lsp::view::View;
+use crate::lsp::documents::edits::{Proposal, ProposedFile};
+use crate::lsp::documents::view::View;
 use crate::text::{Buffer, LineColumn, TextChange, quoted_list};
 
 /// The most rounds. Fixes that overlap are made in further rounds.

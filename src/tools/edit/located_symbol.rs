@@ -7,7 +7,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::place::Place;
 use crate::analysis::names::definition::{Definition, DefinitionExtent};
 use crate::analysis::target::Target;
-use crate::lsp::operations::Navigation;
+use crate::lsp::session::operations::Navigation;
 use crate::text::{Buffer, LineColumn, line_excerpt};
 use crate::tools::language::lsp_navigate;
 use crate::workspace::{TextFile, WorkspacePath};

@@ -18,7 +18,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::budget::ListBudget;
 use crate::analysis::items::named_places::address_of;
 use crate::analysis::items::place::{Place, Places, word_end};
-use crate::lsp::edits::{CODE_ACTION, Proposal, ProposedFile};
+use crate::lsp::documents::edits::{CODE_ACTION, Proposal, ProposedFile};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::syntax;
 use crate::syntax::{MovedSymbol, MovedText, MovedTexts, RemainingPlace};

@@ -3,8 +3,8 @@
 use super::editing::{plan_write, read_existing};
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::lsp::ask::AskError;
-use crate::lsp::edits::{Proposal, ProposalError, ProposedFile, ProposedFolderChange};
+use crate::lsp::documents::edits::{Proposal, ProposalError, ProposedFile, ProposedFolderChange};
+use crate::lsp::session::ask::AskError;
 use crate::workspace::TextFile;
 use crate::workspace::edit::{EditPlan, LineEnds, PathPrecondition};
 

@@ -12,10 +12,10 @@ use tokio::time::Instant;
 
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::{ErrorCode, ToolError};
+use crate::lsp::documents::view::View;
 use crate::lsp::model::{FileRef, Location};
-use crate::lsp::operations::Navigation;
-use crate::lsp::session::Session;
-use crate::lsp::view::View;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::operations::Navigation;
 use crate::text::{Position, identifiers_in, is_identifier_char};
 use crate::workspace::{CaseMode, GrepQuery, LineMatch, LineMatcher, WorkspacePath};
 

@@ -9,14 +9,14 @@ use super::servers;
 use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
-use crate::lsp::ask::AskError;
 use crate::lsp::diagnostics::findings::DiagnosticsCompleteness;
-use crate::lsp::locate::LocatedProgram;
-use crate::lsp::manager::SessionUnavailable;
-use crate::lsp::view::View;
-use crate::lsp::{health, judge};
+use crate::lsp::documents::view::View;
+use crate::lsp::servers::install_advice;
+use crate::lsp::servers::locate::LocatedProgram;
+use crate::lsp::servers::manager::SessionUnavailable;
+use crate::lsp::servers::{health, judge};
+use crate::lsp::session::ask::AskError;
 use crate::process::sandbox::{self, Enforced};
-use crate::syntax;
 use crate::tools::shell::prepared_command;
 
 /// A problem of a server.
@@ -228,7 +228,7 @@ fn locate(context: &Context, server: &PresentServer<'_>) -> (DoctorServer, Optio
             report.install = context.install_command(key);
             report.installer = context.installer_command(key, server.first_language());
             if report.install.is_none() && !report.secondary {
-                let message = syntax::advice(key, spec).sentence;
+                let message = install_advice::advice(key, spec).sentence;
                 report.findings.push(DoctorFinding { message, fix: None });
             }
             (report, None)

@@ -6,9 +6,9 @@ use crate::analysis::ask::server_notes::InstalledServerUse;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::install_outcome::{InstallItem, InstallOutput, InstallState};
-use crate::lsp::install::{InstallError, InstallProgress, Installer};
-use crate::lsp::judge;
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::servers::install::{InstallError, InstallProgress, Installer};
+use crate::lsp::servers::judge;
+use crate::lsp::session::progress::ProgressEvent;
 use crate::text::nearest_word;
 use crate::workspace::WorkspacePath;
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::analysis::context::Context;
 use crate::config::spec::ServerSpec;
-use crate::lsp::health;
+use crate::lsp::servers::health;
 use crate::workspace::WorkspacePath;
 
 /// The number of programs that are probed for their version concurrently.

@@ -10,7 +10,7 @@ use crate::analysis::error::ToolError;
 use crate::analysis::items::budget;
 use crate::analysis::items::place::Place;
 use crate::analysis::names::definition::Definition;
-use crate::lsp::operations::Navigation;
+use crate::lsp::session::operations::Navigation;
 use crate::lsp::uri;
 use crate::policy::request::CallSubjects;
 use crate::tools::api::address::Address;

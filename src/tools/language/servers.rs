@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use crate::config::PresentLanguage;
-use crate::lsp::manager::{SessionUnavailable, SlotActivity, SlotStatus};
-use crate::syntax;
-use crate::syntax::SpokenLanguage;
+use crate::lsp::servers::install_advice;
+use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::lsp::servers::manager::{SessionUnavailable, SlotActivity, SlotStatus};
 
 /// The state of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -221,7 +221,7 @@ pub(crate) fn startup_hints(
         {
             reported.push(*server);
             let ours = context.installer_command(server, Some(&language.language));
-            lines.push(syntax::startup_line(&language.language, server, spec, ours.as_ref(), locale));
+            lines.push(install_advice::startup_line(&language.language, server, spec, ours.as_ref(), locale));
         }
     }
     lines

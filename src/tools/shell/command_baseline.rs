@@ -9,7 +9,7 @@ use crate::analysis::breakage::edit_judgement::{DiagnosticsStatement, EditJudgem
 use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::language_of;
 use crate::analysis::context::{Context, LanguageFile};
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
 use crate::workspace::{ChangeBatch, ChangeKind, WalkLimits, WorkspacePath};
 
 /// The maximum number of files that are checked before the command, and of changed ones after it.

@@ -12,7 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::ring::Ring;
 use super::text::{OutputDecoder, OutputPiece};
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::progress::ProgressEvent;
 use crate::process::{Exit, ServerProcess};
 
 /// The time for reading the streams after the command has ended. With a supervisor, its remaining

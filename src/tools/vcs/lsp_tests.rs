@@ -19,7 +19,7 @@ use crate::analysis::reach::test_reach::{
 };
 use crate::analysis::trees::changes::compared_texts::ComparedTexts;
 use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
-use crate::lsp::operations::Navigation;
+use crate::lsp::session::operations::Navigation;
 use crate::policy::request::CallSubjects;
 use crate::process::git::revision::{ComparedTree, Comparison};
 use crate::tools::api::address::Address;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 
 use crate::analysis::context::Context;
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
 
 /// The state before a change.
 #[derive(Debug)]

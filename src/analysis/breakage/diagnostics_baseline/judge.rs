@@ -13,8 +13,8 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::check::file_report::FileReport;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::config::spec::{DiagnosticsSource, ServerSpec, UncheckedAspect};
-use crate::lsp::manager::SessionUnavailable;
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
+use crate::lsp::servers::manager::SessionUnavailable;
 use crate::workspace::WorkspacePath;
 
 /// The judge of one edit.

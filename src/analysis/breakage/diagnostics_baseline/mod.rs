@@ -24,8 +24,8 @@ use crate::analysis::check::file_check::{FileCheckOptions, FindingsReuse, check_
 use crate::analysis::check::file_report::FileReport;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
+use crate::lsp::documents::view::View;
 use crate::lsp::model::Severity;
-use crate::lsp::view::View;
 use crate::text::{LineMap, words_in};
 use crate::workspace::WorkspacePath;
 

@@ -11,7 +11,7 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::breakage::impact::EditImpact;
 use crate::analysis::check::file_report::FileReport;
 use crate::analysis::context::{Context, LanguageFile};
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
 use crate::text::LineMap;
 use crate::workspace::WorkspacePath;
 

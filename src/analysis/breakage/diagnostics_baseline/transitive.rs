@@ -16,7 +16,7 @@ use crate::analysis::breakage::transitive_impact::{
 use crate::analysis::check::file_report::FileReport;
 use crate::analysis::context::{Context, LanguageFile};
 use crate::config::spec::UncheckedAspect;
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
 use crate::workspace::{WalkLimits, WorkspacePath};
 
 /// The timeout of the check beyond the direct users, if diagnostics were requested.

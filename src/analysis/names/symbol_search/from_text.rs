@@ -9,7 +9,7 @@ use crate::analysis::answer::Verdict;
 use crate::analysis::context::Context;
 use crate::analysis::uses::other_roots::{ServerCoverage, coverage_name};
 use crate::lsp::model::{FileRef, WorkspaceSymbol};
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::syntax::FoundSymbols;
 use crate::workspace::WorkspacePath;
 

@@ -10,7 +10,7 @@ use super::plan::TextEvidenceByLanguage;
 use crate::analysis::answer::{ServerStatus, Verdict};
 use crate::analysis::uses::other_roots::ServerCoverage;
 use crate::lsp::model::WorkspaceSymbol;
-use crate::lsp::session::Session;
+use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
 /// Symbols of the workspace, best first, and the status of each server asked.

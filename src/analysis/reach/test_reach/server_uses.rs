@@ -8,10 +8,10 @@ use tokio::time::Instant;
 
 use crate::analysis::answer::{ServerState, ServerStatus};
 use crate::analysis::context::{Context, LanguageFile};
-use crate::lsp::ask::AskError;
 use crate::lsp::model::{FileRef, Location};
-use crate::lsp::operations::Navigation;
-use crate::lsp::session::Session;
+use crate::lsp::session::ask::AskError;
+use crate::lsp::session::live_session::Session;
+use crate::lsp::session::operations::Navigation;
 use crate::syntax::{CodeIndex, CodeUnit};
 use crate::text::Position;
 use crate::workspace::WorkspacePath;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{ProjectFolder, ProjectPython, TestRunPlan, TestSelection, plans};
 use crate::analysis::context::Context;
-use crate::lsp::python::PythonEnvironment;
+use crate::lsp::servers::python::PythonEnvironment;
 use crate::text::shell_word;
 use crate::workspace::{ListQuery, WorkDeadline, Workspace, WorkspacePath};
 

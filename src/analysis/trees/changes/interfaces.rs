@@ -12,9 +12,9 @@ use crate::analysis::breakage::impact::{language_of, navigating_session, occurre
 use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::items::named_places::address_of;
 use crate::analysis::state_files::run_blocking;
+use crate::lsp::documents::view::View;
 use crate::lsp::model::{FileRef, Location, Symbol};
-use crate::lsp::operations::Navigation;
-use crate::lsp::view::View;
+use crate::lsp::session::operations::Navigation;
 use crate::syntax;
 use crate::syntax::test_conventions::is_test;
 use crate::text::{LineMap, Position, truncate_chars};

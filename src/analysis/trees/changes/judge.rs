@@ -25,7 +25,7 @@ use crate::analysis::context::{Context, LanguageFile};
 use crate::analysis::error::ToolError;
 use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::config::PrimaryLanguages;
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
 use crate::process::git::difference::unwatched_paths;
 use crate::process::git::revision::{ComparedTree, Comparison, is_ancestor_of_head};
 use crate::process::git::shadow::GitDeadline;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::lsp::install::InstallError;
+use crate::lsp::servers::install::InstallError;
 use crate::process::SpawnError;
 
 /// Reasons for a session's failure.

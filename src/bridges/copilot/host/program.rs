@@ -14,8 +14,8 @@ use super::error::HostError;
 use super::options::{HostEvent, HostOptions};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::spec::ServerSpec;
-use crate::lsp::install::{InstallProgress, Installer};
-use crate::lsp::locate;
+use crate::lsp::servers::install::{InstallProgress, Installer};
+use crate::lsp::servers::locate;
 use crate::process::{ProgramPath, ServerProcess, Spawn, Spawner, is_program};
 use crate::runtime::Runtime;
 use crate::workspace::Workspace;
@@ -99,7 +99,7 @@ impl HostProcess {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lsp::install::recipes::CheckedRecipe;
+    use crate::lsp::servers::install::recipes::CheckedRecipe;
 
     #[test]
     fn copilot_cli_recipe_is_one_pinned_package_with_lock() {

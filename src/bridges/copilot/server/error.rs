@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::lsp::manager::SessionUnavailable;
+use crate::lsp::servers::manager::SessionUnavailable;
 use crate::rpc::RequestError;
 
 /// The server's own code for "not signed in".

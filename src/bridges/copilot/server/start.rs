@@ -14,7 +14,7 @@ use super::link::{CopilotLink, WeakCopilotLink};
 use super::offer::{CopilotOffer, UnregisteredTool};
 use super::register;
 use crate::analysis::install_outcome::InstallState;
-use crate::lsp::manager::SessionUnavailable;
+use crate::lsp::servers::manager::SessionUnavailable;
 use crate::process::ServerProcess;
 use crate::rpc::Peer;
 

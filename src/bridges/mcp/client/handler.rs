@@ -25,7 +25,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use url::Url;
 
 use super::elicitation::ElicitationRouter;
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::progress::ProgressEvent;
 use crate::tools::api::hidden::escape_hidden;
 
 /// The length limit of a displayed progress message, in characters.

@@ -14,7 +14,7 @@ use rmcp::model::{RequestMetaObject, Tool};
 use serde_json::{Value, json};
 
 use crate::analysis::error::{ErrorCode, ToolError};
-use crate::lsp::view::View;
+use crate::lsp::documents::view::View;
 use crate::runtime::Runtime;
 use crate::tools::api::tool::Card;
 

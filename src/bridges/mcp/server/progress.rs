@@ -10,7 +10,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::lsp::progress::ProgressEvent;
+use crate::lsp::session::progress::ProgressEvent;
 
 /// The minimum interval between two notifications. Of faster events only the last one is sent.
 const PROGRESS_NOTIFICATION_INTERVAL: Duration = Duration::from_millis(100);

@@ -1,0 +1,10 @@
+//! lsp servers project TODO.
+
+pub(crate) mod check_scope;
+pub(crate) mod compile_commands;
+pub(crate) mod configuration_complaint;
+pub(crate) mod generated_file;
+pub(crate) mod known_memberships;
+pub(crate) mod project_coverage;
+pub(crate) mod project_membership;
+pub(crate) mod shortfall;

@@ -1,0 +1,20 @@
+//! lsp session TODO.
+
+pub(crate) mod ask;
+pub(crate) mod bounded_answer;
+pub(crate) mod capabilities;
+pub(crate) mod decode;
+pub(crate) mod first_answers;
+pub(crate) mod hierarchy;
+pub(crate) mod incomplete_answers;
+pub(crate) mod latency;
+pub(crate) mod live_session;
+pub(crate) mod operations;
+pub(crate) mod progress;
+pub(crate) mod readiness;
+pub(crate) mod reload;
+pub(crate) mod request;
+pub(crate) mod semantic_tokens;
+pub(crate) mod server_handler;
+pub(crate) mod state;
+pub(crate) mod user_messages;
