@@ -108,6 +108,7 @@ mod executable;
 mod skipped;
 pub(crate) mod syntax;
 
+pub use crate::runtime::calls::call::CallRequest;
 pub use analysis::answer::{self, Answer, ServerState, Verdict};
 pub use analysis::context::Context;
 pub use analysis::error::{ErrorCode, ToolError};
@@ -116,7 +117,6 @@ pub use analysis::target::Target;
 pub use cli::main as cli_main;
 pub use config::Folders;
 pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};
-pub use runtime::call::CallRequest;
 pub use runtime::{Client, Runtime, RuntimeOptions};
 pub use text::Position;
 pub use tools::api::result::{ResultType, ToolResult};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::cli::render::DisplayCapabilities;
-use crate::cli::render::markdown::render;
+use crate::cli::render::terminal::markdown::render;
 use crate::text::cut_markdown;
 
 use super::draw::Draw;

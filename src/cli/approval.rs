@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use tokio::sync::Mutex;
 
 use super::form;
-use super::render::escape;
+use super::render::terminal::escape;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 
 /// The device for prompts, so that they are not mixed with piped input and output.

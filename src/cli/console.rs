@@ -7,7 +7,8 @@ use anstream::{AutoStream, ColorChoice};
 use serde::{Deserialize, Serialize};
 
 use super::args::Color;
-use super::render::{DisplayCapabilities, escape};
+use super::render::DisplayCapabilities;
+use super::render::terminal::escape;
 
 /// The default width if the terminal does not report one.
 const DEFAULT_TERMINAL_COLUMNS: usize = 80;

@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::{Map, Value};
 
-use super::render::escape;
+use super::render::terminal::escape;
 use crate::policy::approval::{FormAnswer, FormRequest};
 
 /// The number of attempts for a field with invalid input.

@@ -6,8 +6,9 @@ use std::panic::PanicHookInfo;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use super::render::display::BAD;
-use super::render::{DisplayCapabilities, escape};
+use super::render::DisplayCapabilities;
+use super::render::terminal::display::BAD;
+use super::render::terminal::escape;
 use crate::analysis::error::from_panic_text;
 
 static LOG: OnceLock<PathBuf> = OnceLock::new();

@@ -13,7 +13,7 @@ use unicode_width::UnicodeWidthChar;
 use crate::lsp::session::progress::ProgressEvent;
 
 use super::console;
-use super::render::escape;
+use super::render::terminal::escape;
 
 /// The delay before the line is drawn, so that fast commands show none.
 const PROGRESS_INITIAL_DELAY: Duration = Duration::from_millis(200);

@@ -12,7 +12,7 @@ use super::approval::prompt_line;
 use super::args::{Cli, CliCommand, CliOutputFormat};
 use super::commands;
 use super::console::Console;
-use super::render::escape;
+use super::render::terminal::escape;
 use super::reply::Reply;
 use crate::analysis::error::ToolError;
 use crate::runtime::Runtime;

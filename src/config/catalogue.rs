@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use serde::Deserialize;
 use toml::Table;
 
-use super::catalogue_fields::CATALOGUE;
+use self::catalogue_fields::CATALOGUE;
 use super::error::{ConfigError, ConfigProblem};
 use super::index::LanguageIndex;
 use super::layer::{Layer, LayerOrigin, merge};
@@ -311,6 +311,13 @@ fn string_list<'a>(entry: &'a toml::Value, key: &str) -> Vec<&'a str> {
     items.into_iter().flatten().filter_map(toml::Value::as_str).collect()
 }
 
+pub(crate) mod build_file;
+pub(crate) mod catalogue_fields;
+pub(crate) mod command_files;
+pub(crate) mod detect;
 mod installation;
+pub(crate) mod marker;
+pub(crate) mod named_files;
+pub(crate) mod pin;
 #[cfg(test)]
 mod tests;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::catalogue_fields::CATALOGUE;
-use super::command_files::CommandWords;
+use super::catalogue::catalogue_fields::CATALOGUE;
+use super::catalogue::command_files::CommandWords;
+use super::catalogue::pin::hash_at;
 use super::error::{ConfigError, escape_unprintable};
 use super::layer::Layer;
-use super::pin::hash_at;
 use super::schema::{ConfigField, take_launch_fields};
 use super::settings::fields::SETTINGS;
 use super::trust::error::TrustError;

@@ -12,11 +12,7 @@
 //! in [`LoadedCatalogue::left_out`](catalogue::LoadedCatalogue::left_out).
 
 mod access;
-mod build_file;
-mod catalogue;
-mod catalogue_fields;
-mod command_files;
-mod detect;
+pub(crate) mod catalogue;
 mod error;
 mod expand;
 mod file_sign;
@@ -26,23 +22,23 @@ mod index;
 mod launch;
 mod layer;
 mod load;
-pub(crate) mod marker;
-mod mount_fields;
 mod mounts;
-mod named_files;
-mod pin;
 mod schema;
 mod settings;
 pub(crate) mod spec;
 mod state;
 mod trust;
 
+pub(crate) use self::catalogue::build_file::BuildFileSearch;
+pub(crate) use self::catalogue::command_files::CommandWords;
+pub(crate) use self::catalogue::detect::{PresentLanguage, PrimaryLanguages, present_languages};
+pub(crate) use self::catalogue::marker::ConfigMarker;
+pub(crate) use self::catalogue::named_files::pins_among;
+pub use self::catalogue::pin::FilePin;
+pub(crate) use self::catalogue::pin::{MOST_PROGRAM_BYTES, PinError, PinnedFile};
 pub use access::Profile;
 pub(crate) use access::{AccessLayer, AgentSettings, HookSettings};
-pub(crate) use build_file::BuildFileSearch;
 pub use catalogue::Catalogue;
-pub(crate) use command_files::CommandWords;
-pub(crate) use detect::{PresentLanguage, PrimaryLanguages, present_languages};
 pub(crate) use error::{ConfigError, ConfigProblem};
 pub(crate) use expand::ExpandedServer;
 pub(crate) use files::MAX_SETTINGS_FILE_BYTES;
@@ -53,11 +49,7 @@ pub use launch::LaunchFields;
 pub(crate) use layer::Layer;
 pub(crate) use layer::{LayerOrigin, merge};
 pub(crate) use load::{Config, ConfigOverrides};
-pub(crate) use marker::ConfigMarker;
 pub(crate) use mounts::{Mount, MountOrigin, MountTransport, MountedTools, skeleton};
-pub(crate) use named_files::pins_among;
-pub use pin::FilePin;
-pub(crate) use pin::{MOST_PROGRAM_BYTES, PinError, PinnedFile};
 pub(crate) use settings::{
     BashSettings, CacheSharing, Deadlines, LibraryDocsSettings, LimitSettings, NetworkAccess, SandboxMode,
     ServerSettings, Settings,

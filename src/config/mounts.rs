@@ -32,12 +32,12 @@ use serde_json::Value;
 use toml::Table;
 use url::Url;
 
-use super::command_files::CommandWords;
+use self::mount_fields::{MAX_MOUNT_TIMEOUT_MS, MCP};
+use super::catalogue::command_files::CommandWords;
 use super::error::{ConfigError, ConfigProblem, escape_unprintable};
 use super::files::{project_text, user_text};
 use super::launch::LaunchFields;
 use super::layer::{Layer, LayerOrigin};
-use super::mount_fields::{MAX_MOUNT_TIMEOUT_MS, MCP};
 use super::schema::untrusted_sentence;
 use super::trust::{TrustState, TrustStore};
 
@@ -438,5 +438,6 @@ fn parse_entries(
     })
 }
 
+pub(crate) mod mount_fields;
 #[cfg(test)]
 mod tests;

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::catalogue::marker::ConfigMarker;
 use super::layer::merge;
-use super::marker::ConfigMarker;
 use crate::text::Encoding;
 use crate::workspace::{Workspace, WorkspacePath};
 

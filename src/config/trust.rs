@@ -23,10 +23,10 @@ use std::time::{Duration, Instant, SystemTime};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+use super::catalogue::pin::FilePin;
 use super::error::escape_unprintable;
 use super::folders::{Folders, TRUST_STORE};
 use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
-use super::pin::FilePin;
 use crate::workspace::{FileStamp, normalise, private};
 
 use error::TRUST_LOCK_TIMEOUT;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::record::CallRecorder;
+use super::calls::record::CallRecorder;
 use crate::analysis::context::{Context, InstallGate};
 use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::InstallItem;

@@ -5,22 +5,15 @@
 //! and [`record`]). The methods beside it are typed questions for embedders and the command line,
 //! under the same rules ([`typed`]).
 
-mod approve;
-pub(crate) mod authorize;
-pub(crate) mod call;
-pub(crate) mod call_feed;
-pub(crate) mod call_hooks;
-pub(crate) mod call_stats;
+pub(crate) mod calls;
 mod configuration_stamps;
 mod handle_counter;
 mod installs;
 pub(crate) mod live;
 pub(crate) mod machine_status;
-pub(crate) mod observe;
 pub(crate) mod overlays;
 pub(crate) mod overview;
 mod questions;
-mod record;
 mod reopen;
 mod server_choice;
 pub(crate) mod skills;
@@ -29,7 +22,6 @@ pub(crate) mod startup_hints;
 pub(crate) mod tests;
 pub(crate) mod tool_backend;
 mod toolbox;
-pub(crate) mod typed;
 mod user_actions;
 
 use std::borrow::Cow;
@@ -41,8 +33,8 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::mpsc::UnboundedSender;
 
-use self::call_feed::CallFeed;
-use self::call_stats::Tally;
+use self::calls::call_feed::CallFeed;
+use self::calls::call_stats::Tally;
 use self::configuration_stamps::ConfigurationStamps;
 use self::handle_counter::RuntimeHandleCounter;
 use self::installs::InstallRules;

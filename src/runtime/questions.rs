@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::Runtime;
-use super::call::CallOptions;
+use super::calls::call::CallOptions;
 use crate::analysis::answer::{
     Answer, CompletionsOutput, DiagnosticsOutput, HierarchyOutput, HoverOutput, LocationsOutput,
     SignaturesOutput, SymbolsOutput,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::Runtime;
-use super::call::CallRequest;
+use super::calls::call::CallRequest;
 use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
 use crate::policy::approval::LeaveGiven;

@@ -7,7 +7,7 @@
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-use super::call::CallRequest;
+use super::calls::call::CallRequest;
 use super::live::LiveRuntime;
 use super::{Client, Runtime};
 use crate::analysis::error::ToolError;

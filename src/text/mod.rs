@@ -20,14 +20,10 @@ mod buffer;
 mod change;
 pub(crate) mod diff;
 mod difference;
-pub(crate) mod elision;
 #[cfg(test)]
 mod encoding_tests;
-mod excerpt;
 mod glob;
 mod hex;
-mod hidden;
-mod identifier;
 mod line_map;
 mod lines;
 mod moved_block;
@@ -36,33 +32,31 @@ pub(crate) mod notebook_code;
 pub(crate) mod patch;
 mod position;
 pub(crate) mod replace;
-mod shell_word;
-mod suggest;
 mod toml;
-mod truncate;
+pub(crate) mod words;
 
+pub(crate) use self::words::excerpt::{
+    MAX_EXCERPT_LINE_CHARS, column_in_excerpt, count_chars, excerpt, line_excerpt, to_u32,
+};
+pub(crate) use self::words::hidden::hidden_characters;
+pub use self::words::identifier::{Identifier, identifiers_on_line};
+pub(crate) use self::words::identifier::{
+    has_word, identifier_near, identifiers_in, is_identifier_char, replace_word, words_in,
+};
+pub(crate) use self::words::shell_word::{shell_bytes, shell_word};
+pub(crate) use self::words::suggest::{nearest_word, quoted_list, suggestion};
+pub(crate) use self::words::truncate::cut_markdown;
+pub(crate) use self::words::truncate::{truncate_chars, truncate_with_note};
 pub(crate) use block_edit::{BlockEdit, CutBlock, cut_block, edit_block};
 pub use buffer::Buffer;
 pub use change::TextChange;
-pub(crate) use excerpt::{
-    MAX_EXCERPT_LINE_CHARS, column_in_excerpt, count_chars, excerpt, line_excerpt, to_u32,
-};
 pub(crate) use glob::build_glob_set;
 pub(crate) use glob::expand_braces;
 pub(crate) use glob::glob_fault;
 pub(crate) use glob::read_glob;
 pub(crate) use hex::hex;
-pub(crate) use hidden::hidden_characters;
-pub use identifier::{Identifier, identifiers_on_line};
-pub(crate) use identifier::{
-    has_word, identifier_near, identifiers_in, is_identifier_char, replace_word, words_in,
-};
 pub use line_map::LineMap;
 pub(crate) use moved_block::{append_block, restore_spacing};
 pub use position::Position;
 pub(crate) use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Range};
-pub(crate) use shell_word::{shell_bytes, shell_word};
-pub(crate) use suggest::{nearest_word, quoted_list, suggestion};
 pub(crate) use toml::toml_fault;
-pub(crate) use truncate::cut_markdown;
-pub(crate) use truncate::{truncate_chars, truncate_with_note};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use globset::GlobSet;
 
-use super::select::{SelectError, Selection, check_glob};
+use super::walk::select::{SelectError, Selection, check_glob};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::{build_glob_set, read_glob};
 

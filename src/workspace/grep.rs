@@ -11,7 +11,7 @@ use ignore::{DirEntry, WalkState};
 use parking_lot::Mutex;
 
 use super::first_findings::FirstFindings;
-use super::select::{PreparedWalk, SelectError, Selection};
+use super::walk::select::{PreparedWalk, SelectError, Selection};
 use super::walk::{WalkStart, walk_threads};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 use crate::text::{Position, column_in_excerpt, line_excerpt};

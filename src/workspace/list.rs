@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, Dir, FileType, fstat, statat};
 use rustix::io::Errno;
 
 use super::read::{from_errno, special_kind};
-use super::select::{SelectError, Selection};
+use super::walk::select::{SelectError, Selection};
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
 /// The parameters of a listing.

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::rules::{FileFilter, WalkVisibility, walker_seeing};
+use super::walk::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
 use crate::workspace::inode::InodeIdentity;
 

@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use self::watched::SearchInput;
 use super::first_findings::FirstFindings;
-use super::rules::walker;
+use super::walk::rules::walker;
 use super::walk::{WalkStart, walk_threads};
 use super::{
     CaseMode, GrepPattern, LineMatcher, PatternError, ReadError, WorkDeadline, Workspace, WorkspacePath,

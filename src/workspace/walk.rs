@@ -1,5 +1,11 @@
 //! The walk over the files of the workspace.
 
+pub(crate) mod git_config;
+pub(crate) mod ignore_files;
+pub(crate) mod rules;
+pub(crate) mod select;
+pub(crate) mod walk_gaps;
+
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,8 +14,8 @@ use std::time::Instant;
 use ignore::WalkState;
 use parking_lot::Mutex;
 
+use self::rules::walker;
 use super::first_findings::FirstFindings;
-use super::rules::walker;
 use super::{ReadError, WorkDeadline, Workspace, WorkspacePath};
 
 /// The limits of a walk.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::clients::{ClientStatus, Clients};
 use crate::process;
 use crate::runtime::Runtime;
-use crate::runtime::call_stats::CallStatistics;
+use crate::runtime::calls::call_stats::CallStatistics;
 use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};
 
 /// The status of a daemon.

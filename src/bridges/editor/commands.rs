@@ -17,7 +17,7 @@ use super::ticket::{RUN, Ticket};
 use crate::lsp::relay::ServerCommandResult;
 use crate::lsp::session::live_session::Session;
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::hidden::approval_text;
 
 /// The command that calls one of our tools. Its single argument is `{name, arguments}`, its result

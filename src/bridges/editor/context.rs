@@ -20,7 +20,7 @@ use super::editor_capabilities::EditorCapabilities;
 use crate::analysis::context::Context;
 use crate::config::{Deadlines, Settings};
 use crate::lsp::relay::EditorConventions;
-use crate::runtime::call_stats::TalliedCall;
+use crate::runtime::calls::call_stats::TalliedCall;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, Runtime};
 use crate::text::Encoding;

@@ -3,7 +3,7 @@
 use super::{CliContext, Reply, output_reply};
 use crate::analysis::error::ToolError;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::doctor::render;
+use crate::cli::render::setup::doctor::render;
 
 /// Diagnoses the setup. This is not a tool call: it examines the user's own machine, and must work
 /// even if a rule or a failing hook blocks calls.

@@ -15,8 +15,9 @@ use crate::bridges::init::{
 use crate::cli::args::CliOutputFormat;
 use crate::cli::args::doors::InitCommandArgs;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::escape;
-use crate::cli::render::hosts::{self, HostRow, ShortenedFolders};
+use crate::cli::render::setup::hosts;
+use crate::cli::render::setup::hosts::{HostRow, ShortenedFolders};
+use crate::cli::render::terminal::escape;
 use crate::process::ProgramPath;
 use crate::workspace::Workspace;
 

@@ -5,8 +5,8 @@ use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::{InstallOutput, InstallState};
 use crate::cli::args::InstallCommandArgs;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::install::render;
-use crate::cli::render::install_list;
+use crate::cli::render::setup::install::render;
+use crate::cli::render::setup::install_list;
 
 /// Installs servers, or lists them.
 pub(super) async fn run(arguments: InstallCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {

@@ -8,7 +8,7 @@ use super::Reply;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::{Cli, ManPageArgs};
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::escape;
+use crate::cli::render::terminal::escape;
 
 /// Prints the manual page, or writes one page per command to a folder.
 pub(super) fn run(arguments: &ManPageArgs) -> Result<Reply, ToolError> {

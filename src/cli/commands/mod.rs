@@ -4,36 +4,22 @@
 //! [`Reply`]: text for stdout, lines for stderr, and the exit status. It prints nothing itself, so
 //! that all printing is in one place.
 
-mod calls;
-mod check;
-mod check_changes;
-mod check_report;
+pub(crate) mod checks;
+pub(crate) mod code;
 mod completion;
-mod completions;
 pub(super) mod daemon;
 mod doctor;
-mod edit_reply;
-mod edits;
-mod explore;
-mod files;
-mod grep;
+pub(crate) mod files;
 mod host_hook;
-mod hover;
 mod init;
 mod install;
-mod locations;
 mod man;
 mod mounted;
 mod policy;
-mod rewrites;
 mod servers;
-mod signature;
-mod symbols;
-mod tests_reaching;
 mod tool_call;
 mod tools;
 mod trust;
-mod types;
 pub(super) mod view;
 
 use std::ffi::OsStr;
@@ -50,7 +36,8 @@ use super::console::Console;
 use super::exit::{self, CliExitStatus, GradedOutput};
 use super::input::PipedInput;
 use super::paths::{HasPaths, PathSpelling};
-use super::render::{hierarchy, json, verdict};
+use super::render::terminal::json;
+use super::render::{hierarchy, verdict};
 pub(super) use super::reply::Reply;
 use crate::analysis::answer::{Answer, HierarchyOutput, Verdict};
 use crate::analysis::error::{ErrorCode, ToolError};
@@ -79,7 +66,7 @@ pub(super) struct CliContext<'a> {
 /// Runs a command that needs no runtime. Returns `None` for all others.
 pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, ToolError>> {
     match command {
-        CliCommand::Completions(arguments) => Some(completions::run(arguments)),
+        CliCommand::Completions(arguments) => Some(code::completions::run(arguments)),
         CliCommand::Man(arguments) => Some(man::run(arguments)),
         _ => None,
     }
@@ -88,26 +75,26 @@ pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, Tool
 /// Runs a command that queries the runtime.
 pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
     let reply = match command {
-        CliCommand::Hover(arguments) => hover::run(&arguments, cli).await,
-        CliCommand::Explore(arguments) => explore::run(&arguments, cli).await,
-        CliCommand::Definition(arguments) => locations::definition(&arguments, cli).await,
-        CliCommand::Declaration(arguments) => locations::declaration(&arguments, cli).await,
-        CliCommand::TypeDefinition(arguments) => locations::type_definition(&arguments, cli).await,
-        CliCommand::Implementation(arguments) => locations::implementation(&arguments, cli).await,
-        CliCommand::References(arguments) => locations::references(&arguments, cli).await,
-        CliCommand::Symbols(arguments) => symbols::run(&arguments, cli).await,
-        CliCommand::Calls(arguments) => calls::run(&arguments, cli).await,
-        CliCommand::Types(arguments) => types::run(&arguments, cli).await,
-        CliCommand::Signature(arguments) => signature::run(&arguments, cli).await,
+        CliCommand::Hover(arguments) => code::hover::run(&arguments, cli).await,
+        CliCommand::Explore(arguments) => code::explore::run(&arguments, cli).await,
+        CliCommand::Definition(arguments) => code::locations::definition(&arguments, cli).await,
+        CliCommand::Declaration(arguments) => code::locations::declaration(&arguments, cli).await,
+        CliCommand::TypeDefinition(arguments) => code::locations::type_definition(&arguments, cli).await,
+        CliCommand::Implementation(arguments) => code::locations::implementation(&arguments, cli).await,
+        CliCommand::References(arguments) => code::locations::references(&arguments, cli).await,
+        CliCommand::Symbols(arguments) => code::symbols::run(&arguments, cli).await,
+        CliCommand::Calls(arguments) => code::calls::run(&arguments, cli).await,
+        CliCommand::Types(arguments) => code::types::run(&arguments, cli).await,
+        CliCommand::Signature(arguments) => code::signature::run(&arguments, cli).await,
         CliCommand::Completion(arguments) => completion::run(&arguments, cli).await,
-        CliCommand::Check(arguments) => check::run(arguments, cli).await,
-        CliCommand::Tests(arguments) => tests_reaching::run(arguments, cli).await,
-        CliCommand::Files(command) => files::run(command, cli).await,
-        CliCommand::Edits(command) => edits::run(command, cli).await,
+        CliCommand::Check(arguments) => checks::check::run(arguments, cli).await,
+        CliCommand::Tests(arguments) => checks::tests_reaching::run(arguments, cli).await,
+        CliCommand::Files(command) => files::file_commands::run(command, cli).await,
+        CliCommand::Edits(command) => files::edits::run(command, cli).await,
         // The edits of a turn form one group.
         CliCommand::Copilot(CopilotCommandArgs { command: Some(CopilotCommand::Undo(undo)) }) => {
             let undo = UndoCommandArgs { id: None, group: Some(undo.turn), list: false };
-            edits::run(EditingCommand::Undo(undo), cli).await
+            files::edits::run(EditingCommand::Undo(undo), cli).await
         }
         CliCommand::Servers => servers::run(cli).await,
         CliCommand::Doctor => doctor::run(cli).await,
@@ -125,7 +112,7 @@ pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
         | CliCommand::View(_) => {
             Err(ToolError::new(ErrorCode::Internal, "this command does not run in a runtime"))
         }
-        CliCommand::Completions(arguments) => completions::run(&arguments),
+        CliCommand::Completions(arguments) => code::completions::run(&arguments),
         CliCommand::Man(arguments) => man::run(&arguments),
     };
     reply.unwrap_or_else(|error| failure_reply(&error, cli.format, cli.console))

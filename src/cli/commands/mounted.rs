@@ -6,7 +6,7 @@ use super::{CliContext, Reply, output_reply, tool_call};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::doors::{MountedCall, MountedServersCommand};
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::mounted as render;
+use crate::cli::render::setup::mounted as render;
 use crate::tools::api::source::{MountedServer, ToolSourceOutcome};
 use crate::tools::api::trace::{TraceContext, with_trace};
 
@@ -36,7 +36,9 @@ async fn list(cli: CliContext<'_>) -> Result<Reply, ToolError> {
                 .push("no MCP server is mounted; [mcp.servers.NAME] in lsp-tools.toml mounts one".to_owned());
         }
         reply.lines.extend(
-            left_out.iter().map(|what| format!("warning: {}", crate::cli::render::escape::words(what))),
+            left_out
+                .iter()
+                .map(|what| format!("warning: {}", crate::cli::render::terminal::escape::words(what))),
         );
     }
     Ok(reply)

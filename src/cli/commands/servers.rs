@@ -3,8 +3,8 @@
 use super::{CliContext, Reply, output_reply};
 use crate::analysis::error::ToolError;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::servers::render;
-use crate::runtime::call::CallOptions;
+use crate::cli::render::setup::servers::render;
+use crate::runtime::calls::call::CallOptions;
 use crate::tools::api::tool::Caller;
 use crate::tools::language::lsp_servers::{LspServers, NoArgs};
 use crate::tools::language::servers::ServersOutput;

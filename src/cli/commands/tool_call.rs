@@ -14,9 +14,11 @@ use crate::cli::approval::TerminalApprover;
 use crate::cli::args::CliOutputFormat;
 use crate::cli::exit;
 use crate::cli::paths::{HasPaths, PathSpelling};
-use crate::cli::render::{escape, locations, tools as render, verdict};
+use crate::cli::render::setup::tools as render;
+use crate::cli::render::terminal::escape;
+use crate::cli::render::{locations, verdict};
 use crate::cli::span::{self, Span};
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::Caller;
 

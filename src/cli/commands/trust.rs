@@ -6,7 +6,7 @@ use super::{CliContext, Reply, output_reply};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::{CliOutputFormat, TrustCommandArgs};
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::trust::{render, render_revoked};
+use crate::cli::render::setup::trust::{render, render_revoked};
 use crate::tools::language::trust::{TrustOutput, TrustRequest};
 
 /// Shows the commands that the project would run and, if the owner agrees, grants trust.

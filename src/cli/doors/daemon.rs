@@ -33,7 +33,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
 use crate::cli::remote;
-use crate::cli::render::escape;
+use crate::cli::render::terminal::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;

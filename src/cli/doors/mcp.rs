@@ -16,7 +16,7 @@ use crate::bridges::mcp::server::{self, ServerOptions};
 use crate::cli::args::doors::McpServe;
 use crate::cli::console::Console;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::escape;
+use crate::cli::render::terminal::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::policy::caller::CallerAccess;

@@ -3,8 +3,9 @@
 
 use std::fmt::Write as _;
 
-use super::display::{BAD, BOLD, DIM, count};
-use super::{DisplayCapabilities, diagnostics, escape};
+use super::terminal::display::{BAD, BOLD, DIM, count};
+use super::terminal::escape;
+use super::{DisplayCapabilities, diagnostics};
 use crate::analysis::answer::Verdict;
 use crate::analysis::trees::changes::output::{ChangesOutput, CombinedFinding, InterfaceChange, MergeReport};
 use crate::text::LineColumn;

@@ -5,9 +5,10 @@ use anstyle::Style;
 use crate::analysis::answer::{CompletionItem, CompletionsOutput};
 use crate::text::truncate_chars;
 
-use super::display::{BOLD, DIM, KIND};
-use super::table::{Cell, table};
-use super::{DisplayCapabilities, escape};
+use super::DisplayCapabilities;
+use super::terminal::display::{BOLD, DIM, KIND};
+use super::terminal::escape;
+use super::terminal::table::{Cell, table};
 
 /// The length limit of details, which keeps the column readable.
 const MAX_DETAIL_COLUMN_CHARS: usize = 60;

@@ -7,8 +7,9 @@ use crate::analysis::answer::{DiagnosticItem, DiagnosticsOutput, Verdict};
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
 
-use super::display::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
-use super::{DisplayCapabilities, escape, frames};
+use super::DisplayCapabilities;
+use super::terminal::display::{BAD, BOLD, DIM, GOOD, INFO, WARN, count};
+use super::terminal::{escape, frames};
 
 /// The number of diagnostics of one kind in one file that get a code frame. The others share one
 /// line.

@@ -3,10 +3,11 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::display::{BAD, BOLD, DIM, GOOD, WARN, count};
 use super::files::notes;
-use super::table::{Cell, table};
-use super::{DisplayCapabilities, diagnostics, escape, frames};
+use super::terminal::display::{BAD, BOLD, DIM, GOOD, WARN, count};
+use super::terminal::table::{Cell, table};
+use super::terminal::{escape, frames};
+use super::{DisplayCapabilities, diagnostics};
 use crate::analysis::answer::{DiagnosticItem, Verdict};
 use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::delta_item::DeltaItem;

@@ -5,8 +5,9 @@ use crate::tools::language::explore::output::{ExploreFinding, ExploreItem, Explo
 
 use crate::text::{LineColumn, Range};
 
-use super::display::{BOLD, DIM, KIND, PLACE};
-use super::{DisplayCapabilities, escape, locations, markdown};
+use super::terminal::display::{BOLD, DIM, KIND, PLACE};
+use super::terminal::{escape, markdown};
+use super::{DisplayCapabilities, locations};
 
 /// The mark between the two parts of an elided source.
 const ELISION: char = '⋯';

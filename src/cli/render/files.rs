@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::display::{BOLD, DIM, PLACE};
-use super::{DisplayCapabilities, escape};
+use super::DisplayCapabilities;
+use super::terminal::display::{BOLD, DIM, PLACE};
+use super::terminal::escape;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;

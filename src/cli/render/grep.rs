@@ -1,9 +1,10 @@
 //! Matching lines in the format of ripgrep: grouped by file on a terminal, `path:line:text` in a
 //! pipe.
 
-use super::display::{BAD, DIM, PLACE, count};
+use super::DisplayCapabilities;
 use super::files::notes;
-use super::{DisplayCapabilities, escape};
+use super::terminal::display::{BAD, DIM, PLACE, count};
+use super::terminal::escape;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::paths::PathSpelling;
 use crate::cli::reply::Reply;

@@ -3,9 +3,11 @@
 use crate::analysis::answer::{HierarchyItem, HierarchyOutput};
 use crate::text::LineColumn;
 
-use super::display::{BOLD, DIM, KIND, count};
-use super::tree::{self, RenderedTreeNode};
-use super::{DisplayCapabilities, escape, locations};
+use super::terminal::display::{BOLD, DIM, KIND, count};
+use super::terminal::escape;
+use super::terminal::tree;
+use super::terminal::tree::RenderedTreeNode;
+use super::{DisplayCapabilities, locations};
 
 /// The number of call sites that are listed.
 const MAX_SHOWN_CALL_SITES: usize = 6;

@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use super::DisplayCapabilities;
 use super::diagnostics::diagnostic_line;
-use super::display::count;
 use super::edits::findings;
-use super::escape;
+use super::terminal::display::count;
+use super::terminal::escape;
 use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
 use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
 use crate::lsp::model::Severity;

@@ -2,8 +2,9 @@
 
 use crate::analysis::answer::HoverOutput;
 
-use super::display::BOLD;
-use super::{DisplayCapabilities, locations, markdown};
+use super::terminal::display::BOLD;
+use super::terminal::markdown;
+use super::{DisplayCapabilities, locations};
 
 /// Renders the hover's Markdown and, if no server answered, the likely definitions.
 pub(crate) fn render(output: &HoverOutput, display: &DisplayCapabilities) -> String {

@@ -4,9 +4,10 @@ use crate::analysis::answer::LocationsOutput;
 use crate::analysis::items::place::Place;
 use crate::text::{LineColumn, Range, column_in_excerpt};
 
-use super::display::{BOLD, DIM, MATCH, PLACE, count};
-use super::source::RenderedSourceLine;
-use super::{DisplayCapabilities, escape};
+use super::DisplayCapabilities;
+use super::terminal::display::{BOLD, DIM, MATCH, PLACE, count};
+use super::terminal::escape;
+use super::terminal::source::RenderedSourceLine;
 
 /// Renders the places: in a pipe `path:line:col: source line`, one per line; on a terminal grouped
 /// by file, with counts. Returns an empty text if there are none.

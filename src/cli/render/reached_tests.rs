@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::DisplayCapabilities;
-use super::escape;
+use super::terminal::escape;
 use crate::analysis::reach::test_reach::output::{ReachKind, TestReachOutput, TestsByWay, TestsOfFile};
 
 /// Renders the tests by the strength of their links, then by call path.

@@ -6,8 +6,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::analysis::answer::{SignatureItem, SignaturesOutput};
 
-use super::display::{DIM, MATCH};
-use super::{DisplayCapabilities, escape, markdown};
+use super::DisplayCapabilities;
+use super::terminal::display::{DIM, MATCH};
+use super::terminal::{escape, markdown};
 
 /// Renders the signatures, the active one first, each with its documentation. Without colour, a
 /// line below marks the active parameter.

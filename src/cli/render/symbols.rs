@@ -3,9 +3,11 @@
 use crate::analysis::answer::{SymbolItem, SymbolsOutput};
 use crate::text::LineColumn;
 
-use super::display::{BOLD, DIM, KIND, PLACE, count};
-use super::tree::{self, RenderedTreeNode};
-use super::{DisplayCapabilities, escape, locations};
+use super::terminal::display::{BOLD, DIM, KIND, PLACE, count};
+use super::terminal::escape;
+use super::terminal::tree;
+use super::terminal::tree::RenderedTreeNode;
+use super::{DisplayCapabilities, locations};
 
 /// Renders the symbols. `path` is the displayed file of an outline; workspace symbols have their
 /// own.

@@ -4,10 +4,11 @@ use crate::analysis::answer::{Answer, Resolved, ServerState, ServerStatus, Verdi
 use crate::analysis::error::ToolError;
 use crate::text::{LineColumn, truncate_chars};
 
-use super::display::{BAD, DIM, WARN};
-use super::doctor::duration;
+use super::DisplayCapabilities;
 use super::files::distinct;
-use super::{DisplayCapabilities, escape};
+use super::setup::doctor::duration;
+use super::terminal::display::{BAD, DIM, WARN};
+use super::terminal::escape;
 
 /// The length limit of details. The full text is in the JSON answer and in the log.
 const MAX_VERDICT_DETAIL_CHARS: usize = 300;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::catalogue_fields::tests::words_of;
+use crate::config::catalogue::catalogue_fields::tests::words_of;
 use crate::config::{Catalogue, Settings};
 
 const FILE: &str = ".lsp-tools/lsp-tools.toml";

@@ -8,7 +8,7 @@ use super::editor::EDITOR;
 use super::servers::SERVERS;
 use super::web::{FETCH, LIBRARY_DOCS};
 use crate::config::access::ACCESS;
-use crate::config::mount_fields::MCP;
+use crate::config::mounts::mount_fields::MCP;
 use crate::config::schema::ConfigFieldType::{self, Choice, Flag, Number, Record, Texts, TextsTable};
 use crate::config::schema::{ConfigField, launch, plain};
 

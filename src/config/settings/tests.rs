@@ -1,7 +1,7 @@
 use super::fields::{AUDIT, DEADLINES, LIMITS, LOG, SKILLS};
 use super::*;
 use crate::config::access::ACCESS;
-use crate::config::mount_fields::MCP;
+use crate::config::mounts::mount_fields::MCP;
 
 const FILE: &str = "lsp-tools.toml";
 
@@ -123,7 +123,7 @@ fn untrusted_project_settings_choose_no_servers_but_apply_otherwise() {
 
 #[test]
 fn setting_keys_equal_the_fields_of_serde_types() {
-    use crate::config::catalogue_fields::tests::words_of;
+    use crate::config::catalogue::catalogue_fields::tests::words_of;
     // These are kept layer by layer.
     let apart = |key: &&str| ACCESS.iter().chain([&MCP]).any(|field| field.key == *key);
     let merged = SETTINGS.iter().map(|field| field.key).filter(|key| !apart(key));

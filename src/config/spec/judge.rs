@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::config::marker::ConfigMarker;
+use crate::config::catalogue::marker::ConfigMarker;
 
 /// A compiler, checker or linter that a project may pin, and the versions of it that a server works
 /// with.

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::RegexPattern;
-use crate::config::marker::ConfigMarker;
+use crate::config::catalogue::marker::ConfigMarker;
 
 /// A request whose answer shows that the server's project does not include a file.
 #[derive(Debug, Clone, Deserialize)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::RegexPattern;
-use crate::config::marker::ConfigMarker;
+use crate::config::catalogue::marker::ConfigMarker;
 
 /// The rule for sending changes to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

@@ -140,8 +140,10 @@ fn trust_survives_change_of_non_launch_fields() {
 
 #[test]
 fn launch_fields_of_catalogue_equal_the_tested_list() {
-    let words =
-        crate::config::catalogue_fields::SERVER.iter().filter(|field| field.launch).map(|field| field.key);
+    let words = crate::config::catalogue::catalogue_fields::SERVER
+        .iter()
+        .filter(|field| field.launch)
+        .map(|field| field.key);
     assert_eq!(
         words.collect::<Vec<_>>(),
         [

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::stage::RuntimeStage;
 use crate::analysis::context::Context;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::agent::chat::chat_tool::{ChatError, ChatTool};
 use crate::tools::agent::chat::session::{
     ChatRequest, ChatSession, ChatSessionFinder, ChatSource, WorkspaceChats,

@@ -27,7 +27,8 @@ use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::config::AgentSettings;
 use crate::policy::request::{CallSubjects, Effect};
-use crate::text::{build_glob_set, read_glob, shell_word, suggestion};
+use crate::text::shell_word;
+use crate::text::{build_glob_set, read_glob, suggestion};
 use crate::tools::api::tool::{Call, Caller, Card, Tool};
 
 /// The environment variable with the chain of agents from the first to the one that runs.

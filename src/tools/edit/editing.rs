@@ -33,7 +33,7 @@ use crate::analysis::breakage::edited_text::EditedText;
 use crate::analysis::context::{Context, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError, join_error};
 use crate::text::diff::{DiffOptions, unified_diff};
-use crate::text::elision::new_marker;
+use crate::text::words::elision::new_marker;
 use crate::tools::api::edit_scheduler::{Claim, EditScope};
 use crate::tools::api::tool::Call;
 use crate::workspace::edit::{

@@ -1,6 +1,8 @@
 //! `fix`: one kind of source action (organized imports), or the quick fixes of one rule, in files
 //! and folders, as one edit.
 
+pub(crate) mod fix_rule;
+
 use std::collections::BTreeSet;
 
 use futures::StreamExt;
@@ -8,8 +10,8 @@ use futures::stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use self::fix_rule::{RuleFix, propose_rule_fixes};
 use super::editing::{EditRunOptions, EditingTurn};
-use super::fix_rule::{RuleFix, propose_rule_fixes};
 use super::lsp_code_actions::{CodeActionsArgs, collect_code_actions, left_out_note};
 use super::move_file::EditsOutput;
 use super::proposals;

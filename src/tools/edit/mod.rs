@@ -6,7 +6,6 @@ pub(crate) mod edit_file;
 pub(crate) mod edit_symbol;
 pub(crate) mod editing;
 pub(crate) mod fix;
-pub(crate) mod fix_rule;
 pub(crate) mod located_symbol;
 pub(crate) mod lsp_code_actions;
 pub(crate) mod lsp_format;

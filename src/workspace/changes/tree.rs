@@ -15,8 +15,8 @@ use crate::workspace::edit::is_temporary;
 use crate::workspace::inode::InodeIdentity;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
-use crate::workspace::rules::{WatchRules, is_generated_folder};
 use crate::workspace::shared_file_system::may_have_unseen_writers;
+use crate::workspace::walk::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// A hash of size, times and inode: enough to recognise a changed file, small enough to keep for

@@ -3,20 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::atomic::temporary_name;
 use super::control::TouchKind;
+use super::disk::atomic::temporary_name;
+use super::disk::inspect::{FileMetadata, SeenContent};
+use super::disk::locate::{FinalLinkMode, WorkspaceTree};
+use super::disk::trees;
+use super::disk::trees::{StoredContentRanges, TreeError};
 use super::error::{Conflict, ConflictExpectation};
 use super::guard::{self, WorkspaceGuard};
-use super::inspect::{FileMetadata, SeenContent};
-use super::locate::{FinalLinkMode, WorkspaceTree};
+use super::history::record::{ContentWrite, LeafKind, RemovedItem, ReplacedFile, StructureStep};
 use super::overlay::{DirectoryNode, DiskBase, FileNode, LinkNode, PlanNode, PlanOverlay};
 use super::plan::{ModeChange, PlanOperation};
-use super::record::{ContentWrite, LeafKind, RemovedItem, ReplacedFile, StructureStep};
 use super::refusal::{
     conflict_finding, contradiction_error, error_from_errno, refuse_amount, refuse_size,
     refuse_unreplaceable, too_large, tree_refused,
 };
-use super::trees::{self, StoredContentRanges, TreeError};
 use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
 use crate::workspace::WorkspacePath;
 use crate::workspace::inode::InodeIdentity;

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::EditError;
 use super::control::{self, TouchKind};
-use super::inspect::identity_at;
-use super::locate::WorkspaceTree;
+use super::disk::inspect::identity_at;
+use super::disk::locate::WorkspaceTree;
 use super::overlay::{PlanNode, PlanOverlay};
 use crate::workspace::{Workspace, WorkspacePath};
 

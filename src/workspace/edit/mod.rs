@@ -26,36 +26,23 @@
 //! its other names, and writing into it would not be atomic and might change a file outside. It can
 //! be deleted and renamed.
 
-mod apply;
-mod atomic;
 mod change;
 mod check;
 mod control;
+pub(crate) mod disk;
 mod error;
-mod folders;
 mod guard;
-mod hexadecimal;
-mod inspect;
-mod journal;
-mod leftover;
-mod locate;
-mod lock;
+pub(crate) mod history;
 mod overlay;
 mod plan;
-mod record;
 mod refusal;
 mod report;
-mod retrace;
-mod rollback;
 #[cfg(test)]
 mod tests;
 mod text;
 mod transaction;
-mod trees;
-mod undo;
-mod xattr;
 
-pub(super) use atomic::is_temporary;
+pub(super) use self::disk::atomic::is_temporary;
 
 pub(crate) use change::ChangedEntryKind;
 pub(crate) use change::EditId;

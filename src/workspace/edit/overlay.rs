@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::inspect::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, inspect_object};
-use super::locate::{FinalLinkMode, WorkspaceTree};
-use super::record::rebase_path;
+use super::disk::inspect::{FileMetadata, SeenContent, SeenFile, SeenLink, SeenObject, inspect_object};
+use super::disk::locate::{FinalLinkMode, WorkspaceTree};
+use super::history::record::rebase_path;
 
 /// The planned object at a place.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::inspect::FileMetadata;
+use super::disk::inspect::FileMetadata;
 use crate::workspace::WorkspacePath;
 
 /// The SHA-256 of a file's bytes, including a byte order mark. Shown and parsed as 64 hexadecimal
@@ -234,7 +234,7 @@ impl FromStr for ContentHash {
     type Err = NotAHash;
 
     fn from_str(text: &str) -> Result<Self, NotAHash> {
-        let bytes = super::hexadecimal::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
+        let bytes = super::history::hexadecimal::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
         bytes.try_into().map(Self).map_err(|_| NotAHash(text.to_owned()))
     }
 }

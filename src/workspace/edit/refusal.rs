@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use super::disk::inspect::SeenFile;
+use super::disk::trees::TreeError;
 use super::error::ConflictFinding;
-use super::inspect::SeenFile;
 use super::overlay::{FileNode, PlanNode};
 use super::text::text_of;
-use super::trees::TreeError;
 use super::{EditError, EditLimits};
 use crate::workspace::WorkspacePath;
 use crate::workspace::path::MAX_PATH_DEPTH;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::ContentHash;
 use super::change::{ChangedEntryKind, FileChange, FileOperation};
 use super::check::{CheckedPlan, Removal};
-use super::inspect::SeenContent;
-use super::overlay::{FileNode, PlanNode};
-use super::record::{
+use super::disk::inspect::SeenContent;
+use super::history::record::{
     FileChangeSummary, LeafKind, RemovedItem, StructureStep, SummaryOperation, final_place, join_relative,
     rebase_path,
 };
+use super::overlay::{FileNode, PlanNode};
 use super::text::text_of;
 use crate::workspace::WorkspacePath;
 

@@ -4,23 +4,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::apply::{EditStepFailure, apply, remove_leftovers};
-use super::atomic::Obstacle;
 use super::change::{CommittedTransaction, HistoryEntry, RecoveredTransaction};
 use super::check::{CheckedPlan, check_plan};
+use super::disk::apply::{EditStepFailure, apply, remove_leftovers};
+use super::disk::atomic::Obstacle;
+use super::disk::folders::FolderHandleCache;
+use super::disk::inspect::{SeenObject, inspect_object};
+use super::disk::locate::WorkspaceTree;
+use super::disk::lock::{EditLockGuard, EditLockQueue};
 use super::error::{Conflict, ConflictExpectation, ConflictFinding};
-use super::folders::FolderHandleCache;
 use super::guard::WorkspaceGuard;
-use super::inspect::{SeenObject, inspect_object};
-use super::journal::{Journal, JournalEntry, JournalProgress};
-use super::locate::WorkspaceTree;
-use super::lock::{EditLockGuard, EditLockQueue};
-use super::record::{TRANSACTION_FORMAT_VERSION, TransactionRecord};
+use super::history::journal::{Journal, JournalEntry, JournalProgress};
+use super::history::record::{TRANSACTION_FORMAT_VERSION, TransactionRecord};
+use super::history::retrace::{RetracedChange, retrace};
+use super::history::rollback::roll_back;
+use super::history::undo;
 use super::refusal::failed_at;
 use super::report::{PlanReport, path_of, report, summarize_changes};
-use super::retrace::{RetracedChange, retrace};
-use super::rollback::roll_back;
-use super::{EditError, EditId, EditPlan, FileChange, text, undo};
+use super::{EditError, EditId, EditPlan, FileChange, text};
 use crate::workspace::Workspace;
 
 /// The number of transactions between two prunings of the journal.
@@ -406,7 +407,7 @@ impl TransactionManagerInner {
                 files: record
                     .summary
                     .into_iter()
-                    .map(super::record::FileChangeSummary::into_operation)
+                    .map(super::history::record::FileChangeSummary::into_operation)
                     .collect(),
                 undoes: record.undoes,
                 undone_by: None,

@@ -13,7 +13,8 @@ use grep_searcher::{
 use super::bounded::BoundedMatcher;
 use super::pattern::LineMatcher;
 use super::{GrepQuery, GrepWanted, LineMatch};
-use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, count_chars, excerpt, to_u32};
+use crate::text::excerpt;
+use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, count_chars, to_u32};
 use crate::workspace::WorkDeadline;
 use crate::workspace::read::decode_utf16;
 use crate::workspace::search::watched::{SearchInput, SearchReader, SearchedFile};

@@ -7,7 +7,8 @@ use grep_searcher::{Searcher, Sink, SinkMatch};
 
 use super::watched::{SearchInput, SearchReader, SearchedFile};
 use super::{Hit, WorkspacePath};
-use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, Range, count_chars, excerpt, to_u32};
+use crate::text::excerpt;
+use crate::text::{MAX_EXCERPT_LINE_CHARS, Position, Range, count_chars, to_u32};
 use crate::workspace::grep::BoundedMatcher;
 use crate::workspace::{LineMatcher, WorkDeadline};
 

@@ -11,7 +11,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::Approver;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::Caller;

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::approvals::ReplayingApprover;
 use super::turn_state::HostTurnState;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::result::{ResultType, ToolResult};
 
 /// The size limit of a result's text, in bytes. From 20,480 bytes on, the command line stores the

@@ -11,7 +11,7 @@ use super::built_in;
 use super::rpc::QuestionAnswer;
 use super::turn_state::{HostTurnState, text_of};
 use crate::policy::request::PolicyVerdict;
-use crate::runtime::call_hooks::ForeignToolCall;
+use crate::runtime::calls::call_hooks::ForeignToolCall;
 
 /// Runs the hooks and sends their output.
 pub(super) async fn on_hook(shared: Arc<HostTurnState>, answer: QuestionAnswer, params: Value) {

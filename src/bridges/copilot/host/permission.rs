@@ -14,8 +14,8 @@ use super::turn_state::{HostTurnState, text_of};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::policy::approval::{Approval, ApprovalRequest};
 use crate::policy::request::{CallSubjects, Effect};
-use crate::runtime::authorize::IntendedAction;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::authorize::IntendedAction;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::tool::Caller;
 
 /// The time limit for the approver's answer.

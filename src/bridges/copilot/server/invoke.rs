@@ -19,7 +19,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges::copilot::aliases::{self, AliasCallOptions};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver};
 use crate::policy::request::Effect;
-use crate::runtime::call::{CallOptions, CallRequest};
+use crate::runtime::calls::call::{CallOptions, CallRequest};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::ToolDefinition;
 

@@ -26,7 +26,7 @@ use crate::bridges::daemon::preamble::Preamble;
 use crate::bridges::daemon::{CALL_LOST, NO_NEXT_DAEMON};
 use crate::policy::approval::{Approval, ApprovalRequest, Approver, FormAnswer, FormRequest};
 use crate::rpc::{Peer, PeerHandler, PeerResponse, RequestError, RequestRefusal};
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::runtime::tool_backend::ToolBackend;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::tool::{Caller, ToolDefinition};

@@ -22,7 +22,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::policy::approval::Approver;
-use crate::runtime::call::{CallOptions, CallRequest};
+use crate::runtime::calls::call::{CallOptions, CallRequest};
 use crate::tools::api::tool::Caller;
 
 /// Checks that the daemon responds.

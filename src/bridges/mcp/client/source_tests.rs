@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::bridges::open_with;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::runtime::tests::stage::RuntimeStage;
 use crate::runtime::{Runtime, RuntimeOptions};
 use crate::tools::api::source::MountedState;

@@ -18,7 +18,7 @@ use super::{list, progress, trace_context};
 use crate::analysis::error::ErrorCode;
 use crate::policy::approval::Approver;
 use crate::runtime::Client;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::trace::with_trace;
 

@@ -6,7 +6,7 @@ use rmcp::model::{CompleteRequestParams, CompleteResult, CompletionInfo, ErrorDa
 use serde_json::{Value, json};
 
 use crate::runtime::Runtime;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::tool::Caller;
 
 /// MCP's limit on values.

@@ -27,7 +27,7 @@ use super::skills;
 use crate::analysis::error::ToolError;
 use crate::policy::request::PolicyVerdict;
 use crate::runtime::Runtime;
-use crate::runtime::call::CallRequest;
+use crate::runtime::calls::call::CallRequest;
 use crate::tools::api::tool::Caller;
 use crate::workspace::WorkspacePath;
 

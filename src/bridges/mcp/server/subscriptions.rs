@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::options::ServerOptions;
 use super::resources::{self, ResourceTarget};
-use crate::runtime::observe::{DiagnosticsMark, OfferedTools};
+use crate::runtime::calls::observe::{DiagnosticsMark, OfferedTools};
 use crate::workspace::WorkspacePath;
 
 /// The polling interval for folders and files with subscribers. Servers report changes by

@@ -17,7 +17,7 @@ use super::answer_form::AnswerForm;
 use super::ask::{CallRespondent, is_modern};
 use super::conversation::McpConversation;
 use super::tool_call::McpToolCall;
-use crate::runtime::call::{CallOptions, CallRequest};
+use crate::runtime::calls::call::{CallOptions, CallRequest};
 use crate::tools::api::result::ToolResult;
 use crate::tools::api::trace::with_trace;
 

@@ -11,7 +11,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::cli::args::doors::DaemonLogsArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::logging;
-use crate::cli::render::escape;
+use crate::cli::render::terminal::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 

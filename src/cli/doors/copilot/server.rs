@@ -9,7 +9,7 @@ use crate::cli::args::CliOutputFormat;
 use crate::cli::args::copilot::CopilotStatus;
 use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::CliExitStatus;
-use crate::cli::render::copilot as render;
+use crate::cli::render::setup::copilot as render;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 

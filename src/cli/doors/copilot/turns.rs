@@ -17,7 +17,8 @@ use crate::cli::console::Console;
 use crate::cli::doors::DoorStartContext;
 use crate::cli::exit::{self, CliExitStatus};
 use crate::cli::input::PipedInput;
-use crate::cli::render::{copilot as render, verdict};
+use crate::cli::render::setup::copilot as render;
+use crate::cli::render::verdict;
 use crate::cli::reply::Reply;
 use crate::cli::signals::Signals;
 

@@ -9,7 +9,7 @@ use dashmap::DashMap;
 use super::python::wants_python;
 use super::setup::ManagerSetup;
 use super::{SlotKey, python};
-use crate::config::marker::ConfigMarker;
+use crate::config::catalogue::marker::ConfigMarker;
 use crate::config::spec::ServerSpec;
 use crate::text::{build_glob_set, read_glob};
 use crate::workspace::{FileStamp, Workspace, WorkspacePath};

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use globset::GlobSet;
 
-use crate::config::marker::ConfigMarker;
+use crate::config::catalogue::marker::ConfigMarker;
 use crate::config::spec::ServerSpec;
 use crate::text::{build_glob_set, read_glob};
 use crate::workspace::{Workspace, WorkspacePath};

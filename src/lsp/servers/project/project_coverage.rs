@@ -4,7 +4,7 @@
 use lsp_types::notification::DidChangeWorkspaceFolders;
 use lsp_types::{DidChangeWorkspaceFoldersParams, WorkspaceFoldersChangeEvent};
 
-use crate::config::marker::ConfigMarker;
+use crate::config::catalogue::marker::ConfigMarker;
 use crate::lsp::session::live_session::Session;
 use crate::lsp::session::request::notify_server;
 use crate::lsp::session::state::workspace_folder;

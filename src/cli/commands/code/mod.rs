@@ -1,0 +1,10 @@
+//! cli commands code TODO.
+
+pub(crate) mod calls;
+pub(crate) mod completions;
+pub(crate) mod explore;
+pub(crate) mod hover;
+pub(crate) mod locations;
+pub(crate) mod signature;
+pub(crate) mod symbols;
+pub(crate) mod types;

@@ -1,0 +1,7 @@
+//! cli commands files TODO.
+
+pub(crate) mod edit_reply;
+pub(crate) mod edits;
+pub(crate) mod file_commands;
+pub(crate) mod grep;
+pub(crate) mod rewrites;

@@ -1,0 +1,7 @@
+//! cli render reports TODO.
+
+pub(crate) mod github;
+pub(crate) mod gitlab;
+pub(crate) mod junit;
+pub(crate) mod report;
+pub(crate) mod sarif;

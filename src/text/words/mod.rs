@@ -1,0 +1,9 @@
+//! text words TODO.
+
+pub(crate) mod elision;
+pub(crate) mod excerpt;
+pub(crate) mod hidden;
+pub(crate) mod identifier;
+pub(crate) mod shell_word;
+pub(crate) mod suggest;
+pub(crate) mod truncate;

@@ -1,0 +1,11 @@
+//! workspace edit disk TODO.
+
+pub(crate) mod apply;
+pub(crate) mod atomic;
+pub(crate) mod folders;
+pub(crate) mod inspect;
+pub(crate) mod leftover;
+pub(crate) mod locate;
+pub(crate) mod lock;
+pub(crate) mod trees;
+pub(crate) mod xattr;

@@ -1,0 +1,8 @@
+//! workspace edit history TODO.
+
+pub(crate) mod hexadecimal;
+pub(crate) mod journal;
+pub(crate) mod record;
+pub(crate) mod retrace;
+pub(crate) mod rollback;
+pub(crate) mod undo;
