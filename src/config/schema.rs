@@ -8,7 +8,7 @@ use crate::text::{quoted_list, suggestion};
 
 /// The type of a value.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum ConfigFieldType {
+pub(crate) enum ConfigFieldType {
     Text,
     Flag,
     /// A whole number between the two, both included.
@@ -32,7 +32,7 @@ pub(super) enum ConfigFieldType {
 
 /// One key that may stand in a table.
 #[derive(Debug)]
-pub(super) struct ConfigField {
+pub(crate) struct ConfigField {
     pub(super) key: &'static str,
     pub(super) shape: ConfigFieldType,
     /// True if the field affects which program is run; a project's value then counts only if the

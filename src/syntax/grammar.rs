@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 use tree_sitter::{Language, Node, Query};
 
 /// The description of one language's syntax tree, as data; the queries are in `queries/`.
-pub(super) struct Grammar {
+pub(crate) struct Grammar {
     /// The catalogue's key of the language; TSX files of `typescript` have an entry of their own,
     /// `tsx`.
     pub(crate) key: &'static str,

@@ -30,21 +30,6 @@ mod symbols;
 pub(crate) mod test_conventions;
 mod word;
 
-pub(crate) use self::occurrences::calls_within::{CallWithin, calls_within};
-pub(crate) use self::occurrences::conditional_code::{ConditionalOccurrence, is_conditional};
-pub(crate) use self::occurrences::further_occurrences::{
-    FurtherOccurrence, FurtherOccurrences, further_occurrences,
-};
-pub(crate) use self::occurrences::implementations::{ImplementationHints, implementations};
-pub(crate) use self::occurrences::occurrence_sense::{OccurrenceQuery, OccurrenceSense};
-pub(crate) use self::occurrences::references::references;
-pub(crate) use self::occurrences::unrenamed_text::{documents_naming, first_quoted_place};
-pub use self::resolution::candidates::{DEADLINE, HintSubject, definition, definition_up_to};
-pub(crate) use self::resolution::importers::importers;
-pub(crate) use self::resolution::in_file::{imported_from, is_import, symbols_named};
-pub(crate) use self::resolution::literal::PythonModule;
-pub use self::resolution::resolve::ResolutionStage;
-pub(crate) use self::syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use answer::{Candidate, HintError, Hints};
 pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
@@ -56,9 +41,24 @@ pub(crate) use hover::hover;
 pub(crate) use language_families::related_languages;
 pub(crate) use moved_symbol::{MovedSymbol, MovedText, MovedTexts, RemainingPlace, complete_move};
 pub(crate) use notebook::NotebookUse;
+pub(crate) use occurrences::calls_within::{CallWithin, calls_within};
+pub(crate) use occurrences::conditional_code::{ConditionalOccurrence, is_conditional};
+pub(crate) use occurrences::further_occurrences::{
+    FurtherOccurrence, FurtherOccurrences, further_occurrences,
+};
+pub(crate) use occurrences::implementations::{ImplementationHints, implementations};
+pub(crate) use occurrences::occurrence_sense::{OccurrenceQuery, OccurrenceSense};
+pub(crate) use occurrences::references::references;
+pub(crate) use occurrences::unrenamed_text::{documents_naming, first_quoted_place};
+pub use resolution::candidates::{DEADLINE, HintSubject, definition, definition_up_to};
+pub(crate) use resolution::importers::importers;
+pub(crate) use resolution::in_file::{imported_from, is_import, symbols_named};
+pub(crate) use resolution::literal::PythonModule;
+pub use resolution::resolve::ResolutionStage;
 pub(crate) use symbols::{
     FoundSymbols, imported_in, symbols, symbols_in, workspace_symbols, workspace_symbols_named,
 };
+pub(crate) use syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use word::{NoName, can_be_name};
 
 pub(crate) mod syntax_errors;

@@ -35,18 +35,6 @@ pub(crate) mod replace;
 mod toml;
 pub(crate) mod words;
 
-pub(crate) use self::words::excerpt::{
-    MAX_EXCERPT_LINE_CHARS, column_in_excerpt, count_chars, excerpt, line_excerpt, to_u32,
-};
-pub(crate) use self::words::hidden::hidden_characters;
-pub use self::words::identifier::{Identifier, identifiers_on_line};
-pub(crate) use self::words::identifier::{
-    has_word, identifier_near, identifiers_in, is_identifier_char, replace_word, words_in,
-};
-pub(crate) use self::words::shell_word::{shell_bytes, shell_word};
-pub(crate) use self::words::suggest::{nearest_word, quoted_list, suggestion};
-pub(crate) use self::words::truncate::cut_markdown;
-pub(crate) use self::words::truncate::{truncate_chars, truncate_with_note};
 pub(crate) use block_edit::{BlockEdit, CutBlock, cut_block, edit_block};
 pub use buffer::Buffer;
 pub use change::TextChange;
@@ -60,3 +48,15 @@ pub(crate) use moved_block::{append_block, restore_spacing};
 pub use position::Position;
 pub(crate) use position::{EncodedPosition, EncodedRange, Encoding, LineColumn, Range};
 pub(crate) use toml::toml_fault;
+pub(crate) use words::excerpt::{
+    MAX_EXCERPT_LINE_CHARS, column_in_excerpt, count_chars, excerpt, line_excerpt, to_u32,
+};
+pub(crate) use words::hidden::hidden_characters;
+pub use words::identifier::{Identifier, identifiers_on_line};
+pub(crate) use words::identifier::{
+    has_word, identifier_near, identifiers_in, is_identifier_char, replace_word, words_in,
+};
+pub(crate) use words::shell_word::{shell_bytes, shell_word};
+pub(crate) use words::suggest::{nearest_word, quoted_list, suggestion};
+pub(crate) use words::truncate::cut_markdown;
+pub(crate) use words::truncate::{truncate_chars, truncate_with_note};

@@ -35,8 +35,6 @@ mod search;
 pub(crate) mod shared_file_system;
 mod walk;
 
-pub(crate) use self::walk::select::SelectError;
-pub use self::walk::select::Selection;
 pub(crate) use changes::ChangeBatch;
 pub(crate) use changes::ChangeFeed;
 pub(crate) use changes::ChangeKind;
@@ -57,4 +55,6 @@ pub(crate) use read::{FilePage, FileStamp, PageQuery, TextFile};
 pub use root::Workspace;
 pub(crate) use search::{Hit, SearchError, SearchQuery, SearchResult};
 pub use walk::WalkLimits;
+pub(crate) use walk::select::SelectError;
+pub use walk::select::Selection;
 pub(crate) use walk::spare_threads;

@@ -98,7 +98,7 @@ pub(crate) fn spare_threads(wanted: usize) -> usize {
 }
 
 /// The start of a walk: the caller's name for it, and its real path.
-pub(super) struct WalkStart {
+pub(crate) struct WalkStart {
     under: WorkspacePath,
     /// Absolute, without links, inside the workspace; a directory or a file.
     pub(super) directory: PathBuf,

@@ -13,7 +13,7 @@ use crate::config::schema::{ConfigField, launch, plain};
 const HOUR_MS: u64 = 3_600_000;
 
 /// A whole `servers.toml`.
-pub(in crate::config) const CATALOGUE: &[ConfigField] =
+pub(crate) const CATALOGUE: &[ConfigField] =
     &[plain("language", Named(LANGUAGE)), plain("server", Named(SERVER))];
 
 pub(super) const LANGUAGE: &[ConfigField] = &[
@@ -31,7 +31,7 @@ pub(super) const LANGUAGE: &[ConfigField] = &[
     launch("install", Texts),
 ];
 
-pub(in crate::config) const SERVER: &[ConfigField] = &[
+pub(crate) const SERVER: &[ConfigField] = &[
     plain("name", Text),
     plain("homepage", Text),
     plain("languages", Texts),
@@ -291,7 +291,7 @@ pub(super) const HOLLOW: &[ConfigField] = &[
 ];
 
 #[cfg(test)]
-pub(in crate::config) mod tests {
+pub(crate) mod tests {
     use serde::de::DeserializeOwned;
 
     use super::*;
@@ -299,7 +299,7 @@ pub(in crate::config) mod tests {
 
     /// Returns the keys that a type reads, in their order, as serde lists them when it finds an
     /// unknown one.
-    pub(in crate::config) fn words_of<T: DeserializeOwned>() -> Vec<String> {
+    pub(crate) fn words_of<T: DeserializeOwned>() -> Vec<String> {
         let error = toml::from_str::<T>("no-such-word = 1")
             .err()
             .expect("the type takes no unknown word")

@@ -115,7 +115,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 /// The SHA-256 of the regular file at `path`, in hexadecimal digits.
-pub(in crate::config) fn hash_at(path: &Path) -> io::Result<String> {
+pub(crate) fn hash_at(path: &Path) -> io::Result<String> {
     hash_of(&open(path)?)
 }
 

@@ -7,7 +7,7 @@ use crate::config::schema::{ConfigField, launch, plain};
 pub(super) const MAX_MOUNT_TIMEOUT_MS: u64 = 3_600_000;
 
 /// The keys of `[mcp]`.
-pub(in crate::config) const MCP: ConfigField = plain("mcp", Record(TABLE));
+pub(crate) const MCP: ConfigField = plain("mcp", Record(TABLE));
 
 const TABLE: &[ConfigField] = &[launch("files", Texts), launch("servers", Named(SERVER))];
 

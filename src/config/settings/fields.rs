@@ -17,7 +17,7 @@ const MAX_DEADLINE_MS: u64 = 3_600_000;
 const A_DEADLINE: ConfigFieldType = Number(1, MAX_DEADLINE_MS);
 
 /// The keys of `lsp-tools.toml`.
-pub(in crate::config) const SETTINGS: &[ConfigField] = &[
+pub(crate) const SETTINGS: &[ConfigField] = &[
     plain("deadlines", Record(DEADLINES)),
     plain("servers", Record(SERVERS)),
     plain("limits", Record(LIMITS)),

@@ -80,7 +80,7 @@ pub enum TrustError {
 }
 
 impl TrustError {
-    pub(in crate::config) fn io(action: &'static str, path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn io(action: &'static str, path: &Path, error: &io::Error) -> Self {
         Self::Io { action, path: path.display().to_string(), reason: error.to_string() }
     }
 }

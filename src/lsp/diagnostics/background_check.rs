@@ -26,7 +26,7 @@ const BEGIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The demand of a question on the background check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::lsp) enum CheckDemand {
+pub(crate) enum CheckDemand {
     /// The answer waits for the check; without it, the answer is incomplete.
     Awaited,
     /// The check is started if it is due. Its findings arrive later.

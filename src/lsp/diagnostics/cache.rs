@@ -22,7 +22,7 @@ pub(super) struct CachedFindings {
 /// The findings in files as they are on disk. They hold until something on the disk changes,
 /// regardless of unsaved texts shown to the server in between.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct DiagnosticsCache {
+pub(crate) struct DiagnosticsCache {
     /// The state of the disk that they are about.
     of: u64,
     found: FoundByPath,
@@ -56,12 +56,12 @@ impl DiagnosticsCache {
     }
 
     /// Records that a change of the files in `changed` led to the state `disk`.
-    pub(in crate::lsp) fn note_change(&mut self, disk: u64, changed: Vec<WorkspacePath>) {
+    pub(crate) fn note_change(&mut self, disk: u64, changed: Vec<WorkspacePath>) {
         self.changed = (disk, changed);
     }
 
     /// Counts a change of files that may be settings.
-    pub(in crate::lsp) fn note_settings_change(&mut self) {
+    pub(crate) fn note_settings_change(&mut self) {
         self.settings_changes += 1;
     }
 
@@ -73,7 +73,7 @@ impl DiagnosticsCache {
     /// Carries the findings about the state before an edit over to the state `disk` after it. The
     /// edit is the only change between the two, and does not concern the files whose findings
     /// `stay` selects; `is_sure`: not even indirectly.
-    pub(in crate::lsp) fn carry_over(
+    pub(crate) fn carry_over(
         &mut self,
         disk: u64,
         is_edited: impl Fn(&WorkspacePath) -> bool,

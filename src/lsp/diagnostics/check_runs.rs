@@ -27,7 +27,7 @@ pub(super) struct ProjectState {
 
 /// The runs of the background check, as far as the server has reported them.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct BackgroundCheckRuns {
+pub(crate) struct BackgroundCheckRuns {
     texts: u64,
     reloads: u64,
     /// The last `quiescent` of `experimental/serverStatus`.
@@ -75,19 +75,19 @@ pub(super) enum CheckStage {
 }
 
 /// Returns true if the params of a `$/progress` belong to such a check.
-pub(in crate::lsp) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> bool {
+pub(crate) fn is_check_progress(rule: &BackgroundCheckRule, params: &Value) -> bool {
     progress_token(params).starts_with(rule.progress_token.as_str())
 }
 
 impl BackgroundCheckRuns {
     /// Records that the server was sent another text of a file, as it is on disk.
-    pub(in crate::lsp) fn on_text_changed(&mut self) {
+    pub(crate) fn on_text_changed(&mut self) {
         self.texts += 1;
     }
 
     /// Takes the params of `experimental/serverStatus`: a server that reloads the project cancels
     /// its checks and starts others.
-    pub(in crate::lsp) fn on_server_status(&mut self, params: &Value) {
+    pub(crate) fn on_server_status(&mut self, params: &Value) {
         let Some(quiescent) = params["quiescent"].as_bool() else { return };
         let was = self.quiescent.replace(quiescent);
         let begins = was == Some(true) && !quiescent;
@@ -96,7 +96,7 @@ impl BackgroundCheckRuns {
     }
 
     /// Takes the params of the `$/progress` of a check; returns its work.
-    pub(in crate::lsp) fn on_progress(&mut self, params: &Value) -> Option<WorkProgress> {
+    pub(crate) fn on_progress(&mut self, params: &Value) -> Option<WorkProgress> {
         match self.running.on_progress(params)? {
             ProgressStep::Begun(work) => {
                 self.begun += 1;

@@ -58,10 +58,10 @@ pub(crate) enum DiagnosticsCompleteness {
 }
 
 /// Findings in the server's form, with their completeness.
-pub(in crate::lsp) struct RawDiagnostics {
-    pub(in crate::lsp) items: Arc<Vec<Value>>,
-    pub(in crate::lsp) snapshot: Snapshot,
-    pub(in crate::lsp) known: DiagnosticsCompleteness,
+pub(crate) struct RawDiagnostics {
+    pub(crate) items: Arc<Vec<Value>>,
+    pub(crate) snapshot: Snapshot,
+    pub(crate) known: DiagnosticsCompleteness,
     pub(super) notes: Vec<String>,
     pub(super) background: BackgroundFindings<usize>,
 }
@@ -75,7 +75,7 @@ impl RawDiagnostics {
 }
 
 /// Findings in the form in which the server sends them.
-pub(in crate::lsp) enum CollectedDiagnostics {
+pub(crate) enum CollectedDiagnostics {
     Raw(RawDiagnostics),
     Decoded(ServerFileDiagnostics),
 }

@@ -194,7 +194,7 @@ fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
 
 impl Session {
     /// Waits for a push for the text on disk. A checker that has failed on the text gets it again.
-    pub(in crate::lsp) async fn pushed_diagnostics(
+    pub(crate) async fn pushed_diagnostics(
         &self,
         path: &WorkspacePath,
         deadline: Instant,
@@ -402,7 +402,7 @@ impl Session {
 
     /// Sends a request and waits for its response, which comes after all earlier messages of the
     /// server; false at the deadline.
-    pub(in crate::lsp) async fn pass_barrier(
+    pub(crate) async fn pass_barrier(
         &self,
         snapshot: &Snapshot,
         deadline: Instant,

@@ -93,7 +93,7 @@ impl Session {
     }
 
     /// Synchronizes several documents.
-    pub(in crate::lsp) async fn sync_all(&self, paths: &[&WorkspacePath]) {
+    pub(crate) async fn sync_all(&self, paths: &[&WorkspacePath]) {
         for path in paths {
             if let Err(error) = self.sync(path).await.map(drop) {
                 tracing::debug!(path = %path.display(), "closed: {error}");

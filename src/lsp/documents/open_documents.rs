@@ -47,7 +47,7 @@ pub(crate) struct SessionDocument {
 
 /// The source of a text, with the means to check that it is unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::lsp) enum DocumentSource {
+pub(crate) enum DocumentSource {
     /// Read from disk, with this stamp of the file.
     Disk(FileStamp),
     /// Read from disk as well, but the stamp cannot show a later change of the same size.
@@ -86,7 +86,7 @@ pub(crate) struct Snapshot {
     pub(crate) buffer: Buffer,
     /// Its version.
     pub(crate) version: i32,
-    pub(in crate::lsp) source: DocumentSource,
+    pub(crate) source: DocumentSource,
     /// See [`SessionDocument`].
     pub(crate) pushes_before: u64,
     /// See [`SessionDocument`].
@@ -127,14 +127,14 @@ impl SessionDocument {
 
 /// The open documents of one session. Guards of the map are dropped before anything is awaited.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct SessionDocuments {
+pub(crate) struct SessionDocuments {
     open: DashMap<WorkspacePath, Arc<Mutex<Option<SessionDocument>>>>,
 }
 
 impl SessionDocuments {
     /// Exempts the document of `path` from the limit of open documents while the returned value
     /// lives.
-    pub(in crate::lsp) fn keep_open(&self, path: &WorkspacePath) -> impl Sized + use<> {
+    pub(crate) fn keep_open(&self, path: &WorkspacePath) -> impl Sized + use<> {
         self.slot(path)
     }
 
@@ -147,23 +147,23 @@ impl SessionDocuments {
     }
 
     /// The paths of all documents that are open or being opened.
-    pub(in crate::lsp) fn paths(&self) -> Vec<WorkspacePath> {
+    pub(crate) fn paths(&self) -> Vec<WorkspacePath> {
         self.open.iter().map(|document| document.key().clone()).collect()
     }
 
     /// The number of open documents.
-    pub(in crate::lsp) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.open.len()
     }
 
     /// Returns true if `path` is open.
-    pub(in crate::lsp) fn contains(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn contains(&self, path: &WorkspacePath) -> bool {
         self.open.contains_key(path)
     }
 
     /// Returns the server's text of `path`, if it is open and no other task is changing it right
     /// now.
-    pub(in crate::lsp) fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
+    pub(crate) fn buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
         let slot = self.open.get(path)?.clone();
         let document = slot.try_lock().ok()?;
         document.as_ref().map(|document| document.buffer.clone())

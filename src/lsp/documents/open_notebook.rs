@@ -23,11 +23,11 @@ const JUPYTER: &str = "jupyter-notebook";
 const CODE_CELL: u8 = 2;
 
 /// A notebook that a server has open until this is dropped.
-pub(in crate::lsp) struct OpenNotebook<'a> {
+pub(crate) struct OpenNotebook<'a> {
     session: &'a Session,
     uri: Url,
     /// The documents of its code cells, in their order.
-    pub(in crate::lsp) cells: Vec<Snapshot>,
+    pub(crate) cells: Vec<Snapshot>,
 }
 
 impl Session {
@@ -38,7 +38,7 @@ impl Session {
     }
 
     /// The current text of the notebook at `path`, as a snapshot that the server will be shown.
-    pub(in crate::lsp) async fn notebook(&self, path: &WorkspacePath) -> Result<Snapshot, ReadError> {
+    pub(crate) async fn notebook(&self, path: &WorkspacePath) -> Result<Snapshot, ReadError> {
         let unsaved = self.unsaved.lock().unsaved(path).cloned();
         let (buffer, source) = match unsaved {
             Some(unsaved) => (unsaved.buffer().clone(), DocumentSource::Unsaved(unsaved.id)),
@@ -53,7 +53,7 @@ impl Session {
 
     /// Opens a notebook (`notebookDocument/didOpen`). `before` notebooks were opened earlier; no
     /// two have the same cell URIs, so findings of one are never taken for another's.
-    pub(in crate::lsp) fn open_notebook(
+    pub(crate) fn open_notebook(
         &self,
         notebook: &Snapshot,
         code: &NotebookCode,

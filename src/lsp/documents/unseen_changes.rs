@@ -6,7 +6,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 /// The changes that a server may still have to take in.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct UnseenChanges {
+pub(crate) struct UnseenChanges {
     /// The number of created, deleted or changed files that it does not have open.
     changes: AtomicU64,
     /// The number of these changes that it has looked at; locked while it looks, so that concurrent
@@ -16,17 +16,17 @@ pub(in crate::lsp) struct UnseenChanges {
 
 impl UnseenChanges {
     /// Counts one more change.
-    pub(in crate::lsp) fn add(&self) {
+    pub(crate) fn add(&self) {
         self.changes.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The number of changes.
-    pub(in crate::lsp) fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.changes.load(Ordering::Relaxed)
     }
 
     /// Locks the number of changes that the server has looked at, for the time of a further look.
-    pub(in crate::lsp) async fn lock_seen(&self) -> MutexGuard<'_, u64> {
+    pub(crate) async fn lock_seen(&self) -> MutexGuard<'_, u64> {
         self.seen.lock().await
     }
 }

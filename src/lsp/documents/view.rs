@@ -192,7 +192,7 @@ impl View {
 
 /// The view that a server has.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct ShownView {
+pub(crate) struct ShownView {
     view: View,
     /// The files that it may still have from another view, because a change of the view was
     /// interrupted.
@@ -230,7 +230,7 @@ const VIEW_SWITCH_WINDOW: Duration = Duration::from_secs(20);
 
 /// The switches of a server between holders of texts over the same files.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct ViewContention {
+pub(crate) struct ViewContention {
     /// The last holder, with the files of its view.
     last: Option<(ViewHolder, View)>,
     switches: VecDeque<Instant>,

@@ -49,17 +49,17 @@ impl Session {
 
     /// Returns true once when two holders of texts over the same files keep taking the session from
     /// each other, and again after as many switches.
-    pub(in crate::lsp) fn take_contention(&self) -> bool {
+    pub(crate) fn take_contention(&self) -> bool {
         self.contention.lock().take_exceeded()
     }
 
     /// Returns true if the present caller's view is the disk.
-    pub(in crate::lsp) fn sees_disk(&self) -> bool {
+    pub(crate) fn sees_disk(&self) -> bool {
         self.unsaved.lock().is_disk()
     }
 
     /// The text that hides `path` in the present caller's view.
-    pub(in crate::lsp) fn unsaved_buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
+    pub(crate) fn unsaved_buffer(&self, path: &WorkspacePath) -> Option<Buffer> {
         let unsaved = self.unsaved.lock();
         unsaved.unsaved(path).map(|unsaved| unsaved.buffer().clone())
     }

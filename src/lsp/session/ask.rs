@@ -424,7 +424,7 @@ impl Session {
         working.is_none()
     }
 
-    pub(in crate::lsp) fn note_latency(&self, time: Duration) {
+    pub(crate) fn note_latency(&self, time: Duration) {
         self.latencies.lock().add(time);
     }
 
@@ -469,7 +469,7 @@ fn readiness_deadlines(deadline: Instant) -> (Instant, Instant) {
 
 /// Returns the deadline of the wait for readiness, which leaves time for the request itself within
 /// `deadline`.
-pub(in crate::lsp) fn readiness_deadline(deadline: Instant) -> Instant {
+pub(crate) fn readiness_deadline(deadline: Instant) -> Instant {
     let left = deadline.saturating_duration_since(Instant::now());
     deadline - (left / 5).min(Duration::from_secs(2))
 }

@@ -36,7 +36,7 @@ const LISTS: [&str; 16] = [
 
 /// An answer, as far as it was decoded.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(in crate::lsp) struct BoundedAnswer {
+pub(crate) struct BoundedAnswer {
     /// The decoded value.
     pub(crate) value: Value,
     /// The number of list elements that were left out.
@@ -48,7 +48,7 @@ const LARGE_ANSWER_BYTES: usize = 256 << 10;
 
 /// Awaits the response to a request, with a limit on the number of decoded values. A large response
 /// is decoded on a thread that is abandoned at the deadline.
-pub(in crate::lsp) async fn bounded_answer(
+pub(crate) async fn bounded_answer(
     mut pending: PendingRequest<'_>,
     deadline: Instant,
 ) -> Result<BoundedAnswer, RequestError> {

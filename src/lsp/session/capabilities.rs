@@ -95,7 +95,7 @@ pub(super) fn client_capabilities() -> Value {
 
 /// The way in which a server takes changes (LSP 3.17, *TextDocumentSyncKind*).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::lsp) enum SyncKind {
+pub(crate) enum SyncKind {
     /// The server reads the disk itself.
     None,
     /// The server takes the whole text each time.
@@ -106,7 +106,7 @@ pub(in crate::lsp) enum SyncKind {
 
 /// The capabilities of a server's `initialize` response, with the catalogue's corrections.
 #[derive(Debug, Clone)]
-pub(super) struct ServerCapabilities {
+pub(crate) struct ServerCapabilities {
     raw: Value,
     /// The encoding in which the server counts columns.
     pub(crate) encoding: Encoding,
@@ -151,14 +151,14 @@ impl ServerCapabilities {
     }
 
     /// Returns true if the server announced `method` at its start (it may still register it later).
-    pub(in crate::lsp) fn announces(&self, method: &str) -> bool {
+    pub(crate) fn announces(&self, method: &str) -> bool {
         let Some(field) = provider_of(method) else { return false };
         !matches!(self.raw.pointer(field), None | Some(Value::Null | Value::Bool(false)))
     }
 
     /// Returns true if the server accepts notebooks of this type, on disk, with cells in this
     /// language (LSP 3.17, *NotebookDocumentSyncOptions*).
-    pub(in crate::lsp) fn takes_notebooks(&self, notebook_type: &str, language_id: &str) -> bool {
+    pub(crate) fn takes_notebooks(&self, notebook_type: &str, language_id: &str) -> bool {
         let fits = |filter: &Value, word: &str| matches!(filter.as_str(), None | Some("*")) || filter == word;
         let selectors = self.raw["notebookDocumentSync"]["notebookSelector"].as_array();
         selectors.into_iter().flatten().any(|selector| {
@@ -172,25 +172,25 @@ impl ServerCapabilities {
     }
 
     /// The `identifier` of the announced `diagnosticProvider`.
-    pub(in crate::lsp) fn diagnostic_identifier(&self) -> Option<String> {
+    pub(crate) fn diagnostic_identifier(&self) -> Option<String> {
         self.raw["diagnosticProvider"]["identifier"].as_str().map(str::to_owned)
     }
 
     /// Returns true if the server wants a request that checks whether a place can be renamed (LSP
     /// 3.17, *RenameOptions*).
-    pub(in crate::lsp) fn prepares_rename(&self) -> bool {
+    pub(crate) fn prepares_rename(&self) -> bool {
         self.raw["renameProvider"]["prepareProvider"] == true
     }
 
     /// Returns true if code actions may come without their edit, which then needs a further request
     /// (LSP 3.17, *CodeActionOptions*).
-    pub(in crate::lsp) fn resolves_actions(&self) -> bool {
+    pub(crate) fn resolves_actions(&self) -> bool {
         self.raw["codeActionProvider"]["resolveProvider"] == true
     }
 
     /// Returns true if the server answers `resolve` (`completionItem/resolve`, `codeLens/resolve`,
     /// …; LSP 3.17, their *Options*).
-    pub(in crate::lsp) fn supports_resolve(&self, resolve: &str) -> bool {
+    pub(crate) fn supports_resolve(&self, resolve: &str) -> bool {
         let provider = match resolve {
             "completionItem/resolve" => "completionProvider",
             "codeAction/resolve" => "codeActionProvider",
@@ -205,7 +205,7 @@ impl ServerCapabilities {
 
     /// Returns true if `character` is one that makes the server answer `method` (LSP 3.17,
     /// *CompletionOptions*, *SignatureHelpOptions*).
-    pub(in crate::lsp) fn is_trigger_character(&self, method: &str, character: &str) -> bool {
+    pub(crate) fn is_trigger_character(&self, method: &str, character: &str) -> bool {
         let Some(options) = provider_of(method).and_then(|field| self.raw.pointer(field)) else {
             return false;
         };
@@ -214,13 +214,13 @@ impl ServerCapabilities {
     }
 
     /// The legend of the numbers in its semantic tokens, if it announced one.
-    pub(in crate::lsp) fn semantic_legend(&self) -> Option<Value> {
+    pub(crate) fn semantic_legend(&self) -> Option<Value> {
         self.raw["semanticTokensProvider"].get("legend").cloned()
     }
 
     /// Returns true if the server wants to be notified of a file operation (`willRename`,
     /// `didRename`) on `path` (LSP 3.17, *FileOperationRegistrationOptions*).
-    pub(in crate::lsp) fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
+    pub(crate) fn covers_file_operation(&self, operation: &str, path: &Path) -> bool {
         let filters = &self.raw["workspace"]["fileOperations"][operation]["filters"];
         filters.as_array().into_iter().flatten().any(|filter| {
             let scheme = filter["scheme"].as_str();
@@ -231,7 +231,7 @@ impl ServerCapabilities {
     }
 
     /// Returns true if the server offers `command` through `workspace/executeCommand`.
-    pub(in crate::lsp) fn supports_command(&self, command: &str) -> bool {
+    pub(crate) fn supports_command(&self, command: &str) -> bool {
         let commands = &self.raw["executeCommandProvider"]["commands"];
         commands.as_array().is_some_and(|known| known.iter().any(|known| known == command))
     }

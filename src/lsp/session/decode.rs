@@ -23,7 +23,7 @@ const MAX_LIBRARY_SOURCE_BYTES: u64 = 8 * 1024 * 1024;
 impl Diagnostic {
     /// Encodes the diagnostic as LSP 3.17 *Diagnostic*, for a request about it to its server;
     /// `text` is the document.
-    pub(in crate::lsp) fn to_lsp(&self, text: &Buffer, encoding: Encoding) -> Value {
+    pub(crate) fn to_lsp(&self, text: &Buffer, encoding: Encoding) -> Value {
         let range = text.encode_range(self.range, encoding);
         let wire = |position: EncodedPosition| json!({ "line": position.line, "character": position.unit });
         let mut value = json!({
@@ -54,7 +54,7 @@ const MAX_RELATED_LOCATIONS: usize = 32;
 
 /// A decoder of a server's positions, for which it needs their texts: the queried document as it
 /// was sent, other open documents as the server has them, everything else from disk.
-pub(in crate::lsp) struct PositionDecoder<'a> {
+pub(crate) struct PositionDecoder<'a> {
     session: &'a Session,
     own: FileRef,
     buffers: HashMap<FileRef, Option<Buffer>>,
@@ -67,31 +67,31 @@ pub(in crate::lsp) struct PositionDecoder<'a> {
 
 impl<'a> PositionDecoder<'a> {
     /// Creates the decoder of an answer about `snapshot`.
-    pub(in crate::lsp) fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
+    pub(crate) fn new(session: &'a Session, snapshot: &Snapshot) -> Self {
         Self::for_file(session, FileRef::Inside(snapshot.path.clone()), snapshot.buffer.clone())
     }
 
     /// Creates the decoder of an answer about `own`, whose text is `text`.
-    pub(in crate::lsp) fn for_file(session: &'a Session, own: FileRef, text: Buffer) -> Self {
+    pub(crate) fn for_file(session: &'a Session, own: FileRef, text: Buffer) -> Self {
         let buffers = HashMap::from([(own.clone(), Some(text))]);
         Self { session, own, buffers, dropped: 0, left_out: 0, until: None }
     }
 
     /// Creates the decoder of an answer about no particular document.
-    pub(in crate::lsp) fn of_workspace(session: &'a Session) -> Self {
+    pub(crate) fn of_workspace(session: &'a Session) -> Self {
         let own = FileRef::Virtual(String::new());
         Self { session, own, buffers: HashMap::new(), dropped: 0, left_out: 0, until: None }
     }
 
     /// Turns to an answer about `own`, whose text is `text`.
-    pub(in crate::lsp) fn set_own(&mut self, own: FileRef, text: Buffer) {
+    pub(crate) fn set_own(&mut self, own: FileRef, text: Buffer) {
         self.buffers.insert(own.clone(), Some(text));
         self.own = own;
     }
 
     /// Sets a deadline after which elements are left out: each location may be in another file,
     /// which has to be read.
-    pub(in crate::lsp) fn with_deadline(mut self, deadline: Instant) -> Self {
+    pub(crate) fn with_deadline(mut self, deadline: Instant) -> Self {
         self.until = Some(deadline.max(Instant::now() + ANSWER_DECODE_GRACE_PERIOD));
         self
     }
@@ -114,7 +114,7 @@ impl<'a> PositionDecoder<'a> {
     }
 
     /// Returns the text of `file`, if it can be read.
-    pub(in crate::lsp) fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
+    pub(crate) fn buffer(&mut self, file: &FileRef) -> Option<&Buffer> {
         let session = self.session;
         let load = || match file {
             FileRef::Inside(path) => session
@@ -196,7 +196,7 @@ impl<'a> PositionDecoder<'a> {
     }
 
     /// Decodes LSP 3.17 *Diagnostic* of the queried document.
-    pub(in crate::lsp) fn diagnostic(&mut self, value: &Value) -> Option<Diagnostic> {
+    pub(crate) fn diagnostic(&mut self, value: &Value) -> Option<Diagnostic> {
         let source = value["source"].as_str().map(str::to_owned);
         let range = match &source {
             Some(source) if self.session.state.spec.diagnostics.byte_columns.contains(source) => {
@@ -362,7 +362,7 @@ pub(super) fn kind(value: &Value) -> SymbolKind {
 }
 
 /// Returns the elements of an array, a single value as itself, and nothing for null.
-pub(in crate::lsp) fn elements(value: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn elements(value: &Value) -> impl Iterator<Item = &Value> {
     let one = (!value.is_null() && !value.is_array()).then_some(value);
     value.as_array().into_iter().flatten().chain(one)
 }

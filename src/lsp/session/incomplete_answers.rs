@@ -7,14 +7,14 @@ use crate::workspace::WorkspacePath;
 impl Session {
     /// Assumes the omissions of an untrusted start until they are examined, in the turn that is
     /// returned.
-    pub(in crate::lsp) fn assume_shortfall(&self, shortfall: Shortfall) -> u64 {
+    pub(crate) fn assume_shortfall(&self, shortfall: Shortfall) -> u64 {
         let mut known = self.shortfall.lock();
         *known = (known.0 + 1, shortfall);
         known.0
     }
 
     /// Records the result of a turn, unless another has begun since, because files have changed.
-    pub(in crate::lsp) fn set_shortfall(&self, turn: u64, shortfall: Shortfall) {
+    pub(crate) fn set_shortfall(&self, turn: u64, shortfall: Shortfall) {
         let mut known = self.shortfall.lock();
         if known.0 == turn {
             known.1 = shortfall;
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// Returns true if it was started with a file that describes the project's build.
-    pub(in crate::lsp) fn has_build_file(&self) -> bool {
+    pub(crate) fn has_build_file(&self) -> bool {
         let launch_inputs = self.launch_inputs.get();
         launch_inputs.is_some_and(|known| known.lock().build.file.is_some())
     }

@@ -76,13 +76,13 @@ pub(crate) struct SessionSetup {
 /// One running, initialized server.
 #[derive(Debug)]
 pub(crate) struct Session {
-    pub(in crate::lsp) state: Arc<SessionState>,
-    pub(in crate::lsp) connection: Peer,
-    pub(in crate::lsp) capabilities: ServerCapabilities,
-    pub(in crate::lsp) documents: SessionDocuments,
-    pub(in crate::lsp) workspace: Workspace,
-    pub(in crate::lsp) catalogue: Arc<Catalogue>,
-    pub(in crate::lsp) limits: SessionLimits,
+    pub(crate) state: Arc<SessionState>,
+    pub(crate) connection: Peer,
+    pub(crate) capabilities: ServerCapabilities,
+    pub(crate) documents: SessionDocuments,
+    pub(crate) workspace: Workspace,
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) limits: SessionLimits,
     process: ServerProcess,
     /// The root it was started for.
     pub(crate) root: WorkspacePath,
@@ -95,38 +95,38 @@ pub(crate) struct Session {
     restart_told: AtomicBool,
     pub(super) latencies: Mutex<super::latency::Latencies>,
     /// Held while a server that checks only one document at a time does so.
-    pub(in crate::lsp) checking: tokio::sync::Mutex<()>,
+    pub(crate) checking: tokio::sync::Mutex<()>,
     /// Held while a notebook is open; the number of those before it.
-    pub(in crate::lsp) notebooks: tokio::sync::Mutex<u64>,
+    pub(crate) notebooks: tokio::sync::Mutex<u64>,
     /// Held while a command of ours runs at the server and may request edits.
-    pub(in crate::lsp) commands: tokio::sync::Mutex<()>,
+    pub(crate) commands: tokio::sync::Mutex<()>,
     /// The view whose texts the server has: locked for reading by a question, for writing by a
     /// change of the view.
-    pub(in crate::lsp) view: tokio::sync::RwLock<ShownView>,
+    pub(crate) view: tokio::sync::RwLock<ShownView>,
     /// A copy of that view, for the synchronization of documents.
-    pub(in crate::lsp) unsaved: Mutex<View>,
+    pub(crate) unsaved: Mutex<View>,
     /// The documents outside the workspace that editors have asked about; locked by a question.
-    pub(in crate::lsp) outside: tokio::sync::Mutex<OpenOutsideDocuments>,
+    pub(crate) outside: tokio::sync::Mutex<OpenOutsideDocuments>,
     /// Changes of other files that it has not examined yet.
     pub(super) unseen_changes: UnseenChanges,
     /// The switches of the session between callers with texts of their own.
-    pub(in crate::lsp) contention: Mutex<ViewContention>,
+    pub(crate) contention: Mutex<ViewContention>,
     /// The shortfall, with a number that is counted up each time that it is to be examined anew.
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// The compiler, checker or linter that it runs.
-    pub(in crate::lsp) judge: OnceLock<SessionJudge>,
+    pub(crate) judge: OnceLock<SessionJudge>,
     /// For each folder, a description of the missing file that its configuration extends.
-    pub(in crate::lsp) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
+    pub(crate) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
     /// The files that are known to be inside or outside the project.
-    pub(in crate::lsp) memberships: ProjectMemberships,
+    pub(crate) memberships: ProjectMemberships,
     /// The process parameters of its start.
-    pub(in crate::lsp) spawn: OnceLock<Spawn>,
+    pub(crate) spawn: OnceLock<Spawn>,
     /// The project files that determined its start.
-    pub(in crate::lsp) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
+    pub(crate) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
     /// A number counted up with each change on disk that concerns it.
-    pub(in crate::lsp) disk: AtomicU64,
+    pub(crate) disk: AtomicU64,
     /// Its findings in files as they are on disk.
-    pub(in crate::lsp) diagnostics_cache: Mutex<DiagnosticsCache>,
+    pub(crate) diagnostics_cache: Mutex<DiagnosticsCache>,
 }
 
 /// Keeps a session from counting as idle.
@@ -220,7 +220,7 @@ impl Session {
     }
 
     /// The version that the server states with its name.
-    pub(in crate::lsp) fn stated_version(&self) -> Option<&str> {
+    pub(crate) fn stated_version(&self) -> Option<&str> {
         self.capabilities.version.as_deref()
     }
 
@@ -323,7 +323,7 @@ impl Session {
     }
 
     /// Records that it replaces a session that ended as described by `exit_report`.
-    pub(in crate::lsp) fn set_previous_exit(&self, exit_report: String) {
+    pub(crate) fn set_previous_exit(&self, exit_report: String) {
         // A session is started once, and so replaces at most one other.
         let _first = self.previous_exit.set(exit_report);
     }

@@ -84,7 +84,7 @@ impl Session {
     /// Sends a request about a file. An empty answer of a busy server is requested again when it is
     /// idle, and one from before the first push for the file after that push, since many servers
     /// answer "nothing" about files that they have not read yet.
-    pub(in crate::lsp) async fn ask_with_retry<V: Serialize>(
+    pub(crate) async fn ask_with_retry<V: Serialize>(
         &self,
         path: &WorkspacePath,
         request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,

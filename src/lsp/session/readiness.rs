@@ -68,11 +68,11 @@ pub(crate) struct WorkProgress {
 
 /// The work that has begun and not ended (LSP 3.17, *Work Done Progress*).
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct ActiveWork(HashMap<String, WorkProgress>);
+pub(crate) struct ActiveWork(HashMap<String, WorkProgress>);
 
 /// The content of a progress notification.
 #[derive(Debug)]
-pub(in crate::lsp) enum ProgressStep {
+pub(crate) enum ProgressStep {
     /// The work has begun.
     Begun(WorkProgress),
     /// The work has reached this point.
@@ -83,7 +83,7 @@ pub(in crate::lsp) enum ProgressStep {
 
 impl ActiveWork {
     /// Takes the params of `$/progress`; `None` if they belong to no work that has begun.
-    pub(in crate::lsp) fn on_progress(&mut self, params: &Value) -> Option<ProgressStep> {
+    pub(crate) fn on_progress(&mut self, params: &Value) -> Option<ProgressStep> {
         let token = progress_token(params);
         let value = &params["value"];
         let message = value["message"].as_str().map(truncate_status);
@@ -108,13 +108,13 @@ impl ActiveWork {
     }
 
     /// Returns the works, in no order.
-    pub(in crate::lsp) fn works(&self) -> impl Iterator<Item = &WorkProgress> {
+    pub(crate) fn works(&self) -> impl Iterator<Item = &WorkProgress> {
         self.0.values()
     }
 }
 
 /// The token of a `$/progress`, as text.
-pub(in crate::lsp) fn progress_token(params: &Value) -> String {
+pub(crate) fn progress_token(params: &Value) -> String {
     match &params["token"] {
         Value::String(token) => token.clone(),
         token => token.to_string(),

@@ -84,7 +84,7 @@ impl Session {
     }
 
     /// Returns true if it may miss some of these changes, so that its rule applies.
-    pub(in crate::lsp) fn may_miss(&self, changes: &ChangeBatch) -> bool {
+    pub(crate) fn may_miss(&self, changes: &ChangeBatch) -> bool {
         let files = &self.state.spec.reload.files;
         let is_named =
             |path: &WorkspacePath| files.is_empty() || files.contains(&path.name_lossy().into_owned());
@@ -98,14 +98,14 @@ impl Session {
 
     /// Records that the server was shown other texts of these files: one that is not on disk is
     /// like a new file to it, or a deleted one.
-    pub(in crate::lsp) fn note_shown<'a>(&self, mut paths: impl Iterator<Item = &'a WorkspacePath>) {
+    pub(crate) fn note_shown<'a>(&self, mut paths: impl Iterator<Item = &'a WorkspacePath>) {
         if paths.any(|path| !self.workspace.exists(path)) {
             self.reload_soon();
         }
     }
 
     /// Records a change of files that it may not notice by itself.
-    pub(in crate::lsp) fn reload_soon(&self) {
+    pub(crate) fn reload_soon(&self) {
         let rule = &self.state.spec.reload;
         self.unseen_changes.add();
         if let Some(settle) = rule.settle() {
@@ -114,7 +114,7 @@ impl Session {
     }
 
     /// Makes the server examine the disk if that is due.
-    pub(in crate::lsp) async fn reload_if_due(&self, deadline: Instant) {
+    pub(crate) async fn reload_if_due(&self, deadline: Instant) {
         let rule = &self.state.spec.reload;
         let Some(method) = &rule.method else { return };
         let mut seen = self.unseen_changes.lock_seen().await;

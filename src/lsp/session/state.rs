@@ -127,10 +127,7 @@ impl SessionState {
     }
 
     /// Reads or updates the runs of the background check.
-    pub(in crate::lsp) fn with_background_check<T>(
-        &self,
-        read: impl FnOnce(&mut BackgroundCheckRuns) -> T,
-    ) -> T {
+    pub(crate) fn with_background_check<T>(&self, read: impl FnOnce(&mut BackgroundCheckRuns) -> T) -> T {
         read(&mut self.inner.lock().background_check)
     }
 
@@ -167,17 +164,17 @@ impl SessionState {
     }
 
     /// Starts to keep what is published for a cell of a notebook, until the cell is forgotten.
-    pub(in crate::lsp) fn expect_pushes(&self, cell: &WorkspacePath) {
+    pub(crate) fn expect_pushes(&self, cell: &WorkspacePath) {
         self.inner.lock().pushes.insert(cell.clone(), Pushes::default());
     }
 
     /// Forgets what was published for a cell of a notebook.
-    pub(in crate::lsp) fn forget_cell(&self, cell: &WorkspacePath) {
+    pub(crate) fn forget_cell(&self, cell: &WorkspacePath) {
         self.inner.lock().pushes.remove(cell);
     }
 
     /// Treats a document for which nothing was published as one without findings.
-    pub(in crate::lsp) fn assume_no_findings(&self, path: &WorkspacePath) {
+    pub(crate) fn assume_no_findings(&self, path: &WorkspacePath) {
         let mut inner = self.inner.lock();
         let pushes = inner.pushes.entry(path.clone()).or_default();
         pushes.count = pushes.count.max(1);
@@ -242,17 +239,17 @@ impl SessionState {
     }
 
     /// The message by which the server objects to the project's configuration.
-    pub(in crate::lsp) fn complaint(&self) -> Option<String> {
+    pub(crate) fn complaint(&self) -> Option<String> {
         self.inner.lock().complaint.clone()
     }
 
     /// The first error in each configuration file that has one.
-    pub(in crate::lsp) fn configuration_errors(&self) -> BTreeMap<WorkspacePath, String> {
+    pub(crate) fn configuration_errors(&self) -> BTreeMap<WorkspacePath, String> {
         self.inner.lock().configuration_errors.clone()
     }
 
     /// Returns the settings under a dotted `section`; all settings for none.
-    pub(in crate::lsp) fn configuration(&self, section: Option<&str>) -> Value {
+    pub(crate) fn configuration(&self, section: Option<&str>) -> Value {
         let mut value = &self.settings;
         for part in section.unwrap_or_default().split('.').filter(|part| !part.is_empty()) {
             match value.get(part) {
@@ -477,7 +474,7 @@ impl Drop for EditCollectionGuard<'_> {
 }
 
 /// Builds LSP 3.17 *WorkspaceFolder*.
-pub(in crate::lsp) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) -> WorkspaceFolder {
+pub(crate) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) -> WorkspaceFolder {
     let absolute = workspace.absolute(folder);
     let name = absolute.file_name().map_or("workspace".into(), |name| name.to_string_lossy().into_owned());
     WorkspaceFolder { uri: uri::from_path(&absolute), name }

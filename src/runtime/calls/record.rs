@@ -14,7 +14,7 @@ use crate::tools::api::tool::Caller;
 use crate::tools::api::trace;
 
 /// The audit entry of one call, written when this is dropped.
-pub(in crate::runtime) struct CallRecorder<'a> {
+pub(crate) struct CallRecorder<'a> {
     audit: Option<&'a AuditLog>,
     feed: Option<FeedTicket>,
     started: Instant,
@@ -22,12 +22,7 @@ pub(in crate::runtime) struct CallRecorder<'a> {
 }
 
 impl<'a> CallRecorder<'a> {
-    pub(in crate::runtime) fn new(
-        audit: Option<&'a AuditLog>,
-        caller: &Caller,
-        tool: &str,
-        arguments: &Value,
-    ) -> Self {
+    pub(crate) fn new(audit: Option<&'a AuditLog>, caller: &Caller, tool: &str, arguments: &Value) -> Self {
         let entry = AuditEntry {
             time: timestamp(),
             session: truncate_text(&caller.session),
@@ -61,7 +56,7 @@ impl<'a> CallRecorder<'a> {
         self
     }
 
-    pub(in crate::runtime) fn record_subjects(&mut self, effect: Effect, subjects: &CallSubjects) {
+    pub(crate) fn record_subjects(&mut self, effect: Effect, subjects: &CallSubjects) {
         self.entry.effect = Some(effect);
         self.entry.paths = subjects.paths.iter().map(|path| truncate_text(&path.display())).collect();
         self.entry.commands = subjects.commands.iter().map(|command| truncate_text(command)).collect();
@@ -73,7 +68,7 @@ impl<'a> CallRecorder<'a> {
 
     /// Records the decision, unless an earlier one was stricter: hooks and changed arguments cause
     /// further decisions.
-    pub(in crate::runtime) fn record_decision(&mut self, decision: &PolicyDecision) {
+    pub(crate) fn record_decision(&mut self, decision: &PolicyDecision) {
         if self.entry.decision.is_none_or(|before| before <= decision.verdict) {
             self.entry.decision = Some(decision.verdict);
             self.entry.rule = decision.rule.clone();
@@ -98,7 +93,7 @@ impl<'a> CallRecorder<'a> {
     }
 
     /// Records an action that no tool carries out, which has no answer to measure.
-    pub(in crate::runtime) fn record_action(&mut self, error: Option<&ToolError>) {
+    pub(crate) fn record_action(&mut self, error: Option<&ToolError>) {
         let code = error.map(|error| serde_json::to_value(error.code).unwrap_or_default());
         self.entry.outcome = match &code {
             None => "ok".to_owned(),

@@ -16,7 +16,7 @@ const MAX_CONTEXT_ANCESTORS: usize = 12;
 
 /// The method by which the meaning of a name was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::syntax) enum ResolutionMethod {
+pub(crate) enum ResolutionMethod {
     /// The name is the definition's own.
     Itself,
     /// Scopes and imports.
@@ -30,7 +30,7 @@ pub(in crate::syntax) enum ResolutionMethod {
 }
 
 /// A name in its place.
-pub(in crate::syntax) struct NameOccurrence {
+pub(crate) struct NameOccurrence {
     /// The text of the name.
     pub(crate) name: String,
     /// The span of the name, in bytes.
@@ -46,10 +46,7 @@ pub(in crate::syntax) struct NameOccurrence {
 }
 
 /// Describes the name at `span` of `source`.
-pub(in crate::syntax) fn name_occurrence(
-    source: &ParsedSource,
-    span: std::ops::Range<usize>,
-) -> NameOccurrence {
+pub(crate) fn name_occurrence(source: &ParsedSource, span: std::ops::Range<usize>) -> NameOccurrence {
     let before = source.text[..span.start].trim_end();
     let after = source.text[span.end..].trim_start();
     let access = ["?.", "::", "->", "."].into_iter().find(|access| before.ends_with(access));
@@ -72,7 +69,7 @@ pub(in crate::syntax) fn name_occurrence(
 }
 
 /// Resolves the name at `spot`, as far as scopes, imports and types show its meaning.
-pub(in crate::syntax) fn resolve_occurrence(
+pub(crate) fn resolve_occurrence(
     resolver: &Resolver<'_>,
     source: &Arc<ParsedSource>,
     spot: &NameOccurrence,

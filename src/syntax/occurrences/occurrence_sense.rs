@@ -37,12 +37,12 @@ pub(crate) enum OccurrenceSense {
 
 /// Returns true if the name at a byte counts: it is neither in a comment nor in a string, and it
 /// has the sense of the question.
-pub(in crate::syntax) fn counts(source: &ParsedSource, query: &OccurrenceQuery, at: usize) -> bool {
+pub(crate) fn counts(source: &ParsedSource, query: &OccurrenceQuery, at: usize) -> bool {
     !source.is_comment_or_string(at) && matches_sense(source, query, at)
 }
 
 /// Returns true if `source` defines something called `name` itself.
-pub(in crate::syntax) fn is_own_definition(source: &ParsedSource, name: &str) -> bool {
+pub(crate) fn is_own_definition(source: &ParsedSource, name: &str) -> bool {
     let own = |index: usize| {
         !matches!(source.definitions[index].role, DefinitionRole::Import(_) | DefinitionRole::Extension)
     };
@@ -51,7 +51,7 @@ pub(in crate::syntax) fn is_own_definition(source: &ParsedSource, name: &str) ->
 
 /// Returns true if the name at a byte is a member of a value: it follows a dot, and not the name of
 /// an import.
-pub(in crate::syntax) fn is_member(source: &ParsedSource, at: usize) -> bool {
+pub(crate) fn is_member(source: &ParsedSource, at: usize) -> bool {
     let Some(before) = source.text.get(..at).and_then(|before| before.trim_end().strip_suffix('.')) else {
         return false;
     };

@@ -20,7 +20,7 @@ const MAX_NAME_OCCURRENCES: usize = 20_000;
 const MAX_DEFINITION_PARSED_FILES: usize = 64;
 
 /// One definition found by its name.
-pub(super) struct NameLookupMatch {
+pub(crate) struct NameLookupMatch {
     pub(crate) source: Arc<ParsedSource>,
     pub(crate) index: usize,
     pub(crate) score: i32,
@@ -28,7 +28,7 @@ pub(super) struct NameLookupMatch {
 }
 
 /// The result of the search.
-pub(in crate::syntax) struct NameLookupResult {
+pub(crate) struct NameLookupResult {
     pub(crate) named: Vec<NameLookupMatch>,
     /// Files that contain the name but have no grammar, with their hits.
     pub(crate) hits: Vec<Hit>,
@@ -37,7 +37,7 @@ pub(in crate::syntax) struct NameLookupResult {
 }
 
 /// The place from which a name is looked up.
-pub(in crate::syntax) struct NameLookupQuery<'a> {
+pub(crate) struct NameLookupQuery<'a> {
     pub(crate) name: &'a str,
     pub(crate) spot: Option<&'a NameOccurrence>,
     pub(crate) source: Option<&'a ParsedSource>,
@@ -49,7 +49,7 @@ pub(in crate::syntax) struct NameLookupQuery<'a> {
 ///
 /// # Errors
 /// [`SearchError`] if the workspace cannot be searched.
-pub(in crate::syntax) fn occurrences(
+pub(crate) fn occurrences(
     project: &Project<'_>,
     language: Option<&str>,
     name: &str,
@@ -95,7 +95,7 @@ pub(super) fn find(
 }
 
 /// Like [`find`], for known occurrences: adds the definitions among them.
-pub(in crate::syntax) fn find_among(
+pub(crate) fn find_among(
     project: &Project<'_>,
     query: &NameLookupQuery<'_>,
     occurring: NameLookupResult,
@@ -139,7 +139,7 @@ pub(in crate::syntax) fn find_among(
 
 /// Parses the files of `hits`, the nearest to `from` first and at most `most`; also returns whether
 /// there are more.
-pub(in crate::syntax) fn nearest_sources(
+pub(crate) fn nearest_sources(
     project: &Project<'_>,
     from: Option<&WorkspacePath>,
     hits: &[Hit],
@@ -154,10 +154,7 @@ pub(in crate::syntax) fn nearest_sources(
 }
 
 /// Parses `paths` with all processors; files that are known already are not parsed again.
-pub(in crate::syntax) fn parse_all(
-    project: &Project<'_>,
-    paths: &[&WorkspacePath],
-) -> Vec<Arc<ParsedSource>> {
+pub(crate) fn parse_all(project: &Project<'_>, paths: &[&WorkspacePath]) -> Vec<Arc<ParsedSource>> {
     let known: Vec<Option<Arc<ParsedSource>>> = paths.iter().map(|path| project.known(path)).collect();
     let unknown: Vec<usize> = (0..paths.len()).filter(|&at| known[at].is_none()).collect();
     let next = AtomicUsize::new(0);
@@ -251,7 +248,7 @@ fn definition_likelihood(hit: &Hit, name: &str) -> u8 {
 }
 
 /// Returns true for tests, examples and third-party code.
-pub(in crate::syntax) fn is_secondary(path: &WorkspacePath) -> bool {
+pub(crate) fn is_secondary(path: &WorkspacePath) -> bool {
     path.as_path().iter().filter_map(|part| part.to_str()).any(|part| {
         let part = part.to_ascii_lowercase();
         matches!(
@@ -280,7 +277,7 @@ pub(in crate::syntax) fn is_secondary(path: &WorkspacePath) -> bool {
 }
 
 /// Counts the folders between two files.
-pub(in crate::syntax) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usize {
+pub(crate) fn distance(from: Option<&WorkspacePath>, to: &WorkspacePath) -> usize {
     let Some(from) = from else { return to.as_path().components().count() };
     let (a, b): (Vec<_>, Vec<_>) =
         (from.as_path().components().collect(), to.as_path().components().collect());

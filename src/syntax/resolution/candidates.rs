@@ -144,7 +144,7 @@ fn base_score(target: &ResolutionTarget) -> i32 {
 }
 
 /// The name at `position` as the grammar sees it: a shell's `$name` is `name`.
-pub(in crate::syntax) fn identifier_at(source: &ParsedSource, position: Position) -> Option<Identifier> {
+pub(crate) fn identifier_at(source: &ParsedSource, position: Position) -> Option<Identifier> {
     let mut identifier = identifier_near(source.buffer(), position)?;
     if source.grammar.key == "shell" && identifier.name.starts_with('$') {
         let bare = identifier.name.trim_start_matches('$');
@@ -249,7 +249,7 @@ fn import_line(source: &ParsedSource, name: &str) -> Option<u32> {
     Some(source.position(import.span.start).line + 1)
 }
 
-pub(in crate::syntax) fn candidate(target: &ResolutionTarget, score: i32, why: String) -> Option<Candidate> {
+pub(crate) fn candidate(target: &ResolutionTarget, score: i32, why: String) -> Option<Candidate> {
     match target {
         ResolutionTarget::Definition(source, index) => {
             let definition = source.definitions.get(*index)?;

@@ -6,7 +6,7 @@ use crate::lsp::model::SymbolKind;
 
 /// The role of a definition, more finely divided than [`SymbolKind`] for resolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::syntax) enum DefinitionRole {
+pub(crate) enum DefinitionRole {
     Class,
     Struct,
     Interface,
@@ -36,7 +36,7 @@ pub(in crate::syntax) enum DefinitionRole {
 
 impl DefinitionRole {
     /// Returns true if other definitions are its members.
-    pub(in crate::syntax) fn has_members(self) -> bool {
+    pub(crate) fn has_members(self) -> bool {
         matches!(
             self,
             Self::Class | Self::Struct | Self::Interface | Self::Enum | Self::Type | Self::Extension
@@ -44,17 +44,17 @@ impl DefinitionRole {
     }
 
     /// Returns true for a type that values can have.
-    pub(in crate::syntax) fn is_type(self) -> bool {
+    pub(crate) fn is_type(self) -> bool {
         self.has_members() && self != Self::Extension || self == Self::TypeParameter
     }
 
     /// Returns true for code that runs when it is called.
-    pub(in crate::syntax) fn is_callable(self) -> bool {
+    pub(crate) fn is_callable(self) -> bool {
         matches!(self, Self::Function | Self::Prototype | Self::Method | Self::Constructor | Self::Macro)
     }
 
     /// Converts the role to LSP's kind.
-    pub(in crate::syntax) fn kind(self) -> SymbolKind {
+    pub(crate) fn kind(self) -> SymbolKind {
         SymbolKind(match self {
             Self::Class => 5,
             Self::Struct => 23,
@@ -79,7 +79,7 @@ impl DefinitionRole {
 
 /// One definition; spans are bytes of [`ParsedSource::text`](super::source::ParsedSource::text).
 #[derive(Debug, Clone)]
-pub(in crate::syntax) struct SourceDefinition {
+pub(crate) struct SourceDefinition {
     pub(crate) name: String,
     pub(crate) role: DefinitionRole,
     /// The name.
@@ -104,14 +104,14 @@ pub(in crate::syntax) struct SourceDefinition {
 
 /// A region of a file in which plain names are known.
 #[derive(Debug, Clone)]
-pub(super) struct LexicalScope {
+pub(crate) struct LexicalScope {
     pub(crate) span: Span<usize>,
     pub(crate) kind: ScopeKind,
 }
 
 /// The kind of a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ScopeKind {
+pub(crate) enum ScopeKind {
     File,
     Namespace,
     Class,

@@ -300,7 +300,7 @@ impl DefinitionCollector<'_> {
 const GLOBAL: &str = "global";
 
 /// The names of definitions in the queries (`@def.NAME`), and their roles.
-pub(in crate::syntax) const ROLES: [(&str, DefinitionRole); 24] = [
+pub(crate) const ROLES: [(&str, DefinitionRole); 24] = [
     ("class", DefinitionRole::Class),
     ("struct", DefinitionRole::Struct),
     ("interface", DefinitionRole::Interface),
@@ -328,7 +328,7 @@ pub(in crate::syntax) const ROLES: [(&str, DefinitionRole); 24] = [
 ];
 
 /// Returns the last name of a path without its suffix: `Foo` of `&a::Foo<T>`.
-pub(in crate::syntax) fn last_name(text: &str) -> &str {
+pub(crate) fn last_name(text: &str) -> &str {
     let end = text.find(['<', '[', '(']).unwrap_or(text.len());
     let path = &text[..end];
     path.rsplit(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))

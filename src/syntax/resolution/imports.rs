@@ -6,7 +6,7 @@ use tree_sitter::Node;
 
 /// A name bound by an import, or all names of a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::syntax) struct SourceImport {
+pub(crate) struct SourceImport {
     /// The name by which this file knows it; empty for [`ImportItem::Wildcard`].
     pub(crate) local: String,
     /// The span of that name.
@@ -21,7 +21,7 @@ pub(in crate::syntax) struct SourceImport {
 
 /// The item of a module that an import binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::syntax) enum ImportItem {
+pub(crate) enum ImportItem {
     /// The module itself.
     Whole,
     /// The default export (JavaScript).

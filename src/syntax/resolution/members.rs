@@ -13,11 +13,7 @@ use crate::workspace::WorkspacePath;
 
 impl Resolver<'_> {
     /// The member `name` of a module, a type, or (through its type) a value.
-    pub(in crate::syntax) fn resolve_member(
-        &self,
-        target: &ResolutionTarget,
-        name: &str,
-    ) -> Vec<ResolutionTarget> {
+    pub(crate) fn resolve_member(&self, target: &ResolutionTarget, name: &str) -> Vec<ResolutionTarget> {
         let stage = match target.definition() {
             Some(definition) if definition.role != DefinitionRole::Module => ResolutionStage::Members,
             _ => ResolutionStage::Imports,

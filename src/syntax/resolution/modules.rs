@@ -7,7 +7,7 @@ use crate::workspace::WorkspacePath;
 
 /// The target of a module's name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::syntax) enum Module {
+pub(crate) enum Module {
     /// A file.
     File(WorkspacePath),
     /// A folder whose files together are the module.
@@ -31,12 +31,7 @@ fn first_file(project: &Project<'_>, base: &WorkspacePath, names: &[String]) -> 
 
 /// Returns the module that the file `from`, in the language `key`, calls `spec`; `None` if it is
 /// not in the workspace.
-pub(in crate::syntax) fn find(
-    project: &Project<'_>,
-    key: &str,
-    from: &WorkspacePath,
-    spec: &str,
-) -> Option<Module> {
+pub(crate) fn find(project: &Project<'_>, key: &str, from: &WorkspacePath, spec: &str) -> Option<Module> {
     match key {
         "python" => python(project, from, spec),
         "javascript" | "typescript" | "tsx" => javascript(project, from, spec),
@@ -63,7 +58,7 @@ fn python(project: &Project<'_>, from: &WorkspacePath, spec: &str) -> Option<Mod
 }
 
 /// Returns true if `folder` is a package of Python with an `__init__.py`.
-pub(in crate::syntax) fn is_package(project: &Project<'_>, folder: &WorkspacePath) -> bool {
+pub(crate) fn is_package(project: &Project<'_>, folder: &WorkspacePath) -> bool {
     folder.join("__init__.py").is_ok_and(|init| project.workspace.stamp(&init).is_ok())
 }
 

@@ -21,7 +21,7 @@ const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 const MAX_PROJECT_PARSED_FILES: usize = 400;
 
 /// The workspace during one question.
-pub(in crate::syntax) struct Project<'a> {
+pub(crate) struct Project<'a> {
     pub(crate) workspace: &'a Workspace,
     pub(crate) catalogue: &'a Catalogue,
     pub(crate) deadline: Instant,
@@ -32,11 +32,7 @@ pub(in crate::syntax) struct Project<'a> {
 
 impl<'a> Project<'a> {
     /// A view of `workspace` until `deadline`.
-    pub(in crate::syntax) fn new(
-        workspace: &'a Workspace,
-        catalogue: &'a Catalogue,
-        deadline: Instant,
-    ) -> Self {
+    pub(crate) fn new(workspace: &'a Workspace, catalogue: &'a Catalogue, deadline: Instant) -> Self {
         Self {
             workspace,
             catalogue,
@@ -48,17 +44,17 @@ impl<'a> Project<'a> {
     }
 
     /// Returns true if the deadline has passed.
-    pub(in crate::syntax) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
     /// The catalogue's key of the language of `path`, by its name or else by its first line.
-    pub(in crate::syntax) fn language(&self, path: &WorkspacePath) -> Option<&'a str> {
+    pub(crate) fn language(&self, path: &WorkspacePath) -> Option<&'a str> {
         language_of(self.workspace, self.catalogue, path)
     }
 
     /// Parses `path`; `None` if there is no such file, no grammar for it, or no time.
-    pub(in crate::syntax) fn source(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
+    pub(crate) fn source(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
         if let Some(known) = self.sources.borrow().get(path) {
             return known.clone();
         }
@@ -71,7 +67,7 @@ impl<'a> Project<'a> {
     }
 
     /// Returns `path`, if it is parsed already.
-    pub(in crate::syntax) fn known(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
+    pub(crate) fn known(&self, path: &WorkspacePath) -> Option<Arc<ParsedSource>> {
         self.sources.borrow().get(path).cloned().flatten()
     }
 
@@ -119,7 +115,7 @@ impl<'a> Project<'a> {
 }
 
 /// The catalogue's key of the language of `path`, by its name or else by its first line.
-pub(in crate::syntax) fn language_of<'a>(
+pub(crate) fn language_of<'a>(
     workspace: &Workspace,
     catalogue: &'a Catalogue,
     path: &WorkspacePath,
@@ -133,7 +129,7 @@ pub(in crate::syntax) fn language_of<'a>(
 }
 
 /// Reads and parses `path`.
-pub(in crate::syntax) fn load(
+pub(crate) fn load(
     workspace: &Workspace,
     catalogue: &Catalogue,
     path: &WorkspacePath,

@@ -30,7 +30,7 @@ pub enum ResolutionStage {
 
 /// The target that a name resolves to.
 #[derive(Clone)]
-pub(in crate::syntax) enum ResolutionTarget {
+pub(crate) enum ResolutionTarget {
     /// A definition of a file, by its index.
     Definition(Arc<ParsedSource>, usize),
     /// A file as a module.
@@ -41,12 +41,12 @@ pub(in crate::syntax) enum ResolutionTarget {
 
 impl ResolutionTarget {
     /// Returns true if the target is an import, which only names a definition elsewhere.
-    pub(in crate::syntax) fn is_import(&self) -> bool {
+    pub(crate) fn is_import(&self) -> bool {
         self.definition().is_some_and(|found| matches!(found.role, DefinitionRole::Import(_)))
     }
 
     /// Returns the definition, if the target is one.
-    pub(in crate::syntax) fn definition(&self) -> Option<&SourceDefinition> {
+    pub(crate) fn definition(&self) -> Option<&SourceDefinition> {
         match self {
             Self::Definition(source, index) => source.definitions.get(*index),
             _ => None,
@@ -55,7 +55,7 @@ impl ResolutionTarget {
 }
 
 /// Follows names within one question.
-pub(in crate::syntax) struct Resolver<'a> {
+pub(crate) struct Resolver<'a> {
     pub(crate) project: &'a Project<'a>,
     last: ResolutionStage,
     steps: Cell<u32>,
@@ -64,7 +64,7 @@ pub(in crate::syntax) struct Resolver<'a> {
 
 impl<'a> Resolver<'a> {
     /// A resolver over the files of `project`.
-    pub(in crate::syntax) fn new(project: &'a Project<'a>) -> Self {
+    pub(crate) fn new(project: &'a Project<'a>) -> Self {
         Self::up_to(ResolutionStage::Members, project)
     }
 
@@ -95,12 +95,7 @@ impl<'a> Resolver<'a> {
 
     /// The definitions of `name` in `source` that are known at a byte, those of the innermost
     /// scope.
-    pub(in crate::syntax) fn visible_definitions(
-        &self,
-        source: &ParsedSource,
-        name: &str,
-        at: usize,
-    ) -> Vec<usize> {
+    pub(crate) fn visible_definitions(&self, source: &ParsedSource, name: &str, at: usize) -> Vec<usize> {
         let innermost = source.scope_at(at);
         let is_visible = |&index: &usize| {
             let definition = &source.definitions[index];
@@ -153,7 +148,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// Resolves the plain `name` at a byte of `source`.
-    pub(in crate::syntax) fn resolve_name(
+    pub(crate) fn resolve_name(
         &self,
         source: &Arc<ParsedSource>,
         name: &str,
@@ -290,11 +285,7 @@ impl<'a> Resolver<'a> {
 
     /// Resolves the import number `index` of `source`; empty if the module is outside the
     /// workspace.
-    pub(in crate::syntax) fn resolve_import(
-        &self,
-        source: &Arc<ParsedSource>,
-        index: usize,
-    ) -> Vec<ResolutionTarget> {
+    pub(crate) fn resolve_import(&self, source: &Arc<ParsedSource>, index: usize) -> Vec<ResolutionTarget> {
         self.with_step_limit(ResolutionStage::Imports, || {
             let Some(import) = source.imports.get(index) else { return Vec::new() };
             if import.item == ImportItem::Child {
@@ -330,11 +321,7 @@ impl<'a> Resolver<'a> {
         found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
     }
 
-    pub(in crate::syntax) fn of_modules(
-        &self,
-        modules: &[ResolutionTarget],
-        name: &str,
-    ) -> Vec<ResolutionTarget> {
+    pub(crate) fn of_modules(&self, modules: &[ResolutionTarget], name: &str) -> Vec<ResolutionTarget> {
         modules
             .iter()
             .map(|module| self.resolve_member(module, name))
@@ -343,7 +330,7 @@ impl<'a> Resolver<'a> {
     }
 
     /// The module written `spec` at a byte of `source`.
-    pub(in crate::syntax) fn resolve_module(
+    pub(crate) fn resolve_module(
         &self,
         source: &Arc<ParsedSource>,
         spec: &str,

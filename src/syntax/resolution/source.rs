@@ -16,7 +16,7 @@ use crate::text::{Buffer, Position, Range, line_excerpt};
 use crate::workspace::WorkspacePath;
 
 /// A file, parsed.
-pub(in crate::syntax) struct ParsedSource {
+pub(crate) struct ParsedSource {
     pub(crate) path: WorkspacePath,
     pub(crate) grammar: &'static Grammar,
     pub(crate) text: String,
@@ -37,7 +37,7 @@ impl ParsedSource {
     ///
     /// # Errors
     /// [`ParseError`] if it is too large or too slow to parse.
-    pub(in crate::syntax) fn new(
+    pub(crate) fn new(
         path: WorkspacePath,
         grammar: &'static Grammar,
         text: String,
@@ -64,49 +64,49 @@ impl ParsedSource {
     }
 
     /// The text as a buffer, made when first needed.
-    pub(in crate::syntax) fn buffer(&self) -> &Buffer {
+    pub(crate) fn buffer(&self) -> &Buffer {
         self.buffer.get_or_init(|| Buffer::new(&self.text))
     }
 
     /// Returns the line at `position` without its line end, cut around the position if it is very
     /// long.
-    pub(in crate::syntax) fn line_excerpt(&self, position: Position) -> Option<String> {
+    pub(crate) fn line_excerpt(&self, position: Position) -> Option<String> {
         let line = self.buffer().line(position.line)?;
         Some(line_excerpt(line.trim_end(), position.character))
     }
 
     /// `span` as positions.
-    pub(in crate::syntax) fn range(&self, span: &Span<usize>) -> Range {
+    pub(crate) fn range(&self, span: &Span<usize>) -> Range {
         Range::new(self.position(span.start), self.position(span.end))
     }
 
     /// The position of a byte.
-    pub(in crate::syntax) fn position(&self, byte: usize) -> Position {
+    pub(crate) fn position(&self, byte: usize) -> Position {
         self.buffer().position_of_byte(byte)
     }
 
     /// The text of `span`.
-    pub(in crate::syntax) fn slice(&self, span: &Span<usize>) -> &str {
+    pub(crate) fn slice(&self, span: &Span<usize>) -> &str {
         self.text.get(span.clone()).unwrap_or_default()
     }
 
     /// The text of `node`.
-    pub(in crate::syntax) fn text_of(&self, node: Node<'_>) -> &str {
+    pub(crate) fn text_of(&self, node: Node<'_>) -> &str {
         self.slice(&node.byte_range())
     }
 
     /// The smallest node around `span`.
-    pub(in crate::syntax) fn node(&self, span: &Span<usize>) -> Option<Node<'_>> {
+    pub(crate) fn node(&self, span: &Span<usize>) -> Option<Node<'_>> {
         self.tree.root_node().named_descendant_for_byte_range(span.start, span.end)
     }
 
     /// Returns the definitions called `name`, ordered by position.
-    pub(in crate::syntax) fn definitions_named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn definitions_named(&self, name: &str) -> impl Iterator<Item = usize> + '_ {
         self.by_name.get(name).into_iter().flatten().copied()
     }
 
     /// Returns true if a byte lies in a comment or in the text of a string.
-    pub(in crate::syntax) fn is_comment_or_string(&self, byte: usize) -> bool {
+    pub(crate) fn is_comment_or_string(&self, byte: usize) -> bool {
         let next = self.quiet.partition_point(|span| span.start <= byte);
         next > 0 && byte < self.quiet[next - 1].end
     }
@@ -122,7 +122,7 @@ impl ParsedSource {
     }
 
     /// The definition with members that a byte lies in, innermost first.
-    pub(in crate::syntax) fn class_at(&self, byte: usize) -> Option<usize> {
+    pub(crate) fn class_at(&self, byte: usize) -> Option<usize> {
         (0..self.definitions.len())
             .filter(|&index| {
                 let definition = &self.definitions[index];
@@ -146,7 +146,7 @@ impl ParsedSource {
     }
 
     /// Returns true if a definition is local to a function body.
-    pub(in crate::syntax) fn is_local(&self, definition: &SourceDefinition) -> bool {
+    pub(crate) fn is_local(&self, definition: &SourceDefinition) -> bool {
         definition.container.is_none() && self.scopes[definition.scope].kind == ScopeKind::Body
     }
 }

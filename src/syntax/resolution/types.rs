@@ -12,7 +12,7 @@ use crate::syntax::grammar::MemberAccess;
 
 impl Resolver<'_> {
     /// The text of a type or path at a byte of `source`, resolved: every name in it that is known.
-    pub(in crate::syntax) fn names_in(
+    pub(crate) fn names_in(
         &self,
         source: &Arc<ParsedSource>,
         text: &str,
@@ -95,11 +95,7 @@ impl Resolver<'_> {
     }
 
     /// The types of the value of an expression.
-    pub(in crate::syntax) fn type_of(
-        &self,
-        source: &Arc<ParsedSource>,
-        node: Node<'_>,
-    ) -> Vec<ResolutionTarget> {
+    pub(crate) fn type_of(&self, source: &Arc<ParsedSource>, node: Node<'_>) -> Vec<ResolutionTarget> {
         self.with_step_limit(ResolutionStage::Members, || {
             self.resolve_expression(source, node).iter().flat_map(|target| self.value_types(target)).collect()
         })
@@ -107,7 +103,7 @@ impl Resolver<'_> {
 
     /// Resolves an expression to the definitions, modules or types that it names or makes; a call
     /// to the type of its result.
-    pub(in crate::syntax) fn resolve_expression(
+    pub(crate) fn resolve_expression(
         &self,
         source: &Arc<ParsedSource>,
         node: Node<'_>,
@@ -164,7 +160,7 @@ impl Resolver<'_> {
     }
 
     /// Resolves the member `name` of the expression `owner`.
-    pub(in crate::syntax) fn member_of(
+    pub(crate) fn member_of(
         &self,
         source: &Arc<ParsedSource>,
         owner: Node<'_>,

@@ -42,7 +42,7 @@ mod tests;
 mod text;
 mod transaction;
 
-pub(super) use self::disk::atomic::is_temporary;
+pub(super) use disk::atomic::is_temporary;
 
 pub(crate) use change::ChangedEntryKind;
 pub(crate) use change::EditId;

@@ -18,7 +18,7 @@ use crate::workspace::WorkDeadline;
 /// [`LineMatcher::unwatched_bytes`] is first tried on the lazy DFA, which takes linear time or
 /// gives up. If it gives up, only the slow engine is left, and the line is skipped and counted.
 #[derive(Debug)]
-pub(in crate::workspace) struct BoundedMatcher<'a> {
+pub(crate) struct BoundedMatcher<'a> {
     pattern: &'a LineMatcher,
     until: &'a WorkDeadline,
     cache: RefCell<Option<Cache>>,
@@ -28,7 +28,7 @@ pub(in crate::workspace) struct BoundedMatcher<'a> {
 
 /// The error of a search that the deadline ended.
 #[derive(Debug)]
-pub(in crate::workspace) struct SearchStopped;
+pub(crate) struct SearchStopped;
 
 impl fmt::Display for SearchStopped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -62,17 +62,17 @@ impl LineMatcher {
 
 impl<'a> BoundedMatcher<'a> {
     /// A search that ends at `until`.
-    pub(in crate::workspace) fn new(pattern: &'a LineMatcher, until: &'a WorkDeadline) -> Self {
+    pub(crate) fn new(pattern: &'a LineMatcher, until: &'a WorkDeadline) -> Self {
         Self { pattern, until, cache: RefCell::default(), timed_out: Cell::new(false), skipped: Cell::new(0) }
     }
 
     /// Returns true if the deadline ended the search.
-    pub(in crate::workspace) fn timed_out(&self) -> bool {
+    pub(crate) fn timed_out(&self) -> bool {
         self.timed_out.get()
     }
 
     /// The number of lines that were skipped because they are too long for the pattern.
-    pub(in crate::workspace) fn skipped(&self) -> usize {
+    pub(crate) fn skipped(&self) -> usize {
         self.skipped.get()
     }
 

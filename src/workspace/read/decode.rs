@@ -78,7 +78,7 @@ fn utf16_mark(bytes: &[u8]) -> Option<ByteOrder> {
 
 /// Decodes `bytes` if they begin with the byte order mark of UTF-16; units that are no scalar value
 /// become replacement characters.
-pub(in crate::workspace) fn decode_utf16(bytes: &[u8]) -> Option<String> {
+pub(crate) fn decode_utf16(bytes: &[u8]) -> Option<String> {
     let unit = match utf16_mark(bytes)? {
         ByteOrder::Little => u16::from_le_bytes,
         ByteOrder::Big => u16::from_be_bytes,

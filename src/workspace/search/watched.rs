@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use crate::workspace::WorkDeadline;
 
 /// The file, and the facts collected while it was read.
-pub(in crate::workspace) struct SearchedFile<'f> {
+pub(crate) struct SearchedFile<'f> {
     bytes: SearchInput<'f>,
     until: &'f WorkDeadline,
     timed_out: Cell<bool>,
@@ -18,7 +18,7 @@ pub(in crate::workspace) struct SearchedFile<'f> {
 }
 
 /// The source of the bytes.
-pub(in crate::workspace) enum SearchInput<'f> {
+pub(crate) enum SearchInput<'f> {
     /// The file on disk.
     File(&'f File),
     /// The text in its place, and the number of bytes read so far.
@@ -43,7 +43,7 @@ impl SearchInput<'_> {
 
 impl<'f> SearchedFile<'f> {
     /// Creates a source of `bytes`, of which nothing is read yet.
-    pub(in crate::workspace) fn new(bytes: SearchInput<'f>, until: &'f WorkDeadline) -> Self {
+    pub(crate) fn new(bytes: SearchInput<'f>, until: &'f WorkDeadline) -> Self {
         Self {
             bytes,
             until,
@@ -54,17 +54,17 @@ impl<'f> SearchedFile<'f> {
     }
 
     /// Returns true if the deadline ended the reading.
-    pub(in crate::workspace) fn timed_out(&self) -> bool {
+    pub(crate) fn timed_out(&self) -> bool {
         self.timed_out.get()
     }
 
     /// The offset of the NUL byte at which the reading ended.
-    pub(in crate::workspace) fn first_nul(&self) -> Option<u64> {
+    pub(crate) fn first_nul(&self) -> Option<u64> {
         self.first_nul.get()
     }
 
     /// Ends the reading if the deadline has passed.
-    pub(in crate::workspace) fn check_deadline(&self) {
+    pub(crate) fn check_deadline(&self) {
         if self.until.is_over() {
             self.timed_out.set(true);
         }
@@ -72,13 +72,13 @@ impl<'f> SearchedFile<'f> {
 
     /// Counts the carriage returns without a line feed that were read before `offset`; the byte
     /// order mark does not count.
-    pub(in crate::workspace) fn lone_returns(&self, offset: u64) -> u64 {
+    pub(crate) fn lone_returns(&self, offset: u64) -> u64 {
         self.returns.borrow().partition_point(|at| *at < offset) as u64
     }
 }
 
 /// Reads the file without its byte order mark, until the deadline or the first NUL byte.
-pub(in crate::workspace) struct SearchReader<'a> {
+pub(crate) struct SearchReader<'a> {
     source: &'a SearchedFile<'a>,
     at: u64,
     /// True if the last byte read was a carriage return.
@@ -88,7 +88,7 @@ pub(in crate::workspace) struct SearchReader<'a> {
 
 impl<'a> SearchReader<'a> {
     /// Creates a reader from the first byte.
-    pub(in crate::workspace) fn new(source: &'a SearchedFile<'a>) -> Self {
+    pub(crate) fn new(source: &'a SearchedFile<'a>) -> Self {
         Self { source, at: 0, after_return: false, begun: false }
     }
 

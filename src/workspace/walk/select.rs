@@ -66,11 +66,11 @@ pub enum SelectError {
 }
 
 /// A selection, ready to walk: a place, and the filter below it.
-pub(in crate::workspace) struct PreparedWalk {
-    pub(in crate::workspace) start: WalkStart,
-    pub(in crate::workspace) walk: WalkBuilder,
+pub(crate) struct PreparedWalk {
+    pub(crate) start: WalkStart,
+    pub(crate) walk: WalkBuilder,
     /// The parts that the walk leaves out.
-    pub(in crate::workspace) gaps: Arc<WalkGaps>,
+    pub(crate) gaps: Arc<WalkGaps>,
 }
 
 impl Selection {
@@ -78,7 +78,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`SelectError`].
-    pub(in crate::workspace) fn prepare_walk(
+    pub(crate) fn prepare_walk(
         &self,
         workspace: &Workspace,
         under: &WorkspacePath,
@@ -91,7 +91,7 @@ impl Selection {
     ///
     /// # Errors
     /// [`SelectError`].
-    pub(in crate::workspace) fn prepare_walk_for<'g>(
+    pub(crate) fn prepare_walk_for<'g>(
         &self,
         workspace: &Workspace,
         under: &WorkspacePath,
@@ -187,7 +187,7 @@ fn unknown_type(builder: &TypesBuilder, given: &str, name: &str) -> SelectError 
 }
 
 /// Refuses a glob that can match nothing, or costs too much.
-pub(in crate::workspace) fn check_glob(glob: &str) -> Result<(), SelectError> {
+pub(crate) fn check_glob(glob: &str) -> Result<(), SelectError> {
     let bad =
         |problem: &str| Err(SelectError::BadGlob { glob: glob.to_owned(), problem: problem.to_owned() });
     let body = glob.strip_prefix('!').unwrap_or(glob);

@@ -14,7 +14,7 @@ const MAX_REPORTED_IGNORE_FILES: usize = 3;
 
 /// The gaps of a walk, collected during it. Shared by its threads.
 #[derive(Debug, Default)]
-pub(super) struct WalkGaps {
+pub(crate) struct WalkGaps {
     too_deep: AtomicBool,
     /// Ignore files that were not read, by name, with the reason.
     unread_ignore_files: Mutex<BTreeMap<String, String>>,
@@ -36,12 +36,12 @@ impl WalkGaps {
     }
 
     /// Returns true if something was not searched.
-    pub(in crate::workspace) fn is_cut(&self) -> bool {
+    pub(crate) fn is_cut(&self) -> bool {
         self.too_deep.load(Ordering::Relaxed)
     }
 
     /// Returns the gaps in sentences; empty if nothing was left out.
-    pub(in crate::workspace) fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_cut() {
             notes.push(format!("folders at a depth of {MAX_PATH_DEPTH} were not searched"));

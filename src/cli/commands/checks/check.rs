@@ -11,10 +11,7 @@ use crate::cli::render::reports::report::CheckReport;
 use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
 
 /// Checks files, folders or the workspace.
-pub(in crate::cli) async fn run(
-    arguments: CheckCommandArgs,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn run(arguments: CheckCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     check_report_files(&arguments.report, cli)?;
     if arguments.against.is_some() || arguments.index || !arguments.merge_branches.is_empty() {
         return check_changes::run(arguments, cli).await;

@@ -20,10 +20,7 @@ use crate::tools::vcs::lsp_tests::TestsArgs;
 const RUN_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
 
 /// Lists the tests, and runs them on request.
-pub(in crate::cli) async fn run(
-    arguments: TestsCommandArgs,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn run(arguments: TestsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let limit = arguments.limit;
     let args = match &arguments.against {
         Some(_) => TestsArgs {

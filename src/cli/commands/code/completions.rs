@@ -8,7 +8,7 @@ use crate::cli::commands::Reply;
 use crate::cli::exit::CliExitStatus;
 
 /// Prints the completion script of a shell.
-pub(in crate::cli) fn run(arguments: &ShellCompletionsArgs) -> Result<Reply, ToolError> {
+pub(crate) fn run(arguments: &ShellCompletionsArgs) -> Result<Reply, ToolError> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut Cli::command(), "lsp-tools", &mut script);
     let out = String::from_utf8(script)

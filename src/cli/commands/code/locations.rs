@@ -7,10 +7,7 @@ use crate::cli::commands::{CliContext, Reply, answer_reply, parse_place};
 use crate::cli::render::locations::render;
 
 /// Lists the definitions of a symbol.
-pub(in crate::cli) async fn definition(
-    arguments: &AddressArgs,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn definition(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
         cli,
         cli.runtime.definition(parse_place(&arguments.address, cli.cwd)?).await?,
@@ -19,10 +16,7 @@ pub(in crate::cli) async fn definition(
 }
 
 /// Lists the declarations of a symbol.
-pub(in crate::cli) async fn declaration(
-    arguments: &AddressArgs,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn declaration(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
         cli,
         cli.runtime.declaration(parse_place(&arguments.address, cli.cwd)?).await?,
@@ -31,7 +25,7 @@ pub(in crate::cli) async fn declaration(
 }
 
 /// Lists the definitions of a symbol's type.
-pub(in crate::cli) async fn type_definition(
+pub(crate) async fn type_definition(
     arguments: &AddressArgs,
     cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {
@@ -43,10 +37,7 @@ pub(in crate::cli) async fn type_definition(
 }
 
 /// Lists the implementations of a symbol.
-pub(in crate::cli) async fn implementation(
-    arguments: &AddressArgs,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn implementation(arguments: &AddressArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     locations_reply(
         cli,
         cli.runtime.implementation(parse_place(&arguments.address, cli.cwd)?).await?,
@@ -55,7 +46,7 @@ pub(in crate::cli) async fn implementation(
 }
 
 /// Lists the references to a symbol.
-pub(in crate::cli) async fn references(
+pub(crate) async fn references(
     arguments: &LimitedAddressArgs,
     cli: CliContext<'_>,
 ) -> Result<Reply, ToolError> {

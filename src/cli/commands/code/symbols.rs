@@ -9,10 +9,7 @@ use crate::cli::commands::{CliContext, Reply, answer_reply, parse_target};
 use crate::cli::render::symbols::render;
 
 /// Lists the outline of a file, or symbols of the workspace.
-pub(in crate::cli) async fn run(
-    arguments: &SymbolsCommandArgs,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn run(arguments: &SymbolsCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let given = Path::new(&arguments.address);
     if given.components().count() > 1 && cli.cwd.join(given).is_dir() {
         let error = format!("{} is a folder; symbols need a file or the workspace", given.display());

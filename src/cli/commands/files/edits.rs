@@ -20,7 +20,7 @@ use crate::tools::api::address::Address;
 use crate::tools::edit::undo::UndoOutput;
 
 /// Runs a command that changes files.
-pub(in crate::cli) async fn run(command: EditingCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(crate) async fn run(command: EditingCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     match command {
         EditingCommand::Edit(arguments) => edit(arguments, cli).await,
         EditingCommand::Write(arguments) => write(arguments, cli).await,

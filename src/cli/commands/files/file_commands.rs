@@ -25,10 +25,7 @@ use crate::tools::files::read::{BULK_READ_LINES, MAX_READ_LINES, ReadArgs, ReadO
 const DEFAULT_READ_ALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Runs a command that reads files.
-pub(in crate::cli) async fn run(
-    command: FileReadingCommand,
-    cli: CliContext<'_>,
-) -> Result<Reply, ToolError> {
+pub(crate) async fn run(command: FileReadingCommand, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     match command {
         FileReadingCommand::Read(arguments) => read(arguments, cli).await,
         FileReadingCommand::List(arguments) => list(arguments, cli).await,

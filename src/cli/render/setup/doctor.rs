@@ -127,7 +127,7 @@ fn conclusion(output: &DoctorOutput, display: &DisplayCapabilities) -> String {
 }
 
 /// Formats a duration: `340 ms`, `1.2 s`.
-pub(in crate::cli) fn duration(milliseconds: u64) -> String {
+pub(crate) fn duration(milliseconds: u64) -> String {
     if milliseconds < 1_000 {
         return format!("{milliseconds} ms");
     }

@@ -147,7 +147,7 @@ fn below_row(cells: &[Cell], titles: &[Cell], width: usize) -> Vec<Vec<Cell>> {
 
 /// Wraps `text` into lines of at most `width` columns. A longer word is broken after a `/`, else
 /// anywhere.
-pub(in crate::cli) fn wrap_words(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrap_words(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

@@ -17,7 +17,7 @@ const NAME: &str = "manifest.json";
 
 /// The manifest, written when everything else of an installation is in place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::lsp) struct InstallationManifest {
+pub(crate) struct InstallationManifest {
     /// The packages that it was made of, with the pinned versions.
     pub(crate) recipe: Recipe,
     /// The hash of the locks that it was made by.
@@ -34,7 +34,7 @@ pub(in crate::lsp) struct InstallationManifest {
 
 impl InstallationManifest {
     /// Creates the manifest of an installation that is complete now.
-    pub(in crate::lsp) fn now(recipe: Recipe, locks: Option<String>) -> Self {
+    pub(crate) fn now(recipe: Recipe, locks: Option<String>) -> Self {
         let installer = concat!(env!("CARGO_PKG_NAME"), " ", env!("CARGO_PKG_VERSION")).to_owned();
         let finished = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
         Self { recipe, locks, programs: BTreeMap::new(), installer, finished }
@@ -42,12 +42,12 @@ impl InstallationManifest {
 
     /// Reads the manifest of `folder`; `None` if the installation there is incomplete, or was made
     /// by a version with another form of manifest.
-    pub(in crate::lsp) fn read(folder: &Path) -> Option<Self> {
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
         serde_json::from_slice(&fs::read(folder.join(NAME)).ok()?).ok()
     }
 
     /// Marks `folder` as complete.
-    pub(in crate::lsp) fn write(&self, folder: &Path) -> io::Result<()> {
+    pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let unfinished = folder.join("manifest.json.new");
         private::write(&unfinished, &serde_json::to_vec_pretty(self)?)?;
         fs::File::open(&unfinished)?.sync_all()?;

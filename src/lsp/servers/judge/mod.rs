@@ -210,9 +210,9 @@ fn own_roots(workspace: &Workspace, folders: &[PathBuf], server: &ServerSpec) ->
 #[derive(Debug)]
 pub(crate) struct SessionJudge {
     /// Package and version ("typescript 5.9.3"), if the version is known.
-    pub(in crate::lsp) name: Option<String>,
+    pub(crate) name: Option<String>,
     /// The reason why its answers are partial, if the project pins another version.
-    pub(in crate::lsp) difference: Option<String>,
+    pub(crate) difference: Option<String>,
 }
 
 impl SessionJudge {

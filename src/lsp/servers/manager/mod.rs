@@ -6,7 +6,7 @@ mod change_recorder;
 mod housekeeping;
 mod inspected_files;
 mod launch;
-pub(in crate::lsp) mod launch_inputs;
+pub(crate) mod launch_inputs;
 mod machine_budget;
 mod memory_overrun;
 mod private;

@@ -23,7 +23,7 @@ const CONFIGURATION_FINDINGS_TIMEOUT: Duration = Duration::from_secs(3);
 impl Session {
     /// The reason why answers about `path` are partial: the server does not accept the
     /// configuration of its project.
-    pub(in crate::lsp) fn configuration_complaint(&self, path: &WorkspacePath) -> Option<String> {
+    pub(crate) fn configuration_complaint(&self, path: &WorkspacePath) -> Option<String> {
         let complaint = self.state.complaint().map(|complaint| match self.last_logged_error() {
             // "Please refer to the logs for more details."
             Some(error) if complaint.contains("the logs") => error,
@@ -73,7 +73,7 @@ impl Session {
 
     /// Clears the state of configuration files that changed: the server publishes its findings
     /// again.
-    pub(in crate::lsp) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
+    pub(crate) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
         self.missing_extended_files.lock().clear();
         self.memberships.forget();
         let names = &self.state.spec.configuration_findings;
@@ -86,7 +86,7 @@ impl Session {
 
     /// Returns true if a changed file may have removed the reason of a message, which the server
     /// does not withdraw.
-    pub(in crate::lsp) fn may_have_settled_complaint(&self, changes: &ChangeBatch) -> bool {
+    pub(crate) fn may_have_settled_complaint(&self, changes: &ChangeBatch) -> bool {
         let is_configuration =
             |path: &WorkspacePath| self.state.spec.is_configuration_file(&path.name_lossy());
         self.state.complaint().is_some()

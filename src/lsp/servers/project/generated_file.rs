@@ -15,12 +15,7 @@ use crate::workspace::{Workspace, private};
 ///
 /// # Errors
 /// The file cannot be written.
-pub(in crate::lsp) fn ensure_written(
-    folder: &Path,
-    name: &str,
-    text: &str,
-    mode: u32,
-) -> io::Result<PathBuf> {
+pub(crate) fn ensure_written(folder: &Path, name: &str, text: &str, mode: u32) -> io::Result<PathBuf> {
     // By its content: none is written while it runs.
     let folder = folder.join(&hex(&Sha256::digest(text))[..16]);
     let path = folder.join(name);

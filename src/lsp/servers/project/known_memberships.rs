@@ -29,7 +29,7 @@ pub(super) struct KnownDatabase {
 
 /// The memberships that are known to a session.
 #[derive(Debug, Default)]
-pub(in crate::lsp) struct ProjectMemberships {
+pub(crate) struct ProjectMemberships {
     /// Those of files.
     pub(super) files: Mutex<HashMap<WorkspacePath, FoundMembership>>,
     /// The files that settings let the server check, by root.

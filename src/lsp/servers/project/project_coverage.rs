@@ -87,12 +87,12 @@ impl Session {
     }
 
     /// Returns true if a change of `path` may affect this server's answers about other files.
-    pub(in crate::lsp) fn is_affected_by(&self, path: &WorkspacePath) -> bool {
+    pub(crate) fn is_affected_by(&self, path: &WorkspacePath) -> bool {
         self.concerns_text(path, None)
     }
 
     /// Like `is_affected_by`, for a file whose first line is known.
-    pub(in crate::lsp) fn concerns_text(&self, path: &WorkspacePath, first_line: Option<&str>) -> bool {
+    pub(crate) fn concerns_text(&self, path: &WorkspacePath, first_line: Option<&str>) -> bool {
         let name = path.name_lossy();
         let spec = &self.state.spec;
         let speaks = self

@@ -15,14 +15,14 @@ use crate::workspace::inode::InodeIdentity;
 
 /// The failure of a step.
 #[derive(Debug)]
-pub(in crate::workspace) struct EditStepFailure {
+pub(crate) struct EditStepFailure {
     pub(crate) place: PathBuf,
     pub(crate) obstacle: Obstacle,
 }
 
 /// Executes every step of `record`. After a failure some steps are done and some are not: the
 /// caller must call [`roll_back`](crate::workspace::edit::history::rollback).
-pub(in crate::workspace) fn apply(
+pub(crate) fn apply(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
     limits: &EditLimits,
@@ -116,7 +116,7 @@ fn move_one(
 }
 
 /// Removes the temporary files of a finished transaction's steps, and the folders that it emptied.
-pub(in crate::workspace) fn remove_leftovers(
+pub(crate) fn remove_leftovers(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
 ) -> Result<(), (PathBuf, Errno)> {

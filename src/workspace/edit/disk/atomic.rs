@@ -30,7 +30,7 @@ const SETUID_SETGID_MASK: u32 = 0o6000;
 
 /// The reasons why a step was not done; its partial effects are reversed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workspace) enum Obstacle {
+pub(crate) enum Obstacle {
     /// Another program changed the file of the step.
     Changed,
     /// The system refused.
@@ -51,7 +51,7 @@ impl From<Errno> for Obstacle {
 }
 
 /// Returns an unused name for a temporary file.
-pub(in crate::workspace) fn temporary_name() -> String {
+pub(crate) fn temporary_name() -> String {
     format!("{TEMPORARY}{:016x}", RandomState::new().hash_one(std::process::id()))
 }
 
@@ -59,7 +59,7 @@ pub(in crate::workspace) fn temporary_name() -> String {
 ///
 /// No other user can read it before it has its final mode. Without `metadata` it gets the defaults
 /// of a new file, and may be executable.
-pub(in crate::workspace) fn stage(
+pub(crate) fn stage(
     folder: &FolderHandle,
     temp: &str,
     content: &[u8],
@@ -170,10 +170,7 @@ pub(super) fn is_file(
 }
 
 /// Renames without replacing anything.
-pub(in crate::workspace) fn rename(
-    from: (&FolderHandle, &OsStr),
-    to: (&FolderHandle, &OsStr),
-) -> Result<(), Obstacle> {
+pub(crate) fn rename(from: (&FolderHandle, &OsStr), to: (&FolderHandle, &OsStr)) -> Result<(), Obstacle> {
     match renameat_with(from.0, from.1, to.0, to.1, RenameFlags::NOREPLACE) {
         Err(errno) if is_unsupported(errno) => {
             if identity_at(to.0, to.1)?.is_some() {
@@ -195,7 +192,7 @@ pub(super) fn make_dir(folder: &FolderHandle, name: &OsStr, mode: Option<u32>) -
 }
 
 /// Removes `name` if it exists: a file, a link, or a folder with all its content.
-pub(in crate::workspace) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
+pub(crate) fn remove(folder: &FolderHandle, name: &OsStr) -> Result<(), Errno> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),
         // The error for unlinking a folder differs between systems.
@@ -210,7 +207,7 @@ pub(in crate::workspace) fn remove(folder: &FolderHandle, name: &OsStr) -> Resul
 }
 
 /// Removes the folder `name` if it exists and is empty; returns true if it was removed.
-pub(in crate::workspace) fn remove_empty(folder: &FolderHandle, name: &OsStr) -> Result<bool, Errno> {
+pub(crate) fn remove_empty(folder: &FolderHandle, name: &OsStr) -> Result<bool, Errno> {
     match unlinkat(folder, name, AtFlags::REMOVEDIR) {
         Ok(()) => Ok(true),
         Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Ok(false),
@@ -232,6 +229,6 @@ fn is_unsupported(errno: Errno) -> bool {
 }
 
 /// Returns true if a file of this name is a temporary file of a transaction.
-pub(in crate::workspace) fn is_temporary(path: &Path) -> bool {
+pub(crate) fn is_temporary(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes()))
 }

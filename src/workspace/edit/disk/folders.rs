@@ -16,7 +16,7 @@ use super::locate::{FolderHandle, WorkspaceTree};
 const MAX_OPEN_FOLDER_HANDLES: usize = 64;
 
 #[derive(Debug)]
-pub(in crate::workspace) struct FolderHandleCache {
+pub(crate) struct FolderHandleCache {
     tree: WorkspaceTree,
     open: BTreeMap<PathBuf, FolderHandle>,
     /// The folders with new or changed names that are not synced to the disk yet.
@@ -24,15 +24,12 @@ pub(in crate::workspace) struct FolderHandleCache {
 }
 
 impl FolderHandleCache {
-    pub(in crate::workspace) fn new(tree: WorkspaceTree) -> Self {
+    pub(crate) fn new(tree: WorkspaceTree) -> Self {
         Self { tree, open: BTreeMap::new(), unsettled: BTreeSet::new() }
     }
 
     /// Returns the folder of `place`, and its name there.
-    pub(in crate::workspace) fn folder_of<'p>(
-        &mut self,
-        place: &'p Path,
-    ) -> Result<(FolderHandle, &'p OsStr), Errno> {
+    pub(crate) fn folder_of<'p>(&mut self, place: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let above = place.parent().unwrap_or(Path::new(""));
         if let (Some(folder), Some(name)) = (self.open.get(above), place.file_name()) {
             return Ok((folder.clone(), name));
@@ -45,13 +42,13 @@ impl FolderHandleCache {
     }
 
     /// Records that a name in the folder of `place` has changed.
-    pub(in crate::workspace) fn mark_unsynced(&mut self, place: &Path) {
+    pub(crate) fn mark_unsynced(&mut self, place: &Path) {
         self.unsettled.insert(place.parent().unwrap_or(Path::new("")).to_owned());
     }
 
     /// Syncs and closes the handles of `place` and everything below it, because it is about to move
     /// or has moved.
-    pub(in crate::workspace) fn close_below_place(&mut self, place: &Path) -> Result<(), Errno> {
+    pub(crate) fn close_below_place(&mut self, place: &Path) -> Result<(), Errno> {
         let gone: Vec<PathBuf> =
             self.unsettled.iter().filter(|path| path.starts_with(place)).cloned().collect();
         for path in gone {
@@ -63,7 +60,7 @@ impl FolderHandleCache {
     }
 
     /// Syncs all changed names to the disk.
-    pub(in crate::workspace) fn sync_all(&mut self) -> Result<(), (PathBuf, Errno)> {
+    pub(crate) fn sync_all(&mut self) -> Result<(), (PathBuf, Errno)> {
         for path in std::mem::take(&mut self.unsettled) {
             self.settle_one(&path).map_err(|errno| (path, errno))?;
         }

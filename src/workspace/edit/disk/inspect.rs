@@ -25,7 +25,7 @@ const MAX_SURVEY_READ_ATTEMPTS: usize = 4;
 
 /// The object at a place.
 #[derive(Debug, Clone)]
-pub(in crate::workspace) enum SeenObject {
+pub(crate) enum SeenObject {
     Absent,
     File(SeenFile),
     Directory(InodeIdentity),
@@ -34,7 +34,7 @@ pub(in crate::workspace) enum SeenObject {
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::workspace) struct SeenFile {
+pub(crate) struct SeenFile {
     pub(crate) identity: InodeIdentity,
     pub(crate) stamp: FileStamp,
     /// The number of its names.
@@ -47,20 +47,20 @@ pub(in crate::workspace) struct SeenFile {
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::workspace) struct SeenContent {
+pub(crate) struct SeenContent {
     pub(crate) bytes: Arc<[u8]>,
     pub(crate) hash: ContentHash,
 }
 
 #[derive(Debug, Clone)]
-pub(in crate::workspace) struct SeenLink {
+pub(crate) struct SeenLink {
     pub(crate) identity: InodeIdentity,
     pub(crate) target: Vec<u8>,
 }
 
 /// The attributes of a file beside its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::workspace) struct FileMetadata {
+pub(crate) struct FileMetadata {
     /// The permission bits, set-id bits and sticky bit.
     pub(crate) mode: u32,
     pub(crate) user: u32,
@@ -70,11 +70,7 @@ pub(in crate::workspace) struct FileMetadata {
 
 /// Inspects `name` in `folder`; links are not followed. The content of a file larger than `limit`
 /// bytes is left out.
-pub(in crate::workspace) fn inspect_object(
-    folder: &FolderHandle,
-    name: &OsStr,
-    limit: u64,
-) -> Result<SeenObject, Errno> {
+pub(crate) fn inspect_object(folder: &FolderHandle, name: &OsStr, limit: u64) -> Result<SeenObject, Errno> {
     let stat = match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
         Err(Errno::NOENT) => return Ok(SeenObject::Absent),
@@ -149,10 +145,7 @@ pub(super) fn names_in(folder: &FolderHandle) -> Result<Vec<OsString>, Errno> {
 }
 
 /// Returns the identity of the object `name` in `folder`, of any kind; `None` if there is none.
-pub(in crate::workspace) fn identity_at(
-    folder: &FolderHandle,
-    name: &OsStr,
-) -> Result<Option<InodeIdentity>, Errno> {
+pub(crate) fn identity_at(folder: &FolderHandle, name: &OsStr) -> Result<Option<InodeIdentity>, Errno> {
     match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => Ok(Some(InodeIdentity::from_stat(&stat))),
         Err(Errno::NOENT) => Ok(None),

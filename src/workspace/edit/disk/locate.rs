@@ -22,14 +22,14 @@ const MAX_LOCATE_SYMLINKS: usize = 40;
 
 /// The directory tree of a workspace.
 #[derive(Debug, Clone)]
-pub(in crate::workspace) struct WorkspaceTree {
+pub(crate) struct WorkspaceTree {
     workspace: Workspace,
     root: Arc<OwnedFd>,
 }
 
 /// The treatment of a link in the last component of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workspace) enum FinalLinkMode {
+pub(crate) enum FinalLinkMode {
     /// The link is followed.
     Follow,
     /// The link itself is meant.
@@ -38,7 +38,7 @@ pub(in crate::workspace) enum FinalLinkMode {
 
 /// An open folder of the workspace.
 #[derive(Debug, Clone)]
-pub(in crate::workspace) struct FolderHandle(Arc<OwnedFd>);
+pub(crate) struct FolderHandle(Arc<OwnedFd>);
 
 impl AsFd for FolderHandle {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -65,21 +65,21 @@ struct PathResolution<'a> {
 
 impl WorkspaceTree {
     /// Opens the present tree.
-    pub(in crate::workspace) fn open(workspace: &Workspace) -> Self {
+    pub(crate) fn open(workspace: &Workspace) -> Self {
         Self { workspace: workspace.clone(), root: workspace.jail().root_fd() }
     }
 
     /// Resolves `path`, relative to the root, to a path without any link (except for the last name,
     /// with [`FinalLinkMode::Keep`]). Names that do not exist are kept. Empty for the root. Returns
     /// `EXDEV` if the path leads out.
-    pub(in crate::workspace) fn resolve(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
+    pub(crate) fn resolve(&self, path: &Path, last: FinalLinkMode) -> Result<PathBuf, Errno> {
         let mut walk = PathResolution { tree: self, entered: Vec::new(), ahead: Vec::new(), links: 0 };
         walk.push(path)?;
         walk.run(last)
     }
 
     /// Opens the folder at `path`, in which no name may be a link.
-    pub(in crate::workspace) fn open_folder_at(&self, path: &Path) -> Result<FolderHandle, Errno> {
+    pub(crate) fn open_folder_at(&self, path: &Path) -> Result<FolderHandle, Errno> {
         let mut fd: Option<OwnedFd> = None;
         for component in path.components() {
             let Component::Normal(name) = component else { return Err(Errno::XDEV) };
@@ -92,10 +92,7 @@ impl WorkspaceTree {
     }
 
     /// Returns the folder of the last name of `path`, and that name; `EISDIR` for the root.
-    pub(in crate::workspace) fn folder_of<'p>(
-        &self,
-        path: &'p Path,
-    ) -> Result<(FolderHandle, &'p OsStr), Errno> {
+    pub(crate) fn folder_of<'p>(&self, path: &'p Path) -> Result<(FolderHandle, &'p OsStr), Errno> {
         let name = path.file_name().ok_or(Errno::ISDIR)?;
         Ok((self.open_folder_at(path.parent().unwrap_or(Path::new("")))?, name))
     }

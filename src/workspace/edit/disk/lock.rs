@@ -20,14 +20,14 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The queue of this process for one workspace; the lock file excludes the other processes.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct EditLockQueue {
+pub(crate) struct EditLockQueue {
     is_locked: Mutex<bool>,
     freed: Condvar,
 }
 
 /// The right to change the workspace; released when dropped, or when the process ends.
 #[derive(Debug)]
-pub(in crate::workspace) struct EditLockGuard<'a> {
+pub(crate) struct EditLockGuard<'a> {
     queue: &'a EditLockQueue,
     /// The locked file; closing it releases the lock.
     file: Option<File>,
@@ -35,7 +35,7 @@ pub(in crate::workspace) struct EditLockGuard<'a> {
 
 impl EditLockQueue {
     /// Waits for its turn and for the lock on `file`, which is created if it does not exist.
-    pub(in crate::workspace) fn acquire(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
+    pub(crate) fn acquire(&self, file: &Path) -> Result<EditLockGuard<'_>, EditError> {
         let deadline = Instant::now() + EDIT_LOCK_TIMEOUT;
         let mut taken = self.is_locked.lock();
         self.freed.wait_while_for(&mut taken, |taken| *taken, EDIT_LOCK_TIMEOUT);

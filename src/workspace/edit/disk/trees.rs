@@ -16,14 +16,14 @@ use crate::workspace::path::MAX_PATH_DEPTH;
 
 /// The old contents that a transaction has to keep.
 #[derive(Debug, Default)]
-pub(in crate::workspace) struct StoredContentRanges {
+pub(crate) struct StoredContentRanges {
     pub(crate) contents: Vec<Arc<[u8]>>,
     pub(crate) length: u64,
 }
 
 /// The reasons why a folder cannot be removed or renamed as a whole. Paths are relative to it.
 #[derive(Debug)]
-pub(in crate::workspace) enum TreeError {
+pub(crate) enum TreeError {
     System(Errno),
     TooMany,
     TooDeep,
@@ -39,11 +39,7 @@ impl From<Errno> for TreeError {
 
 impl StoredContentRanges {
     /// Keeps `content`, and returns its position.
-    pub(in crate::workspace) fn store(
-        &mut self,
-        content: &Arc<[u8]>,
-        hash: ContentHash,
-    ) -> StoredContentRange {
+    pub(crate) fn store(&mut self, content: &Arc<[u8]>, hash: ContentHash) -> StoredContentRange {
         let image = StoredContentRange { offset: self.length, length: content.len() as u64, hash };
         self.length += image.length;
         self.contents.push(Arc::clone(content));
@@ -53,7 +49,7 @@ impl StoredContentRanges {
 
 /// Lists everything in `folder`, itself first, each entry after its folder, with the contents
 /// stored in `images`.
-pub(in crate::workspace) fn list_tree(
+pub(crate) fn list_tree(
     parent: &FolderHandle,
     name: &OsStr,
     limits: &EditLimits,
@@ -115,7 +111,7 @@ impl TreeLister<'_> {
 }
 
 /// The paths of everything below the folder `name`, relative to it; at most `limit`.
-pub(in crate::workspace) fn names_below(
+pub(crate) fn names_below(
     parent: &FolderHandle,
     name: &OsStr,
     limit: usize,

@@ -11,7 +11,7 @@ use crate::workspace::edit::history::hexadecimal;
 
 /// One extended attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Attribute {
+pub(crate) struct Attribute {
     name: CString,
     #[serde(with = "hexadecimal")]
     value: Vec<u8>,

@@ -30,13 +30,13 @@ const DAMAGED: &str = "damaged";
 
 /// The entries of one workspace.
 #[derive(Debug)]
-pub(in crate::workspace) struct Journal {
+pub(crate) struct Journal {
     folder: PathBuf,
 }
 
 /// The progress of an entry's transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::workspace) enum JournalProgress {
+pub(crate) enum JournalProgress {
     Begun,
     Done,
     Tidy,
@@ -44,43 +44,39 @@ pub(in crate::workspace) enum JournalProgress {
 
 /// An existing entry.
 #[derive(Debug, Clone)]
-pub(in crate::workspace) struct JournalEntry {
+pub(crate) struct JournalEntry {
     pub(crate) id: EditId,
     pub(crate) progress: JournalProgress,
     path: PathBuf,
 }
 
-pub(in crate::workspace) fn journal_error(
-    action: &'static str,
-    path: &Path,
-    error: impl ToString,
-) -> EditError {
+pub(crate) fn journal_error(action: &'static str, path: &Path, error: impl ToString) -> EditError {
     let file = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
     EditError::Journal { action, file, reason: error.to_string() }
 }
 
 impl Journal {
     /// The journal of the workspace at the canonical path `root`, below the user's folder `state`.
-    pub(in crate::workspace) fn new(state: &Path, root: &Path) -> Self {
+    pub(crate) fn new(state: &Path, root: &Path) -> Self {
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
         let key = hex(&digest[..16]);
         Self { folder: state.join("edits").join(key) }
     }
 
     /// Creates its folder, for the user alone, and returns the path of the lock file in it.
-    pub(in crate::workspace) fn prepare(&self) -> Result<PathBuf, EditError> {
+    pub(crate) fn prepare(&self) -> Result<PathBuf, EditError> {
         private::make_folder(&self.folder).map_err(|error| journal_error("make", &self.folder, error))?;
         Ok(self.folder.join(LOCK))
     }
 
     /// Returns true if any transaction was ever journaled.
     #[cfg(any(test, feature = "fuzzing"))]
-    pub(in crate::workspace) fn exists(&self) -> bool {
+    pub(crate) fn exists(&self) -> bool {
         self.folder.is_dir()
     }
 
     /// The entries, oldest first.
-    pub(in crate::workspace) fn entries(&self) -> Result<Vec<JournalEntry>, EditError> {
+    pub(crate) fn entries(&self) -> Result<Vec<JournalEntry>, EditError> {
         let listed = match fs::read_dir(&self.folder) {
             Ok(listed) => listed,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -97,7 +93,7 @@ impl Journal {
 
     /// Returns an id for the next transaction, which neither any of `entries` nor any removed one
     /// has.
-    pub(in crate::workspace) fn next_id(&self, entries: &[JournalEntry]) -> Result<EditId, EditError> {
+    pub(crate) fn next_id(&self, entries: &[JournalEntry]) -> Result<EditId, EditError> {
         let path = self.folder.join(COUNTER);
         let counted = match fs::read_to_string(&path) {
             Ok(text) => text.trim().parse().unwrap_or(0),
@@ -112,7 +108,7 @@ impl Journal {
     }
 
     /// Writes a new entry; it gets its name only when it is complete.
-    pub(in crate::workspace) fn begin(
+    pub(crate) fn begin(
         &self,
         record: &TransactionRecord,
         images: &[Arc<[u8]>],
@@ -151,12 +147,12 @@ impl Journal {
     }
 
     /// Marks that all steps are done: from here on the transaction is committed.
-    pub(in crate::workspace) fn mark_done(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
+    pub(crate) fn mark_done(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
         self.rename(entry, JournalProgress::Done)
     }
 
     /// Marks that nothing is left to clean up.
-    pub(in crate::workspace) fn mark_tidy(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
+    pub(crate) fn mark_tidy(&self, entry: JournalEntry) -> Result<JournalEntry, EditError> {
         self.rename(entry, JournalProgress::Tidy)
     }
 
@@ -172,7 +168,7 @@ impl Journal {
     }
 
     /// Removes the entry of a transaction that was rolled back, or is too old.
-    pub(in crate::workspace) fn remove_entry(&self, entry: &JournalEntry) -> Result<(), EditError> {
+    pub(crate) fn remove_entry(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let debris = self.folder.join(format!("{}.{DEBRIS}", entry.id.0));
         // Half an entry must never look like a whole one.
         fs::rename(&entry.path, &debris).map_err(|error| journal_error("rename", &entry.path, error))?;
@@ -180,16 +176,13 @@ impl Journal {
     }
 
     /// Moves an entry that cannot be parsed aside, for a person to inspect.
-    pub(in crate::workspace) fn quarantine(&self, entry: &JournalEntry) -> Result<(), EditError> {
+    pub(crate) fn quarantine(&self, entry: &JournalEntry) -> Result<(), EditError> {
         let aside = self.folder.join(format!("{}.{DAMAGED}", entry.id.0));
         fs::rename(&entry.path, &aside).map_err(|error| journal_error("rename", &entry.path, error))
     }
 
     /// Reads the record of an entry.
-    pub(in crate::workspace) fn read_record(
-        &self,
-        entry: &JournalEntry,
-    ) -> Result<TransactionRecord, EditError> {
+    pub(crate) fn read_record(&self, entry: &JournalEntry) -> Result<TransactionRecord, EditError> {
         let path = entry.path.join(RECORD);
         let bytes = fs::read(&path).map_err(|error| journal_error("read", &path, error))?;
         let record: TransactionRecord =
@@ -201,7 +194,7 @@ impl Journal {
     }
 
     /// Reads an old content, checked against its hash.
-    pub(in crate::workspace) fn read_image(
+    pub(crate) fn read_image(
         &self,
         entry: &JournalEntry,
         image: &StoredContentRange,
@@ -223,7 +216,7 @@ impl Journal {
 
     /// Removes the oldest entries until the rest is within the limits, and the remains of entries
     /// that were being written or removed.
-    pub(in crate::workspace) fn prune(&self, limits: &EditLimits) -> Result<(), EditError> {
+    pub(crate) fn prune(&self, limits: &EditLimits) -> Result<(), EditError> {
         self.remove_debris()?;
         let entries: Vec<JournalEntry> =
             self.entries()?.into_iter().filter(|entry| entry.progress == JournalProgress::Tidy).collect();

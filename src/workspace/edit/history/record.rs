@@ -11,13 +11,13 @@ use crate::workspace::edit::disk::inspect::FileMetadata;
 use crate::workspace::edit::{ContentHash, EditId};
 use crate::workspace::inode::InodeIdentity;
 
-pub(in crate::workspace) const TRANSACTION_FORMAT_VERSION: u32 = 1;
+pub(crate) const TRANSACTION_FORMAT_VERSION: u32 = 1;
 
 /// A transaction. It is executed in this order: the structure step by step, then the new contents,
 /// then the removal of emptied folders.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::workspace) struct TransactionRecord {
+pub(crate) struct TransactionRecord {
     pub(crate) version: u32,
     pub(crate) id: EditId,
     pub(crate) title: String,
@@ -37,7 +37,7 @@ pub(in crate::workspace) struct TransactionRecord {
 /// The change of one file, for the history.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::workspace) struct FileChangeSummary {
+pub(crate) struct FileChangeSummary {
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
     pub(crate) operation: SummaryOperation,
@@ -45,7 +45,7 @@ pub(in crate::workspace) struct FileChangeSummary {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::workspace) enum SummaryOperation {
+pub(crate) enum SummaryOperation {
     Created,
     Modified,
     Deleted,
@@ -55,7 +55,7 @@ pub(in crate::workspace) enum SummaryOperation {
 /// A change of the existing names.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::workspace) enum StructureStep {
+pub(crate) enum StructureStep {
     MakeDir {
         #[serde(with = "path_text")]
         path: PathBuf,
@@ -90,7 +90,7 @@ pub(in crate::workspace) enum StructureStep {
 /// The removed object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::workspace) enum RemovedItem {
+pub(crate) enum RemovedItem {
     File {
         image: StoredContentRange,
         metadata: FileMetadata,
@@ -105,7 +105,7 @@ pub(in crate::workspace) enum RemovedItem {
 /// An entry of a removed folder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::workspace) struct RemovedTreeEntry {
+pub(crate) struct RemovedTreeEntry {
     /// The path relative to the removed folder; empty for itself.
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
@@ -114,7 +114,7 @@ pub(in crate::workspace) struct RemovedTreeEntry {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(in crate::workspace) enum LeafKind {
+pub(crate) enum LeafKind {
     Directory { mode: u32 },
     File { image: StoredContentRange, metadata: FileMetadata },
     Link(#[serde(with = "hexadecimal")] Vec<u8>),
@@ -123,7 +123,7 @@ pub(in crate::workspace) enum LeafKind {
 /// A new content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::workspace) struct ContentWrite {
+pub(crate) struct ContentWrite {
     #[serde(with = "path_text")]
     pub(crate) path: PathBuf,
     /// A name beside it: of the new file until the exchange, then of the old one until the
@@ -142,7 +142,7 @@ pub(in crate::workspace) struct ContentWrite {
 /// The file that a new content replaces.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::workspace) struct ReplacedFile {
+pub(crate) struct ReplacedFile {
     pub(crate) identity: InodeIdentity,
     pub(crate) image: StoredContentRange,
     pub(crate) metadata: FileMetadata,
@@ -151,7 +151,7 @@ pub(in crate::workspace) struct ReplacedFile {
 /// The position of an old content in the entry's file of contents.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::workspace) struct StoredContentRange {
+pub(crate) struct StoredContentRange {
     pub(crate) offset: u64,
     pub(crate) length: u64,
     pub(crate) hash: ContentHash,
@@ -167,7 +167,7 @@ impl PartialEq for StoredContentRange {
 impl Eq for StoredContentRange {}
 
 /// Returns the final place of the object that was at `path` after step `step` of `structure`.
-pub(in crate::workspace) fn final_place(structure: &[StructureStep], step: usize, path: &Path) -> PathBuf {
+pub(crate) fn final_place(structure: &[StructureStep], step: usize, path: &Path) -> PathBuf {
     let mut place = path.to_owned();
     for later in structure.iter().skip(step + 1) {
         if let StructureStep::Move { from, to, .. } = later {
@@ -178,12 +178,12 @@ pub(in crate::workspace) fn final_place(structure: &[StructureStep], step: usize
 }
 
 /// Joins `relative` to `folder`; returns the folder itself if it is empty.
-pub(in crate::workspace) fn join_relative(folder: &Path, relative: &Path) -> PathBuf {
+pub(crate) fn join_relative(folder: &Path, relative: &Path) -> PathBuf {
     if relative.as_os_str().is_empty() { folder.to_owned() } else { folder.join(relative) }
 }
 
 /// Replaces the beginning `from` of `path` by `to`; `None` if `path` is not at or below `from`.
-pub(in crate::workspace) fn rebase_path(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
+pub(crate) fn rebase_path(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let rest = path.strip_prefix(from).ok()?;
     Some(join_relative(to, rest))
 }

@@ -40,7 +40,7 @@ const SAME: &str = "its content stayed as it was";
 ///
 /// # Errors
 /// The journal does not know the transaction, or cannot be read.
-pub(in crate::workspace) fn retrace(
+pub(crate) fn retrace(
     journal: &Journal,
     workspace: &Workspace,
     id: EditId,

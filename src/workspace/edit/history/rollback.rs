@@ -25,7 +25,7 @@ pub(super) type OldContent<'a> =
 
 /// Restores the state before `record`. Files that another program has changed since are left alone
 /// and returned.
-pub(in crate::workspace) fn roll_back(
+pub(crate) fn roll_back(
     folders: &mut FolderHandleCache,
     record: &TransactionRecord,
     old: OldContent<'_>,

@@ -13,7 +13,7 @@ use crate::workspace::edit::report::path_of;
 use crate::workspace::edit::{EditError, EditId, EditPlan, HistoryEntry, PathPrecondition};
 
 /// Adds the inverse of `entry` to `plan`.
-pub(in crate::workspace) fn add_inverse(
+pub(crate) fn add_inverse(
     plan: &mut EditPlan,
     journal: &Journal,
     entry: &JournalEntry,
@@ -115,7 +115,7 @@ impl InversePlanBuilder<'_> {
 
 /// Fills in, for each of `entries` (newest first), the transaction that undid it and is still in
 /// effect.
-pub(in crate::workspace) fn mark_undone(entries: &mut [HistoryEntry]) {
+pub(crate) fn mark_undone(entries: &mut [HistoryEntry]) {
     for index in 0..entries.len() {
         // Newer ones come first, so whether this one still counts is already known.
         if entries[index].undone_by.is_some() {
@@ -131,7 +131,7 @@ pub(in crate::workspace) fn mark_undone(entries: &mut [HistoryEntry]) {
 }
 
 /// The title of an undo in the history.
-pub(in crate::workspace) fn title(ids: &[EditId]) -> String {
+pub(crate) fn title(ids: &[EditId]) -> String {
     let ids: Vec<String> = ids.iter().map(EditId::to_string).collect();
     format!("undo {}", ids.join(" "))
 }
