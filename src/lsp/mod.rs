@@ -1,22 +1,8 @@
 //! Language servers: started on demand, synchronized with the disk, asked with deadlines.
 //!
-//! Contents:
-//!
-//! - [`session`]: one initialized server over a [`Peer`](crate::rpc::Peer).
-//! - [`ask`]: requests to it; [`operations`] and [`hierarchy`]: the kinds of requests.
-//! - `documents`: its open documents; `document_sync`: their synchronization with the disk;
-//!   `open_notebook`: notebooks, open for one check.
-//! - [`user_messages`]: its messages to the user.
-//! - [`readiness`] and [`diagnostics`]: the completeness of its answers.
-//! - [`relay`]: an editor's own requests, passed through.
-//! - [`manager`]: all sessions of a workspace; it shares the machine with other processes by
-//!   [`machine`].
-//! - [`locate`], [`interpreters`], [`server_choice`]: the search for servers and the programs that
-//!   run them, and the choice among a language's servers.
-//! - [`python`], [`judge`]: environments, and the versions that projects pin.
-//! - `project_membership`: files that a project leaves out.
-//! - `node_guard`: keeps Node.js from loading a project's code.
-//! - [`install`], [`health`]: installation into a private prefix, and checks of found servers.
+//! [`servers`] finds, installs and starts servers and owns their sessions. A [`session`] is one
+//! initialized server; its [`documents`] equal the disk or a caller's unsaved texts. [`diagnostics`]
+//! come by pull, push or request. [`relay`] passes an editor's own requests through.
 //!
 //! May use: `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP
 //! crate: answers are in the terms of [`model`].

@@ -1,5 +1,4 @@
-//! Answers without a language server: candidates from the text, ranked, and advice on installing
-//! the server.
+//! Answers without a language server: names and candidates from the text, ranked.
 //!
 //! Contents: the grammars and their queries, parsing within bounds, and the conclusions from the
 //! trees: definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`,

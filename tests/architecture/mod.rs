@@ -2,6 +2,7 @@
 //! start programs or search for them. ARCHITECTURE.md describes each floor.
 
 mod graph;
+mod layout;
 mod module_comments;
 mod owners;
 
@@ -18,7 +19,8 @@ const FLOORS: &[&str] = &[
     "process",
     "rpc",
     "lsp",
-    "hints",
+    "syntax",
+    "analysis",
     "policy",
     "tools",
     "runtime",

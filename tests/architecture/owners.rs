@@ -26,14 +26,14 @@ const FILE_OPENERS: Owners = &[
     ("cli/input.rs", "the file that a person typed"),
     ("config/state.rs", "the state folder"),
     ("config/trust.rs", "the store of trust"),
-    ("lsp/install/manifest.rs", "the folders of installed servers"),
+    ("lsp/servers/install/manifest.rs", "the folders of installed servers"),
     ("process/supervisor.rs", "/dev/null"),
     ("process/tree.rs", "/proc"),
     ("rpc/http_entry/peer.rs", "/proc"),
     ("rpc/http_entry/token.rs", "the token's file"),
     ("rpc/trace.rs", "the file that --trace names"),
     ("tools/shell/caches/cleanup.rs", "the folder of a command's caches"),
-    ("workspace/edit/journal.rs", "the journal in the state folder"),
+    ("workspace/edit/history/journal.rs", "the journal in the state folder"),
     ("workspace/private.rs", "the user's own folders"),
 ];
 

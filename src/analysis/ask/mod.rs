@@ -1,4 +1,4 @@
-//! analysis ask TODO.
+//! A question about a place, from its address to the answer of a server or of the text.
 
 pub(crate) mod ambiguous_name;
 pub(crate) mod early_start;

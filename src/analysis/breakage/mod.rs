@@ -1,4 +1,4 @@
-//! analysis breakage TODO.
+//! The breakage of an edit: findings before and after, and files that the change reaches.
 
 pub(crate) mod declaration_changes;
 pub(crate) mod delta;

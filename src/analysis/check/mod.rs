@@ -1,4 +1,4 @@
-//! analysis check TODO.
+//! Checks of files by their servers, or by syntax trees if there is none.
 
 pub(crate) mod checked_files;
 pub(crate) mod file_check;

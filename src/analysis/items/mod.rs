@@ -1,4 +1,4 @@
-//! analysis items TODO.
+//! Parts of answers: places, symbols and findings, within a budget of bytes.
 
 pub(crate) mod answer_places;
 pub(crate) mod budget;

@@ -1,4 +1,4 @@
-//! analysis names TODO.
+//! Names of symbols: search, outlines, definitions with their extent, enclosing symbols.
 
 pub(crate) mod definition;
 pub(crate) mod enclosing_symbol;

@@ -1,4 +1,4 @@
-//! analysis uses TODO.
+//! Uses of a symbol by all servers and roots, compared with the text, and the doubts that remain.
 
 pub(crate) mod conditional_uses;
 pub(crate) mod mergeable_answer;

@@ -1,4 +1,4 @@
-//! lsp documents TODO.
+//! The documents of a session, equal to the disk or to a caller's unsaved texts, and proposed edits.
 
 pub(crate) mod document_sync;
 pub(crate) mod edits;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::project::generated_file;
+use super::generated_file;
 
 /// The module, without the list of folders.
 const MODULE: &str = include_str!("node_guard.cjs");

@@ -1,4 +1,6 @@
-//! runtime calls TODO.
+//! The path of one call: approval, hooks, the tool, and the records of it.
+//!
+//! [`call`] is the path; the other modules are its steps and the observers of calls.
 
 pub(crate) mod approve;
 pub(crate) mod authorize;

@@ -1,4 +1,4 @@
-//! syntax occurrences TODO.
+//! Occurrences of a name in texts, and their meaning by the syntax trees.
 
 pub(crate) mod calls_within;
 pub(crate) mod conditional_code;

@@ -1,4 +1,4 @@
-//! syntax resolution TODO.
+//! Resolution of a name by scopes, imports, types and members, and the ranked candidates.
 
 pub(crate) mod by_name;
 pub(crate) mod candidates;

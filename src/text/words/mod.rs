@@ -1,4 +1,4 @@
-//! text words TODO.
+//! Words and excerpts of a text: identifiers, shell words, suggestions, shortened lines.
 
 pub(crate) mod elision;
 pub(crate) mod excerpt;

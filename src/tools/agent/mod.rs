@@ -1,4 +1,4 @@
-//! tools agent TODO.
+//! Tools for an agent's own work: notes, lists, skills, other agents, chats, the web.
 
 pub(crate) mod chat;
 pub(crate) mod fetch_web_page;

@@ -1,4 +1,8 @@
-//! tools api TODO.
+//! The framework of tools: their trait, registry, schemas, arguments and results.
+//!
+//! [`tool`] has the trait and the card, [`built_in`] the list of tools, [`tool_state`] the state that they
+//! keep between calls. [`drop_in`] and [`source`] add tools from elsewhere, [`export`] writes lists of
+//! tools for models.
 
 pub(crate) mod address;
 pub(crate) mod answer_text;

@@ -1,4 +1,7 @@
-//! tools edit TODO.
+//! Tools that change files, all by [`editing`].
+//!
+//! `lsp_rename`, `lsp_code_actions`, `lsp_format` and `move_symbol` apply proposals of servers.
+//! [`made_edit`] judges edits of other programs.
 
 pub(crate) mod contents;
 pub(crate) mod delete;

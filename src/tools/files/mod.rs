@@ -1,4 +1,4 @@
-//! tools files TODO.
+//! Tools that read, list and search files.
 
 pub(crate) mod file_kind;
 pub(crate) mod find_test_files;

@@ -6,6 +6,7 @@ use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 
 use super::servers;
+use crate::analysis::confinement;
 use crate::analysis::context::{Context, LanguageFile, PresentServer};
 use crate::config::CacheSharing;
 use crate::config::spec::ServerSpec;
@@ -17,7 +18,6 @@ use crate::lsp::servers::manager::SessionUnavailable;
 use crate::lsp::servers::{health, judge};
 use crate::lsp::session::ask::AskError;
 use crate::process::sandbox::{self, Enforced};
-use crate::tools::shell::prepared_command;
 
 /// A problem of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -175,12 +175,12 @@ pub(crate) async fn run(context: &Context) -> DoctorOutput {
     let workspace = context.workspace.root().display().to_string();
     let output = DoctorOutput::new(workspace, servers, left_out.collect(), sandbox_status(context));
     let settings = &context.config.settings.bash;
-    let commands_may = prepared_command::confinement_gaps(settings, context.manager.spawner()).await;
+    let commands_may = confinement::confinement_gaps(settings, context.manager.spawner()).await;
     DoctorOutput { notes: servers::notes(context, &languages), commands_may, ..output }
 }
 
 fn sandbox_status(context: &Context) -> String {
-    match prepared_command::enforced_confinement(&context.config.settings.bash, context.manager.spawner()) {
+    match confinement::enforced_confinement(&context.config.settings.bash, context.manager.spawner()) {
         Ok(Enforced::Landlock) => {
             let caches = match context.config.settings.bash.caches {
                 CacheSharing::Private => "caches of their own",

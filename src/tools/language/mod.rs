@@ -1,4 +1,4 @@
-//! tools language TODO.
+//! Tools that ask language servers, and those that administer servers.
 
 pub(crate) mod doctor;
 pub(crate) mod explore;

@@ -1,4 +1,4 @@
-//! tools vcs TODO.
+//! Tools that compare trees of git.
 
 pub(crate) mod changed_files;
 pub(crate) mod lsp_changes;

@@ -1,4 +1,4 @@
-//! cli commands checks TODO.
+//! Commands that check files, changes and tests.
 
 pub(crate) mod check;
 pub(crate) mod check_changes;

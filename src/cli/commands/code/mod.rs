@@ -1,4 +1,4 @@
-//! cli commands code TODO.
+//! Commands that ask language servers about code.
 
 pub(crate) mod calls;
 pub(crate) mod completions;

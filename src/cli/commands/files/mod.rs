@@ -1,4 +1,4 @@
-//! cli commands files TODO.
+//! Commands that read, search and edit files.
 
 pub(crate) mod edit_reply;
 pub(crate) mod edits;

@@ -1,4 +1,4 @@
-//! cli render reports TODO.
+//! Reports of checks in the formats of CI systems.
 
 pub(crate) mod github;
 pub(crate) mod gitlab;

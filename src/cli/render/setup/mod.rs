@@ -1,4 +1,4 @@
-//! cli render setup TODO.
+//! Rendering of installation, settings, servers, hosts and doors.
 
 pub(crate) mod copilot;
 pub(crate) mod daemon;

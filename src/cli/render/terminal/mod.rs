@@ -1,4 +1,4 @@
-//! cli render terminal TODO.
+//! Parts of the rendering for terminals: capabilities, escapes, tables, trees, Markdown, JSON.
 
 pub(crate) mod display;
 pub(crate) mod escape;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::Libraries;
-use crate::lsp::servers::project::generated_file;
+use crate::lsp::servers::generated_file;
 use crate::workspace::Workspace;
 
 /// The program, without the description of its environment.

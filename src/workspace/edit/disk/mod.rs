@@ -1,4 +1,4 @@
-//! workspace edit disk TODO.
+//! Steps on the disk: inspection, execution and locks, beneath open handles of folders.
 
 pub(crate) mod apply;
 pub(crate) mod atomic;

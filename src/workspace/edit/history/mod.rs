@@ -1,4 +1,4 @@
-//! workspace edit history TODO.
+//! Past transactions: their journal, rollback after a failure, and undo.
 
 pub(crate) mod hexadecimal;
 pub(crate) mod journal;

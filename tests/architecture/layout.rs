@@ -1,0 +1,98 @@
+//! The layout of the source: the size of each floor and folder, and the files among the tools.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use super::{FLOORS, GRAPH, floor};
+
+/// The maximum lines of code of each floor. A budget falls with its floor, and rises only with a
+/// reason in the commit.
+const MAX_CODE_LINES: &[(&str, usize)] = &[
+    ("text", 4_320),
+    ("workspace", 8_260),
+    ("config", 4_540),
+    ("process", 2_950),
+    ("rpc", 1_150),
+    ("lsp", 13_780),
+    ("syntax", 8_480),
+    ("analysis", 12_340),
+    ("policy", 2_330),
+    ("tools", 16_600),
+    ("runtime", 3_160),
+    ("bridges", 18_090),
+    ("cli", 10_680),
+];
+
+/// The maximum number of files of one folder, without those of folders in it.
+const MAX_FILES_OF_FOLDER: usize = 20;
+
+/// The framework of the tools, which all tools may use.
+const TOOL_FRAMEWORK: &str = "tools/api/";
+
+fn text_of(file: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(file);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of code of a file: neither blank, nor comments, nor in its module of tests.
+fn code_lines(file: &str) -> usize {
+    let text = text_of(file);
+    let mut in_tests = false;
+    let mut count = 0;
+    for (line, next) in text.lines().zip(text.lines().skip(1).chain([""])) {
+        in_tests |= line == "#[cfg(test)]" && next.starts_with("mod ") && next.ends_with('{');
+        let code = line.trim_start();
+        count += usize::from(!in_tests && !code.is_empty() && !code.starts_with("//"));
+        in_tests &= line != "}";
+    }
+    count
+}
+
+#[test]
+fn floors_stay_below_their_budgets_of_lines() {
+    let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in GRAPH.files() {
+        if let Some(floor) = floor(file) {
+            *lines.entry(FLOORS[floor]).or_default() += code_lines(file);
+        }
+    }
+    let budgets: BTreeSet<&str> = MAX_CODE_LINES.iter().map(|(floor, _)| *floor).collect();
+    assert_eq!(budgets, FLOORS.iter().copied().collect(), "each floor has a budget");
+    let over: Vec<String> = MAX_CODE_LINES
+        .iter()
+        .filter(|(floor, budget)| lines[floor] > *budget)
+        .map(|(floor, budget)| format!("{floor} has {} lines of at most {budget}", lines[floor]))
+        .collect();
+    assert!(over.is_empty(), "remove something before you add more: {over:?}");
+}
+
+#[test]
+fn folders_have_few_files() {
+    let mut files: BTreeMap<&Path, usize> = BTreeMap::new();
+    for file in GRAPH.files() {
+        *files.entry(Path::new(file).parent().expect("a file lies in a folder")).or_default() += 1;
+    }
+    let full: Vec<_> = files.into_iter().filter(|(_, count)| *count > MAX_FILES_OF_FOLDER).collect();
+    assert!(full.is_empty(), "sort the files of these folders into folders: {full:?}");
+}
+
+#[test]
+fn file_among_tools_is_a_tool_or_a_part_of_its_folder() {
+    let folder = |file: &str| {
+        let mut parts = file.split('/');
+        (parts.next() == Some("tools")).then(|| parts.next().unwrap_or_default().to_owned())
+    };
+    let is_tool = |file: &str| text_of(file).contains("\nimpl Tool for ");
+    let mut strangers = Vec::new();
+    for (from, to) in GRAPH.arrows() {
+        let is_part = to.starts_with("tools/")
+            && !to.starts_with(TOOL_FRAMEWORK)
+            && to.matches('/').count() == 2
+            && !to.ends_with("/mod.rs");
+        let is_elsewhere = folder(from).is_some_and(|of| Some(of) != folder(to));
+        if is_part && is_elsewhere && !from.starts_with(TOOL_FRAMEWORK) && !is_tool(to) {
+            strangers.push(format!("{from} imports {to}"));
+        }
+    }
+    assert!(strangers.is_empty(), "what tools of two folders share belongs below them: {strangers:?}");
+}
