@@ -1,8 +1,10 @@
 //! Servers that are silent, slow, or need repeated requests.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lsp_tools::{ServerState, Verdict};
+use lsp_tools::{ErrorCode, ServerState, Verdict};
 use serde_json::json;
 
 use super::play::{Play, SOON, TEXT, at, failure, in_time, timed};
@@ -96,6 +98,33 @@ async fn name_that_moves_while_the_server_answers_is_asked_about_where_it_is_now
     let answer = answer.expect("a hover");
     assert!(answer.output.contents.starts_with("bar v2 "), "{answer:?}");
     assert_eq!(answer.verdict, Verdict::Complete);
+    play.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn file_that_keeps_changing_is_asked_about_five_times_at_most() {
+    let play = Play::new(&json!({"answers": {"textDocument/hover": {"delay_ms": 200}}}));
+    let (log, file) = (play.log(), play.project.path("a.scr"));
+    let end = Arc::new(AtomicBool::new(false));
+    let is_over = end.clone();
+    let writing = tokio::task::spawn_blocking(move || {
+        for round in 1.. {
+            let asked = log.wait_for("another hover or the end", SOON, |log| {
+                let asked = log.count("textDocument/hover") >= round;
+                (asked || is_over.load(Ordering::Relaxed)).then_some(asked)
+            });
+            if !asked {
+                return;
+            }
+            std::fs::write(&file, format!("{TEXT}{}", "foo\n".repeat(round))).expect("written");
+        }
+    });
+    let error = in_time(play.hover("a.scr")).await.expect_err("no answer");
+    end.store(true, Ordering::Relaxed);
+    writing.await.expect("the writer ends");
+    assert_eq!(error.code, ErrorCode::Conflict, "{error}");
+    assert!(error.error.contains("kept changing"), "{error}");
+    assert_eq!(play.log().count("textDocument/hover"), 5);
     play.end().await;
 }
 

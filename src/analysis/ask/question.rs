@@ -15,11 +15,11 @@ use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::names::symbol_search::ExactSymbol;
 use crate::analysis::target::{Target, path_of};
-use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::model::{FileRef, Symbol};
-use crate::lsp::session::ask::{AskError, MAX_MOVING_FILE_RETRIES, SessionAnswer};
+use crate::lsp::session::ask::{AskError, SessionAnswer};
 use crate::lsp::session::live_session::Session;
 use crate::lsp::session::readiness::UnfinishedWork;
+use crate::lsp::session::request::PlaceInText;
 use crate::rpc::RequestError;
 use crate::syntax;
 use crate::text::{Buffer, Position, Range, identifier_near};
@@ -29,6 +29,9 @@ use crate::workspace::WorkspacePath;
 /// be waited for, and if the server processes them in order.
 const MAX_PREOPENED_FILES: usize = 40;
 const MAX_ORDERED_PREOPENED_FILES: usize = 400;
+
+/// The number of times that a place is looked up in a file that is being written.
+const MAX_PLACE_LOOKUPS: usize = 2;
 
 /// The outcome of a request.
 #[derive(Debug)]
@@ -67,12 +70,12 @@ pub(crate) struct LanguageQuestion {
 /// The request to a session about a place. The future is boxed, because that of an async closure
 /// would not be known to be `Send`, and callers could not spawn their requests.
 pub(crate) trait PositionRequest<T>:
-    for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync
+    for<'a> Fn(&'a Session, &'a WorkspacePath, &'a dyn PlaceInText) -> PositionAnswerFuture<'a, T> + Sync
 {
 }
 
-impl<T, F: for<'a> Fn(&'a Session, &'a WorkspacePath, Position) -> PositionAnswerFuture<'a, T> + Sync>
-    PositionRequest<T> for F
+impl<T, F> PositionRequest<T> for F where
+    F: for<'a> Fn(&'a Session, &'a WorkspacePath, &'a dyn PlaceInText) -> PositionAnswerFuture<'a, T> + Sync
 {
 }
 
@@ -120,31 +123,27 @@ impl Context {
         deadline: Instant,
         ask: &impl PositionRequest<T>,
     ) -> Result<QuestionOutcome<T>, ToolError> {
-        let subject = self.question_file(self.path(path_of(target)?)?)?;
+        let subject = &self.question_file(self.path(path_of(target)?)?)?;
         self.manager.refresh().await;
         let started = Instant::now();
-        let servers = self.servers_for(&subject, |features| features.navigation);
+        let asking = PlaceQuestion { subject, target, question, deadline, started };
+        let servers = self.servers_for(subject, |features| features.navigation);
         let mut servers: VecDeque<&str> = servers.into_iter().map(|(key, _)| key).collect();
-        let mut status = self.no_server(&subject, started);
+        let mut status = self.no_server(subject, started);
         let (mut is_first, mut substitution) = (true, None);
         while let Some(server) = servers.pop_front() {
-            let asked = match self.session(server, &subject, deadline).await {
-                Ok(session) => {
-                    self.ask_session(&subject, target, question, session, deadline, started, ask).await?
-                }
-                Err(status) => Err(status),
-            };
-            let reason = match asked {
+            let reason = match self.ask_server(asking, server, ask).await {
                 Ok(mut answered) => {
                     if let QuestionOutcome::Answered { notes, .. } = &mut answered {
                         notes.extend(substitution);
                     }
                     return Ok(answered);
                 }
-                Err(reason) => reason,
+                Err(MissingAnswer::Question(error)) => return Err(error),
+                Err(MissingAnswer::Server(reason)) => reason,
             };
             if reason.state == ServerState::Unsupported && substitution.is_none() && servers.is_empty() {
-                let other = self.substitute_server(server, &subject, question.method);
+                let other = self.substitute_server(server, subject, question.method);
                 if let Some((other, note)) = other {
                     servers.push_back(other);
                     substitution = Some(note);
@@ -156,156 +155,151 @@ impl Context {
             is_first = false;
         }
         let text = self.text(&subject.path)?;
-        let place = self.place_from_text(&subject, &text, target).await?;
-        Ok(QuestionOutcome::Unanswered(UnansweredQuestion { subject, place, status }))
+        let place = self.place_from_text(subject, &text, target).await?;
+        Ok(QuestionOutcome::Unanswered(UnansweredQuestion { subject: subject.clone(), place, status }))
     }
 
-    /// Sends the request to one session, and repeats it once if the session ends meanwhile: a crash
-    /// is often caused by a single file.
-    #[allow(clippy::too_many_arguments)] // the parts of one question; a struct for one call would only rename them
+    /// Sends the request to one server, and repeats it once if the server ends meanwhile: a crash is
+    /// often caused by a single file.
+    async fn ask_server<T: Send>(
+        &self,
+        asking: PlaceQuestion<'_>,
+        server: &str,
+        ask: &impl PositionRequest<T>,
+    ) -> Result<QuestionOutcome<T>, MissingAnswer> {
+        let PlaceQuestion { subject, deadline, .. } = asking;
+        let mut session = self.session(server, subject, deadline).await?;
+        let mut answer = self.ask_session(asking, &session, ask).await;
+        let has_crashed = matches!(&answer, Err(QuestionFailure::Session(error)) if error.is_closed());
+        if has_crashed {
+            session = self.session(server, subject, deadline).await?;
+            answer = self.ask_session(asking, &session, ask).await;
+        }
+        match answer {
+            Ok(placed) => Ok(self.outcome_of(asking, session, placed, has_crashed).await),
+            Err(failure) => Err(self.missing_answer(asking, &session, failure).await),
+        }
+    }
+
+    /// The outcome of an answer of `session`.
+    async fn outcome_of<T>(
+        &self,
+        asking: PlaceQuestion<'_>,
+        session: Arc<Session>,
+        PlacedAnswer { place, asked, unknown }: PlacedAnswer<T>,
+        has_crashed: bool,
+    ) -> QuestionOutcome<T> {
+        let PlaceQuestion { subject, question, deadline, started, .. } = asking;
+        session.find_limits(&subject.path, deadline).await;
+        let working = asked.unfinished_work.as_ref();
+        let (status, mut verdict) = self.status_and_verdict(&session, subject, question, working, started);
+        let mut notes = Vec::from_iter(session.restart_note(has_crashed));
+        notes.extend(place.notes());
+        notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
+        let SessionAnswer { value, undecodable, left_out, .. } = asked;
+        let server = session.server();
+        let undecodable =
+            (undecodable > 0).then(|| format!("{server} sent {undecodable} items that cannot be decoded"));
+        let omitted = (left_out > 0)
+            .then(|| format!("{server} returned {left_out} more, which were omitted: too many, or too late"));
+        for doubt in [unknown, undecodable, omitted].into_iter().flatten() {
+            verdict = Verdict::Partial;
+            notes.push(doubt);
+        }
+        QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes }
+    }
+
+    /// The reason that `session` gave no answer.
+    async fn missing_answer(
+        &self,
+        asking: PlaceQuestion<'_>,
+        session: &Session,
+        failure: QuestionFailure,
+    ) -> MissingAnswer {
+        let PlaceQuestion { subject, question, started, .. } = asking;
+        match failure {
+            QuestionFailure::NotOffered => MissingAnswer::Server(self.unsupported_status(
+                session.server(),
+                subject,
+                question.method,
+                started,
+            )),
+            QuestionFailure::Place(error) => MissingAnswer::Question(error),
+            QuestionFailure::Session(AskError::Read(error)) => {
+                MissingAnswer::Question(from_read_error(error))
+            }
+            QuestionFailure::Session(error @ AskError::Moving { .. }) => {
+                MissingAnswer::Question(ToolError::new(ErrorCode::Conflict, error.to_string()))
+            }
+            QuestionFailure::Session(error) => {
+                MissingAnswer::Server(self.failed_status(session, subject, &error, started).await)
+            }
+        }
+    }
+
+    /// Sends the request to one session, with the place in the text that is sent. The place is looked
+    /// up again if the text is no longer the one with the outline, or that of a proposal.
     async fn ask_session<T: Send>(
         &self,
-        subject: &LanguageFile,
-        target: &Target,
-        question: LanguageQuestion,
-        mut session: Arc<Session>,
-        deadline: Instant,
-        started: Instant,
+        asking: PlaceQuestion<'_>,
+        session: &Session,
         ask: &impl PositionRequest<T>,
-    ) -> Result<Result<QuestionOutcome<T>, ServerStatus>, ToolError> {
-        let mut has_crashed = false;
+    ) -> Result<PlacedAnswer<T>, QuestionFailure> {
+        let PlaceQuestion { subject, target, question, deadline, .. } = asking;
+        let path = &subject.path;
+        let _view_guard = session.enter_view(&self.view, deadline).await?;
+        let language_id = session.language_id_of(path).await.map_err(AskError::Read)?;
+        if !session.offers(question.method, path, &language_id)
+            && !session.wait_for_registration(question.method, path, &language_id, deadline).await
+        {
+            return Err(QuestionFailure::NotOffered);
+        }
+        let mut left = MAX_PLACE_LOOKUPS;
         loop {
-            let server = session.server().to_owned();
-            match self.ask_once(subject, target, question, &session, deadline, ask).await {
-                Ok(Ok(PlacedAnswer { place, asked, unknown })) => {
-                    session.find_limits(&subject.path, deadline).await;
-                    let (status, mut verdict) = self.status_and_verdict(
-                        &session,
-                        subject,
-                        question,
-                        asked.unfinished_work.as_ref(),
-                        started,
-                    );
-                    let mut notes = Vec::from_iter(session.restart_note(has_crashed));
-                    notes.extend(place.notes());
-                    notes.extend(self.manager.over_budget_news().map(|over| over.to_string()));
-                    if let Some(unknown) = unknown {
-                        verdict = Verdict::Partial;
-                        notes.push(unknown);
-                    }
-                    if asked.undecodable > 0 {
-                        verdict = Verdict::Partial;
-                        notes.push(format!(
-                            "{server} sent {} items that cannot be decoded",
-                            asked.undecodable
-                        ));
-                    }
-                    let (value, left_out) = (asked.value, asked.left_out);
-                    if left_out > 0 {
-                        verdict = Verdict::Partial;
-                        notes.push(format!(
-                            "{server} returned {left_out} more, which were omitted: too many, or too late"
-                        ));
-                    }
-                    return Ok(Ok(QuestionOutcome::Answered {
-                        value,
-                        left_out,
-                        place,
-                        session,
-                        status,
-                        verdict,
-                        notes,
-                    }));
+            let place = match target {
+                Target::NameInFile { name, .. } => {
+                    let outline = session.document_symbols(path, deadline).await?;
+                    let found = self.named_symbol(subject, &outline, name).await?;
+                    AskedPlace::InOutline(Box::new((found, outline.snapshot.buffer)))
                 }
-                Ok(Err(QuestionFailure::NotOffered)) => {
-                    return Ok(Err(self.unsupported_status(&server, subject, question.method, started)));
+                _ => AskedPlace::InText(path, target),
+            };
+            let unknown = match !question.of_file && session.knows_open_files(path) {
+                true => self.open_files_with_name(asking, session, &place).await?,
+                false => None,
+            };
+            match ask(session, path, &place).await {
+                Ok(asked) => {
+                    let place = place.resolved(&asked.snapshot.buffer)?;
+                    return Ok(PlacedAnswer { place, asked, unknown });
                 }
-                Ok(Err(QuestionFailure::Failed(AskError::Read(error)))) => {
-                    return Err(from_read_error(error));
-                }
-                Ok(Err(QuestionFailure::Failed(error @ AskError::Moving { .. }))) => {
-                    return Err(ToolError::new(ErrorCode::Conflict, error.to_string()));
-                }
-                Ok(Err(QuestionFailure::Failed(error))) if error.is_closed() && !has_crashed => {
-                    has_crashed = true;
-                    match self.session(&server, subject, deadline).await {
-                        Ok(again) => session = again,
-                        Err(status) => return Ok(Err(status)),
+                Err(AskError::Unplaced(snapshot)) => {
+                    left -= 1;
+                    match place.resolved(&snapshot.buffer) {
+                        Err(error @ QuestionFailure::Place(_)) => return Err(error),
+                        _ if left == 0 => return Err(AskError::Moving { path: path.display() }.into()),
+                        _ => {}
                     }
                 }
-                Ok(Err(QuestionFailure::Failed(error))) => {
-                    return Ok(Err(self.failed_status(&session, subject, &error, started).await));
-                }
-                Err(error) => return Err(error),
+                Err(error) => return Err(error.into()),
             }
         }
     }
 
-    /// Sends the request for the place in the present text. If the response is about another text
-    /// than that in which the place was found, the place is resolved again.
-    async fn ask_once<T: Send>(
+    /// Opens the files with the name at `place`, for a server that only knows open files. Returns a
+    /// note if there are more.
+    async fn open_files_with_name(
         &self,
-        subject: &LanguageFile,
-        target: &Target,
-        question: LanguageQuestion,
+        PlaceQuestion { subject, deadline, .. }: PlaceQuestion<'_>,
         session: &Session,
-        deadline: Instant,
-        ask: &impl PositionRequest<T>,
-    ) -> Result<Result<PlacedAnswer<T>, QuestionFailure>, ToolError> {
-        let _view_guard = match session.enter_view(&self.view, deadline).await {
-            Ok(viewing) => viewing,
-            Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
-        };
-        for _ in 0..=MAX_MOVING_FILE_RETRIES {
-            let (place, snapshot) = match self.find_place(subject, target, session, deadline).await? {
-                Ok(found) => found,
-                Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
-            };
-            if !session.offers(question.method, &subject.path, &snapshot.language_id)
-                && !session
-                    .wait_for_registration(question.method, &subject.path, &snapshot.language_id, deadline)
-                    .await
-            {
-                return Ok(Err(QuestionFailure::NotOffered));
-            }
-            let mut unknown = None;
-            if !question.of_file && session.knows_open_files(&subject.path) {
-                let name = identifier_near(&snapshot.buffer, place.position).map(|name| name.name);
-                unknown = self
-                    .open_mentioning_files(session, subject, name.as_deref().unwrap_or_default(), deadline)
-                    .await;
-            }
-            match ask(session, &subject.path, place.position).await {
-                Ok(asked) if asked.snapshot.buffer == snapshot.buffer => {
-                    return Ok(Ok(PlacedAnswer { place, asked, unknown }));
-                }
-                Ok(_) => {}
-                Err(error) => return Ok(Err(QuestionFailure::Failed(error))),
-            }
-        }
-        Ok(Err(QuestionFailure::Failed(AskError::Moving { path: subject.path.display() })))
-    }
-
-    /// The place of `target`, and the text in which it was found.
-    async fn find_place(
-        &self,
-        subject: &LanguageFile,
-        target: &Target,
-        session: &Session,
-        deadline: Instant,
-    ) -> Result<Result<(ResolvedPosition, Snapshot), AskError>, ToolError> {
-        if let Target::NameInFile { name, .. } = target {
-            let outline = match session.document_symbols(&subject.path, deadline).await {
-                Ok(outline) => outline,
-                Err(error) => return Ok(Err(error)),
-            };
-            let place = self.named_symbol(subject, &outline, name).await?;
-            return Ok(Ok((place, outline.snapshot)));
-        }
-        let (synced, snapshot) = session.sync(&subject.path).await.map_err(from_read_error)?;
+        place: &AskedPlace<'_>,
+    ) -> Result<Option<String>, QuestionFailure> {
+        let (synced, snapshot) = session.sync(&subject.path).await.map_err(AskError::Read)?;
         drop(synced);
-        let place = resolved_position::in_text(&subject.path, &snapshot.buffer, target)?;
-        Ok(Ok((place, snapshot)))
+        let Some(position) = place.position_in(&snapshot.buffer) else { return Ok(None) };
+        let name = identifier_near(&snapshot.buffer, position).map(|name| name.name);
+        let name = name.as_deref().unwrap_or_default();
+        Ok(self.open_mentioning_files(session, subject, name, deadline).await)
     }
 
     /// Opens the files that mention `name`, for a server that only knows open files. Returns a note
@@ -502,7 +496,7 @@ impl Context {
             }
             AskError::Request(error) if error.is_unsupported() => (ServerState::Unsupported, message()),
             AskError::Busy(_) => (ServerState::Indexing, message()),
-            AskError::Moving { .. } => (ServerState::Timeout, message()),
+            AskError::Moving { .. } | AskError::Unplaced(_) => (ServerState::Timeout, message()),
             AskError::Request(_) | AskError::Read(_) => (ServerState::Failed, message()),
         };
         let mut status = self.status(server, subject, state, started);
@@ -536,10 +530,75 @@ struct PlacedAnswer<T> {
     unknown: Option<String>,
 }
 
+/// A question about a place in a file.
+#[derive(Clone, Copy)]
+struct PlaceQuestion<'a> {
+    subject: &'a LanguageFile,
+    target: &'a Target,
+    question: LanguageQuestion,
+    deadline: Instant,
+    started: Instant,
+}
+
+/// The place of a question, in each text of its file.
+enum AskedPlace<'a> {
+    /// The target as it resolves in the text.
+    InText(&'a WorkspacePath, &'a Target),
+    /// The place of a name according to the outline of this text.
+    InOutline(Box<(ResolvedPosition, Buffer)>),
+}
+
+impl AskedPlace<'_> {
+    /// The place in `buffer`.
+    fn resolved(&self, buffer: &Buffer) -> Result<ResolvedPosition, QuestionFailure> {
+        match self {
+            Self::InText(path, target) => Ok(resolved_position::in_text(path, buffer, target)?),
+            Self::InOutline(found) if found.1 == *buffer => Ok(found.0.clone()),
+            Self::InOutline(found) => {
+                Err(QuestionFailure::Session(AskError::Moving { path: found.0.path.display() }))
+            }
+        }
+    }
+}
+
+impl PlaceInText for AskedPlace<'_> {
+    fn position_in(&self, buffer: &Buffer) -> Option<Position> {
+        self.resolved(buffer).ok().map(|place| place.position)
+    }
+}
+
 /// The reason that a session did not respond.
 enum QuestionFailure {
     NotOffered,
-    Failed(AskError),
+    /// The file has no such place.
+    Place(ToolError),
+    Session(AskError),
+}
+
+impl From<ToolError> for QuestionFailure {
+    fn from(error: ToolError) -> Self {
+        Self::Place(error)
+    }
+}
+
+impl From<AskError> for QuestionFailure {
+    fn from(error: AskError) -> Self {
+        Self::Session(error)
+    }
+}
+
+/// The reason that a server gave no answer.
+enum MissingAnswer {
+    /// The state of the server; another may answer.
+    Server(ServerStatus),
+    /// An error of the question itself.
+    Question(ToolError),
+}
+
+impl From<ServerStatus> for MissingAnswer {
+    fn from(status: ServerStatus) -> Self {
+        Self::Server(status)
+    }
 }
 
 fn no_symbol(name: &str, within: &str) -> ToolError {

@@ -209,7 +209,7 @@ async fn references(
     if session.knows_open_files(&subject.path) {
         return None;
     }
-    let answer = session.navigate(Navigation::References, &subject.path, position, deadline).await.ok()?;
+    let answer = session.navigate(Navigation::References, &subject.path, &position, deadline).await.ok()?;
     if answer.unfinished_work.is_some() || answer.value.is_empty() {
         return None;
     }

@@ -102,7 +102,7 @@ async fn signature(
     for (server, _) in context.servers_for(subject, |features| features.navigation) {
         let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
         let _view_guard = session.enter_view(view, deadline).await.ok()?;
-        let answer = session.signatures(&subject.path, position, deadline).await.ok()?;
+        let answer = session.signatures(&subject.path, &position, deadline).await.ok()?;
         let mut found = answer.value.into_iter();
         let chosen = found.find(|one| one.active)?;
         return Some(shorten_line(&format!("called: {}", chosen.label)));

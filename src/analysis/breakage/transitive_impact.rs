@@ -270,7 +270,7 @@ impl<'a> Spread<'a> {
             let subject = LanguageFile { path: one.path.clone(), language: Some(self.language.clone()) };
             let session = navigating_session(self.context, &subject, deadline).await?;
             let _view_guard = session.enter_view(view, deadline).await.ok()?;
-            let hover = session.hover(&one.path, position(one), deadline).await.ok()?;
+            let hover = session.hover(&one.path, &position(one), deadline).await.ok()?;
             looks.push(hover.value.map(|hover| signature(&hover.contents).to_owned()));
         }
         Some(looks)

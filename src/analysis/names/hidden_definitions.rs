@@ -8,6 +8,7 @@ use crate::analysis::items::answer_places::is_hidden;
 use crate::lsp::session::ask::{AskError, SessionAnswer};
 use crate::lsp::session::live_session::Session;
 use crate::lsp::session::operations::Navigation;
+use crate::lsp::session::request::PlaceInText;
 use crate::rpc::RequestError;
 use crate::text::{Buffer, Position, Range, identifiers_on_line};
 use crate::workspace::{Workspace, WorkspacePath};
@@ -51,7 +52,7 @@ impl HiddenDefinitions {
             for navigation in [Navigation::Definition, Navigation::TypeDefinition] {
                 is_withheld = is_withheld
                     || session.offers(navigation.method(), path, &answer.snapshot.language_id)
-                        && match session.navigate(navigation, path, position, deadline).await {
+                        && match session.navigate(navigation, path, &position, deadline).await {
                             Ok(found) if found.snapshot.buffer != answer.snapshot.buffer => {
                                 return Err(AskError::Moving { path: path.display() });
                             }
@@ -66,9 +67,14 @@ impl HiddenDefinitions {
     }
 }
 
+/// The names in the statement around `place`.
+pub(crate) fn names_at(buffer: &Buffer, place: &dyn PlaceInText) -> Vec<Position> {
+    place.position_in(buffer).map_or_else(Vec::new, |position| names_around(buffer, position))
+}
+
 /// The names in the statement around `position`, delimited by brackets: on its line, on the lines
 /// from the start of the enclosing call or list, and for a list of imports up to its end.
-pub(crate) fn names_around(buffer: &Buffer, position: Position) -> Vec<Position> {
+fn names_around(buffer: &Buffer, position: Position) -> Vec<Position> {
     let start = Position::new(position.line.saturating_sub(MAX_STATEMENT_LINES), 0);
     let start_byte = buffer.byte_offset(start);
     let before = buffer.slice(Range::new(start, position));

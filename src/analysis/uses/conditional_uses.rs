@@ -146,7 +146,7 @@ impl Context {
     ) -> ProbeOutcome {
         let request = async {
             let _view_guard = session.enter_view(&self.view, until).await?;
-            session.hover(path, position, until).await
+            session.hover(path, &position, until).await
         };
         match request.await {
             Ok(answer) if answer.value.as_ref().is_some_and(|hover| !hover.contents.trim().is_empty()) => {

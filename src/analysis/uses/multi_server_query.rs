@@ -362,8 +362,8 @@ impl Context {
         at: (&WorkspacePath, Position),
     ) -> Option<Vec<Location>> {
         let deadline = asking.deadline;
-        self.ask_with(asking, session, &[], at, &|session, path, position| {
-            Box::pin(session.navigate(Navigation::Definition, path, position, deadline))
+        self.ask_with(asking, session, &[], at, &|session, path, place| {
+            Box::pin(session.navigate(Navigation::Definition, path, place, deadline))
         })
         .await
         .ok()
@@ -385,7 +385,7 @@ impl Context {
                 tracing::debug!(path = %path.display(), "not opened: {error}");
             }
         }
-        let answer = ask(session, path, position).await?;
+        let answer = ask(session, path, &position).await?;
         match answer.unfinished_work {
             Some(busy) => Err(AskError::Busy(busy)),
             None => Ok(answer.value),

@@ -83,7 +83,7 @@ impl Session {
         let (mut all, mut left_out) = (Vec::new(), 0);
         let mut last = None;
         for identifier in self.identifiers(path, snapshot) {
-            let params = |snapshot: &Snapshot, _| pull_params(snapshot, identifier.as_deref());
+            let params = |snapshot: &Snapshot, _| Some(pull_params(snapshot, identifier.as_deref()));
             let request =
                 DocumentRequest::new::<Untyped<DocumentDiagnosticRequest>>(DependencyScope::File, params);
             let answer = self.ask(path, &request, deadline).await?;

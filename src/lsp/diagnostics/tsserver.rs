@@ -83,10 +83,12 @@ impl Session {
         arguments: &Value,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let params = |_: &Snapshot, _| ExecuteCommandParams {
-            command: COMMAND.to_owned(),
-            arguments: vec![request.into(), arguments.clone()],
-            work_done_progress_params: WorkDoneProgressParams::default(),
+        let params = |_: &Snapshot, _| {
+            Some(ExecuteCommandParams {
+                command: COMMAND.to_owned(),
+                arguments: vec![request.into(), arguments.clone()],
+                work_done_progress_params: WorkDoneProgressParams::default(),
+            })
         };
         let command = DocumentRequest::new::<ExecuteCommand>(DependencyScope::File, params);
         self.ask(path, &command, deadline).await

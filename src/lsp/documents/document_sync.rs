@@ -75,6 +75,14 @@ impl Session {
         }
     }
 
+    /// LSP `languageId` of the document, which is opened if it is not open yet.
+    pub(crate) async fn language_id_of(&self, path: &WorkspacePath) -> Result<String, ReadError> {
+        if let Some(document) = self.documents.lock(path).await.as_ref() {
+            return Ok(document.language_id.clone());
+        }
+        self.sync(path).await.map(|(_, snapshot)| snapshot.language_id)
+    }
+
     /// Opens the document with an unsaved text, or sends the change to it. The document keeps the
     /// text's own rope: the next one, an edited clone of it, is compared without reading the shared
     /// part.

@@ -69,7 +69,7 @@ impl Session {
         params: &Value,
         deadline: Instant,
     ) -> Result<Value, AskError> {
-        let params = |snapshot: &Snapshot, _: Encoding| self.to_server(conventions, snapshot, params);
+        let params = |snapshot: &Snapshot, _: Encoding| Some(self.to_server(conventions, snapshot, params));
         let request = DocumentRequest { method, scope: dependency_scope(method), params };
         let answer = self.ask_with_retry(path, request, deadline).await?;
         Ok(self.to_editor(conventions, method, answer))

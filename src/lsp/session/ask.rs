@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -13,12 +14,17 @@ use super::live_session::Session;
 use super::readiness::UnfinishedWork;
 use super::request::{DependencyScope, DocumentRequest, WorkspaceRequest};
 use crate::lsp::documents::open_documents::{Snapshot, SyncedDocument};
-use crate::rpc::{PendingRequest, RequestError};
+use crate::rpc::RequestError;
 use crate::text::Encoding;
 use crate::workspace::{ReadError, WorkspacePath};
 
 /// The number of retries of a query whose file changed meanwhile.
 pub(crate) const MAX_MOVING_FILE_RETRIES: usize = 4;
+/// The pause before a server that has just seen a change gets the request again; it doubles each
+/// time.
+const MIN_MODIFIED_RETRY_DELAY: Duration = Duration::from_millis(5);
+/// The longest such pause.
+const MAX_MODIFIED_RETRY_DELAY: Duration = Duration::from_millis(200);
 /// The pause before a not yet ready server gets the request again after an empty answer; it doubles
 /// each time.
 const EARLY_RETRY_DELAY: Duration = Duration::from_millis(250);
@@ -37,6 +43,9 @@ pub(crate) enum AskError {
     /// The answer would have been incomplete.
     #[error("it was still working: {0}")]
     Busy(UnfinishedWork),
+    /// The text has no place for the request: its line is gone, or is not what it was.
+    #[error("{} has no such place any more", .0.path.display())]
+    Unplaced(Box<Snapshot>),
     /// The file kept changing during the request.
     #[error("{path} kept changing during the request; try again when it no longer changes")]
     Moving {
@@ -76,12 +85,163 @@ impl<T> SessionAnswer<T> {
     }
 }
 
-/// The time at which a request is sent.
-enum RequestTiming {
-    /// Now, with the document just synchronized.
-    At((SyncedDocument, Snapshot)),
-    /// After the wait for the server, with its unfinished work.
-    After(Option<UnfinishedWork>),
+/// A response, with the text that it is about.
+struct Response<T> {
+    value: Value,
+    left_out: usize,
+    text: T,
+}
+
+/// A request that may be sent several times.
+trait Attempt: Sync {
+    /// The text of the request.
+    type Text: Send;
+
+    /// Returns true if the server was ready when the attempt was made.
+    fn is_ready(&self) -> bool;
+
+    /// Sends the request, and waits for the response.
+    fn send(&self) -> impl Future<Output = Result<Response<Self::Text>, AskError>> + Send;
+
+    /// Returns true if `text` is still the present one.
+    fn is_current(&self, text: &Self::Text) -> bool;
+
+    /// The error if the text keeps changing.
+    fn moving_error(&self) -> AskError;
+
+    /// The request's method, for the log.
+    fn method(&self) -> &str;
+}
+
+/// A request about one document, each time with its present text.
+struct DocumentAttempt<'a, P> {
+    session: &'a Session,
+    path: &'a WorkspacePath,
+    request: &'a DocumentRequest<'a, P>,
+    deadline: Instant,
+    /// The document, if it was synchronized just now.
+    opened: Mutex<Option<(SyncedDocument, Snapshot)>>,
+}
+
+impl<V: Serialize, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync> DocumentAttempt<'_, P> {
+    /// The params of the request in the text of `snapshot`.
+    fn params(&self, snapshot: &Snapshot) -> Result<V, AskError> {
+        let params = (self.request.params)(snapshot, self.session.capabilities.encoding);
+        params.ok_or_else(|| AskError::Unplaced(Box::new(snapshot.clone())))
+    }
+}
+
+impl<V: Serialize + Send, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync> Attempt for DocumentAttempt<'_, P> {
+    type Text = Snapshot;
+
+    fn is_ready(&self) -> bool {
+        self.opened.lock().is_some()
+    }
+
+    async fn send(&self) -> Result<Response<Snapshot>, AskError> {
+        let opened = self.opened.lock().take();
+        let (synced, snapshot) = match opened {
+            Some(opened) => opened,
+            None => self.session.sync_with_disk(self.path, self.deadline).await?,
+        };
+        let pending = self.session.connection.start(self.request.method, &self.params(&snapshot)?)?;
+        drop(synced);
+        let BoundedAnswer { value, left_out } =
+            bounded_answer::bounded_answer(pending, self.deadline).await?;
+        Ok(Response { value, left_out, text: snapshot })
+    }
+
+    fn is_current(&self, snapshot: &Snapshot) -> bool {
+        self.session.is_current(snapshot)
+    }
+
+    fn moving_error(&self) -> AskError {
+        AskError::Moving { path: self.path.display() }
+    }
+
+    fn method(&self) -> &str {
+        self.request.method
+    }
+}
+
+/// A request that concerns no document.
+struct WorkspaceAttempt<'a, V> {
+    session: &'a Session,
+    request: &'a WorkspaceRequest<'a, V>,
+    deadline: Instant,
+}
+
+impl<V: Serialize + Sync> Attempt for WorkspaceAttempt<'_, V> {
+    type Text = ();
+
+    fn is_ready(&self) -> bool {
+        self.session.unfinished_work().is_none()
+    }
+
+    async fn send(&self) -> Result<Response<()>, AskError> {
+        let pending = self.session.connection.start(self.request.method, &self.request.params)?;
+        let BoundedAnswer { value, left_out } =
+            bounded_answer::bounded_answer(pending, self.deadline).await?;
+        Ok(Response { value, left_out, text: () })
+    }
+
+    fn is_current(&self, (): &()) -> bool {
+        true
+    }
+
+    fn moving_error(&self) -> AskError {
+        AskError::Moving { path: self.session.workspace.root().display().to_string() }
+    }
+
+    fn method(&self) -> &str {
+        self.request.method
+    }
+}
+
+/// A reason to send a request again.
+enum RetryReason {
+    /// The text has changed during the request.
+    TextChanged,
+    /// The server says that its content was modified. It names no moment at which it is done.
+    ContentModified,
+    /// Work that began after the check of readiness has ended.
+    WorkEnded,
+}
+
+/// The retries that are left for each reason.
+struct RetryBudget {
+    text_changes: usize,
+    pause: Duration,
+    ended_work: usize,
+}
+
+impl RetryBudget {
+    fn new() -> Self {
+        Self { text_changes: MAX_MOVING_FILE_RETRIES, pause: MIN_MODIFIED_RETRY_DELAY, ended_work: 1 }
+    }
+
+    /// Takes one retry, and waits if the reason requires it; false if none is left.
+    async fn take(&mut self, reason: &RetryReason, deadline: Instant) -> bool {
+        match reason {
+            RetryReason::TextChanged => take_one(&mut self.text_changes),
+            RetryReason::WorkEnded => take_one(&mut self.ended_work),
+            RetryReason::ContentModified => {
+                let pause = self.pause;
+                self.pause = (pause * 2).min(MAX_MODIFIED_RETRY_DELAY);
+                let is_in_time = Instant::now() + pause < deadline;
+                if is_in_time {
+                    tokio::time::sleep(pause).await;
+                }
+                is_in_time
+            }
+        }
+    }
+}
+
+fn take_one(left: &mut usize) -> bool {
+    let is_left = *left > 0;
+    *left = left.saturating_sub(1);
+    is_left
 }
 
 impl Session {
@@ -116,312 +276,204 @@ impl Session {
         }
     }
 
-    /// Sends a request about `path`, synchronized with the disk. Repeats it if the file changed
-    /// meanwhile or the server reports that its content was modified.
-    pub(crate) async fn ask<V: Serialize>(
+    /// Sends a request about `path`, synchronized with the disk, once the server is ready.
+    pub(crate) async fn ask<V: Serialize + Send>(
         &self,
         path: &WorkspacePath,
-        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> Option<V> + Sync>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let _use_guard = self.mark_in_use();
-        // The first document makes servers load the project, so it is opened before the readiness
-        // check.
-        let opened = self.sync_with_disk(path, deadline).await?;
-        if self.unfinished_work().is_none() {
-            return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
-        }
-        drop(opened);
-        let working = self.wait_ready(request.scope, readiness_deadline(deadline)).await;
-        self.ask_until_current(path, request, deadline, RequestTiming::After(working)).await
+        let attempt = self.attempt(path, request, deadline).await?;
+        self.send_when_ready(&attempt, request.scope, deadline).await.map(into_session_answer)
     }
 
     /// Like [`ask`](Self::ask), with an early request once half of the time for the server's
     /// readiness has passed. A non-empty early response is the answer unless a better one arrives
     /// before the deadline.
-    pub(super) async fn ask_early<V: Serialize>(
+    pub(super) async fn ask_early<V: Serialize + Send>(
         &self,
         path: &WorkspacePath,
-        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
+        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> Option<V> + Sync>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let _use_guard = self.mark_in_use();
+        let attempt = self.attempt(path, request, deadline).await?;
+        self.send_early(&attempt, request.scope, deadline).await.map(into_session_answer)
+    }
+
+    /// The first attempt at a request about `path`. The document is opened before the check of
+    /// readiness, because the first one makes servers load the project.
+    async fn attempt<'a, V: Serialize + Send, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync>(
+        &'a self,
+        path: &'a WorkspacePath,
+        request: &'a DocumentRequest<'a, P>,
+        deadline: Instant,
+    ) -> Result<DocumentAttempt<'a, P>, AskError> {
         let opened = self.sync_with_disk(path, deadline).await?;
-        if self.unfinished_work().is_none() {
-            return self.ask_until_current(path, request, deadline, RequestTiming::At(opened)).await;
+        let attempt = DocumentAttempt { session: self, path, request, deadline, opened: Mutex::default() };
+        // While the server is working, other questions may change the document.
+        match self.unfinished_work() {
+            None => *attempt.opened.lock() = Some(opened),
+            Some(_) => drop(attempt.params(&opened.1)?),
         }
-        drop(opened);
-        let (until, from) = readiness_deadlines(deadline);
-        let early = async {
-            let early = self.ask_repeatedly(path, request, from, deadline).await;
-            let working = self.unfinished_work().or(early.unfinished_work.clone());
-            SessionAnswer { unfinished_work: working, ..early }
-        };
-        let late = |working| self.ask_until_current(path, request, deadline, RequestTiming::After(working));
-        let is_better = |early: &SessionAnswer<Value>, late: &Result<SessionAnswer<Value>, AskError>| {
-            self.is_current(&early.snapshot)
-                && is_less_informative(late, |late| is_empty(&late.value) && late.unfinished_work.is_some())
-        };
-        // Three futures in one, for the first moments of a server; on the heap, they burden no
-        // other question.
-        Box::pin(self.ask_early_or_when_ready(request.scope, until, early, late, is_better)).await
+        Ok(attempt)
     }
 
-    /// Waits until answers of `scope` are complete, at most until `until`, and then asks `late`. If
-    /// the time is up, the answer of `early` is used if it `is_better`, or comes first.
-    async fn ask_early_or_when_ready<T, L: Future<Output = Result<T, AskError>>>(
-        &self,
-        scope: DependencyScope,
-        until: Instant,
-        early: impl Future<Output = T>,
-        late: impl FnOnce(Option<UnfinishedWork>) -> L,
-        is_better: impl Fn(&T, &Result<T, AskError>) -> bool,
-    ) -> Result<T, AskError> {
-        let mut early = std::pin::pin!(early);
-        let mut waiting = std::pin::pin!(self.wait_ready(scope, until));
-        let (working, known) = tokio::select! {
-            biased;
-            working = waiting.as_mut() => (working, None),
-            known = early.as_mut() => (waiting.await, Some(known)),
-        };
-        match (working, known) {
-            (None, _) => late(None).await,
-            (Some(working), Some(known)) => {
-                let late = late(Some(working)).await;
-                if is_better(&known, &late) { Ok(known) } else { late }
-            }
-            // The early request goes on beside the late one, since it may be answered in time.
-            (Some(working), None) => tokio::select! {
-                late = late(Some(working)) => late,
-                known = early => Ok(known),
-            },
-        }
-    }
-
-    /// Repeats the request, from `from` on, until there is a non-empty answer about the present
-    /// text.
-    async fn ask_repeatedly<V: Serialize>(
-        &self,
-        path: &WorkspacePath,
-        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
-        from: Instant,
-        deadline: Instant,
-    ) -> SessionAnswer<Value> {
-        tokio::time::sleep_until(from).await;
-        let mut pause = EARLY_RETRY_DELAY;
-        loop {
-            let working = self.unfinished_work();
-            let answer = async {
-                let (synced, snapshot) = self.sync_with_disk(path, deadline).await?;
-                let pending = self.send(request, &snapshot)?;
-                drop(synced);
-                let BoundedAnswer { value, left_out } =
-                    bounded_answer::bounded_answer(pending, deadline).await?;
-                Ok::<_, AskError>(SessionAnswer {
-                    value,
-                    snapshot,
-                    unfinished_work: working,
-                    undecodable: 0,
-                    left_out,
-                })
-            };
-            match answer.await {
-                Ok(answer) if !is_empty(&answer.value) && self.is_current(&answer.snapshot) => return answer,
-                Ok(_) => {}
-                Err(error) => {
-                    tracing::debug!(
-                        server = self.server(),
-                        method = request.method,
-                        "asked too early: {error}"
-                    );
-                }
-            }
-            // The server gives no sign when it can answer.
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
-        }
-    }
-
-    /// Sends the request, and repeats it if the answer is not about the present text or was given
-    /// during work that has ended.
-    async fn ask_until_current<V: Serialize>(
-        &self,
-        path: &WorkspacePath,
-        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
-        deadline: Instant,
-        moment: RequestTiming,
-    ) -> Result<SessionAnswer<Value>, AskError> {
-        let (mut opened, mut working) = match moment {
-            RequestTiming::At(opened) => (Some(opened), None),
-            RequestTiming::After(working) => (None, working),
-        };
-        let mut pause = Duration::from_millis(5);
-        let mut tries = 0;
-        let mut asked_at_rest = false;
-        loop {
-            let started = Instant::now();
-            let (synced, snapshot) = match opened.take() {
-                Some(opened) => opened,
-                None => self.sync_with_disk(path, deadline).await?,
-            };
-            let pending = self.send(request, &snapshot)?;
-            drop(synced);
-            match bounded_answer::bounded_answer(pending, deadline).await {
-                Ok(BoundedAnswer { value, left_out }) if self.is_current(&snapshot) => {
-                    self.note_latency(started.elapsed());
-                    if self.must_ask_again(request.scope, deadline, &mut working, &mut asked_at_rest).await {
-                        continue;
-                    }
-                    return Ok(SessionAnswer {
-                        value,
-                        snapshot,
-                        unfinished_work: working,
-                        undecodable: 0,
-                        left_out,
-                    });
-                }
-                Ok(_) if tries == MAX_MOVING_FILE_RETRIES => {
-                    return Err(AskError::Moving { path: path.display() });
-                }
-                Ok(_) => tries += 1,
-                Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
-                    // The server has just seen a change and names no moment at which it is done
-                    // with it.
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_millis(200));
-                }
-                Err(error) => {
-                    self.give_up_if_stuck(&error);
-                    return Err(error.into());
-                }
-            }
-        }
-    }
-
-    fn send<V: Serialize>(
-        &self,
-        request: &DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V>,
-        snapshot: &Snapshot,
-    ) -> Result<PendingRequest<'_>, RequestError> {
-        let params = (request.params)(snapshot, self.capabilities.encoding);
-        self.connection.start(request.method, &params)
-    }
-
-    /// Sends a request that concerns no document.
+    /// Sends a request that concerns no document, once the server is ready.
     pub(crate) async fn ask_workspace(
         &self,
-        request: WorkspaceRequest<'_, impl Serialize>,
+        request: WorkspaceRequest<'_, impl Serialize + Sync>,
         deadline: Instant,
     ) -> Result<(Value, Option<UnfinishedWork>), AskError> {
         let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
-        let working = self.wait_ready(DependencyScope::Project, readiness_deadline(deadline)).await;
-        let (parts, working) = self.send_workspace_request(&request, deadline, working).await?;
-        Ok((parts.value, working))
+        let attempt = WorkspaceAttempt { session: self, request: &request, deadline };
+        let asked = self.send_when_ready(&attempt, DependencyScope::Project, deadline).await;
+        asked.map(|(response, working)| (response.value, working))
     }
 
     /// Like [`ask_workspace`](Self::ask_workspace), with early requests like
     /// [`ask_early`](Self::ask_early). Allowed only for requests that change nothing.
     pub(super) async fn ask_workspace_early(
         &self,
-        request: WorkspaceRequest<'_, impl Serialize>,
+        request: WorkspaceRequest<'_, impl Serialize + Sync>,
         deadline: Instant,
     ) -> Result<(BoundedAnswer, Option<UnfinishedWork>), AskError> {
         let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
-        let (until, from) = readiness_deadlines(deadline);
-        let early = async {
-            tokio::time::sleep_until(from).await;
-            let mut pause = EARLY_RETRY_DELAY;
-            loop {
-                let busy = self.unfinished_work();
-                match self.request_parts(&request, deadline).await {
-                    Ok(parts) if !is_empty(&parts.value) => return (parts, self.unfinished_work().or(busy)),
-                    Ok(_) => {}
-                    Err(error) => {
-                        tracing::debug!(
-                            server = self.server(),
-                            method = request.method,
-                            "asked too early: {error}"
-                        );
-                    }
-                }
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
-            }
-        };
-        let late = |working| self.send_workspace_request(&request, deadline, working);
-        let is_better = |_: &_, late: &_| {
-            is_less_informative(late, |(parts, working): &(BoundedAnswer, Option<UnfinishedWork>)| {
-                is_empty(&parts.value) && working.is_some()
-            })
-        };
-        self.ask_early_or_when_ready(DependencyScope::Project, until, early, late, is_better).await
+        let attempt = WorkspaceAttempt { session: self, request: &request, deadline };
+        let (Response { value, left_out, .. }, working) =
+            self.send_early(&attempt, DependencyScope::Project, deadline).await?;
+        Ok((BoundedAnswer { value, left_out }, working))
     }
 
-    /// Sends a request that concerns no document to a server that is still `working`.
-    async fn send_workspace_request(
+    /// Sends `attempt` once answers of `scope` are complete, or when there is just time for the
+    /// request itself.
+    async fn send_when_ready<A: Attempt>(
         &self,
-        request: &WorkspaceRequest<'_, impl Serialize>,
+        attempt: &A,
+        scope: DependencyScope,
         deadline: Instant,
-        mut working: Option<UnfinishedWork>,
-    ) -> Result<(BoundedAnswer, Option<UnfinishedWork>), AskError> {
-        let started = Instant::now();
-        let mut pause = Duration::from_millis(5);
-        let mut asked_at_rest = false;
-        loop {
-            match self.request_parts(request, deadline).await {
-                Ok(parts) => {
-                    self.note_latency(started.elapsed());
-                    if self
-                        .must_ask_again(DependencyScope::Project, deadline, &mut working, &mut asked_at_rest)
-                        .await
-                    {
-                        continue;
-                    }
-                    return Ok((parts, working));
+    ) -> Result<(Response<A::Text>, Option<UnfinishedWork>), AskError> {
+        let working = match attempt.is_ready() {
+            true => None,
+            false => self.wait_ready(scope, readiness_deadline(deadline)).await,
+        };
+        self.send_until_current(attempt, scope, working, deadline).await
+    }
+
+    /// Like [`send_when_ready`](Self::send_when_ready). If the server is not ready by half of that time, it is asked early as
+    /// well, and that answer is used if it is better or comes first.
+    async fn send_early<A: Attempt>(
+        &self,
+        attempt: &A,
+        scope: DependencyScope,
+        deadline: Instant,
+    ) -> Result<(Response<A::Text>, Option<UnfinishedWork>), AskError> {
+        let late = |working| self.send_until_current(attempt, scope, working, deadline);
+        if attempt.is_ready() {
+            return late(None).await;
+        }
+        // Three futures in one, for the first moments of a server; on the heap, they burden no
+        // other question.
+        Box::pin(async {
+            let (until, from) = readiness_deadlines(deadline);
+            let mut early = std::pin::pin!(self.send_until_answered(attempt, from));
+            let mut waiting = std::pin::pin!(self.wait_ready(scope, until));
+            let (working, known) = tokio::select! {
+                biased;
+                working = waiting.as_mut() => (working, None),
+                known = early.as_mut() => (waiting.await, Some(known)),
+            };
+            match (working, known) {
+                (None, _) => late(None).await,
+                (Some(working), Some(known)) => {
+                    let late = late(Some(working)).await;
+                    let is_better = attempt.is_current(&known.0.text) && is_less_informative(&late);
+                    if is_better { Ok(known) } else { late }
                 }
-                Err(error) if error.is_transient() && Instant::now() + pause < deadline => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_millis(200));
+                // The early request goes on beside the late one, since it may be answered in time.
+                (Some(working), None) => tokio::select! {
+                    late = late(Some(working)) => late,
+                    known = early => Ok(known),
+                },
+            }
+        })
+        .await
+    }
+
+    /// Sends `attempt` again and again, from `from` on, until there is a non-empty answer about the
+    /// present text. The server gives no sign when it can answer.
+    async fn send_until_answered<A: Attempt>(
+        &self,
+        attempt: &A,
+        from: Instant,
+    ) -> (Response<A::Text>, Option<UnfinishedWork>) {
+        tokio::time::sleep_until(from).await;
+        let mut pause = EARLY_RETRY_DELAY;
+        loop {
+            let working = self.unfinished_work();
+            match attempt.send().await {
+                Ok(response) if !is_empty(&response.value) && attempt.is_current(&response.text) => {
+                    return (response, self.unfinished_work().or(working));
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::debug!(
+                        server = self.server(),
+                        method = attempt.method(),
+                        "asked too early: {error}"
+                    );
+                }
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(MAX_EARLY_RETRY_DELAY);
+        }
+    }
+
+    /// Sends `attempt` to a server with unfinished work `working`, and again for each
+    /// [`RetryReason`], as often as its budget allows.
+    async fn send_until_current<A: Attempt>(
+        &self,
+        attempt: &A,
+        scope: DependencyScope,
+        mut working: Option<UnfinishedWork>,
+        deadline: Instant,
+    ) -> Result<(Response<A::Text>, Option<UnfinishedWork>), AskError> {
+        let mut budget = RetryBudget::new();
+        loop {
+            let started = Instant::now();
+            let (reason, outcome) = match attempt.send().await {
+                Ok(response) if attempt.is_current(&response.text) => {
+                    self.note_latency(started.elapsed());
+                    if working.is_some() {
+                        return Ok((response, working));
+                    }
+                    // The start of work is sent before the response.
+                    working = self.unfinished_work();
+                    if budget.ended_work == 0 || !self.is_unsettled(scope) {
+                        return Ok((response, working));
+                    }
+                    working = self.wait_ready(scope, readiness_deadline(deadline)).await;
+                    if working.is_some() {
+                        return Ok((response, working));
+                    }
+                    (RetryReason::WorkEnded, Ok((response, None)))
+                }
+                Ok(_) => (RetryReason::TextChanged, Err(attempt.moving_error())),
+                Err(AskError::Request(error)) if error.is_transient() => {
+                    (RetryReason::ContentModified, Err(AskError::Request(error)))
                 }
                 Err(error) => {
                     self.give_up_if_stuck(&error);
-                    return Err(error.into());
+                    return Err(error);
                 }
+            };
+            if !budget.take(&reason, deadline).await {
+                return outcome;
             }
         }
-    }
-
-    async fn request_parts(
-        &self,
-        request: &WorkspaceRequest<'_, impl Serialize>,
-        deadline: Instant,
-    ) -> Result<BoundedAnswer, RequestError> {
-        bounded_answer::bounded_answer(self.connection.start(request.method, &request.params)?, deadline)
-            .await
-    }
-
-    /// Checks, after a response, for work that began after the readiness check: its start is sent
-    /// before the response. Such work is awaited once. Returns true if it has ended and a complete
-    /// answer is possible.
-    async fn must_ask_again(
-        &self,
-        scope: DependencyScope,
-        deadline: Instant,
-        working: &mut Option<UnfinishedWork>,
-        asked_at_rest: &mut bool,
-    ) -> bool {
-        if working.is_some() {
-            return false;
-        }
-        *working = self.unfinished_work();
-        if *asked_at_rest || !self.is_unsettled(scope) {
-            return false;
-        }
-        *asked_at_rest = true;
-        *working = self.wait_ready(scope, readiness_deadline(deadline)).await;
-        working.is_none()
     }
 
     pub(crate) fn note_latency(&self, time: Duration) {
@@ -430,9 +482,9 @@ impl Session {
 
     /// Ends the conversation with a server that stopped in the middle of a message, because nothing
     /// after it can be parsed.
-    pub(super) fn give_up_if_stuck(&self, error: &RequestError) {
+    pub(super) fn give_up_if_stuck(&self, error: &AskError) {
         let missing = self.connection.missing_bytes();
-        if missing > 0 && matches!(error, RequestError::Timeout { .. }) {
+        if missing > 0 && matches!(error, AskError::Request(RequestError::Timeout { .. })) {
             tracing::warn!(server = self.server(), missing, "ended: its last message was cut short");
             self.connection.close(&format!(
                 "it was ended because it stopped {missing} bytes before the end of a message"
@@ -441,11 +493,19 @@ impl Session {
     }
 }
 
-/// Returns true if a non-empty early answer is better than `late`: `late` is an error of the
-/// request, or `is_less` holds for it.
-fn is_less_informative<T>(late: &Result<T, AskError>, is_less: impl Fn(&T) -> bool) -> bool {
+/// The answer about a document.
+fn into_session_answer(
+    (response, unfinished_work): (Response<Snapshot>, Option<UnfinishedWork>),
+) -> SessionAnswer<Value> {
+    let Response { value, left_out, text: snapshot } = response;
+    SessionAnswer { value, snapshot, unfinished_work, undecodable: 0, left_out }
+}
+
+/// Returns true if a non-empty early answer is better than `late`: an error of the request, or an
+/// empty answer of a busy server.
+fn is_less_informative<T>(late: &Result<(Response<T>, Option<UnfinishedWork>), AskError>) -> bool {
     match late {
-        Ok(late) => is_less(late),
+        Ok((late, working)) => is_empty(&late.value) && working.is_some(),
         Err(AskError::Request(error)) => !matches!(error, RequestError::Closed { .. }),
         Err(_) => false,
     }

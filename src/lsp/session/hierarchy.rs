@@ -13,10 +13,12 @@ use tokio::time::Instant;
 use super::ask::{AskError, SessionAnswer};
 use super::decode::{PositionDecoder, elements, kind};
 use super::live_session::Session;
-use super::request::{DependencyScope, DocumentRequest, WorkspaceRequest, text_document_position};
+use super::request::{
+    DependencyScope, DocumentRequest, PlaceInText, WorkspaceRequest, text_document_position,
+};
 use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::model::{FileRef, HierarchyNode};
-use crate::text::{Position, Range};
+use crate::text::Range;
 use crate::workspace::WorkspacePath;
 
 /// The direction in which a hierarchy is followed.
@@ -77,20 +79,22 @@ struct HierarchyWalk<'a> {
 }
 
 impl Session {
-    /// Returns the hierarchy of the symbol at `position`, `depth` levels deep (at least one).
+    /// Returns the hierarchy of the symbol at `place`, `depth` levels deep (at least one).
     pub(crate) async fn hierarchy(
         &self,
         hierarchy: HierarchyDirection,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         depth: usize,
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<HierarchyNode>>, AskError> {
         let _use_guard = self.mark_in_use();
         // Those of types are the same.
-        let params = |snapshot: &Snapshot, encoding| CallHierarchyPrepareParams {
-            text_document_position_params: text_document_position(snapshot, position, encoding),
-            work_done_progress_params: WorkDoneProgressParams::default(),
+        let params = |snapshot: &Snapshot, encoding| {
+            Some(CallHierarchyPrepareParams {
+                text_document_position_params: text_document_position(snapshot, place, encoding)?,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+            })
         };
         let request =
             DocumentRequest { method: hierarchy.prepare_method(), scope: DependencyScope::Project, params };

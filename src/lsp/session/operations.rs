@@ -20,13 +20,20 @@ use super::ask::{AskError, SessionAnswer, is_empty};
 use super::decode::{PositionDecoder, elements, kind, markup};
 use super::live_session::Session;
 use super::readiness::UnfinishedWork;
-use super::request::{DependencyScope, DocumentRequest, WorkspaceRequest, text_document_position};
+use super::request::{
+    DependencyScope, DocumentRequest, PlaceInText, WorkspaceRequest, text_document_position,
+};
 use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::documents::snippet;
 use crate::lsp::model::{Completion, Hover, Location, Signature, Symbol, WorkspaceSymbol};
-use crate::text::{Encoding, Position};
+use crate::text::Encoding;
 use crate::workspace::WorkspacePath;
 
+/// The pause before a server gets a request again whose empty answer is doubtful; it doubles each
+/// time.
+const MIN_EMPTY_RETRY_DELAY: Duration = Duration::from_millis(20);
+/// The longest such pause.
+const MAX_EMPTY_RETRY_DELAY: Duration = Duration::from_millis(160);
 /// The maximum number of overloads of one call that are read; the active one is always among them.
 const MAX_SIGNATURES: usize = 100;
 /// The maximum number of parameters of one signature that are read.
@@ -81,33 +88,34 @@ impl Navigation {
 }
 
 impl Session {
-    /// Sends a request about a file. An empty answer of a busy server is requested again when it is
-    /// idle, and one from before the first push for the file after that push, since many servers
-    /// answer "nothing" about files that they have not read yet.
-    pub(crate) async fn ask_with_retry<V: Serialize>(
+    /// Like [`ask`](Self::ask), and asks again if the answer is empty and doubtful: before the first
+    /// push for the file, since many servers answer "nothing" about files that they have not read;
+    /// while the server's rule doubts it; and, once, when a busy server is idle.
+    pub(crate) async fn ask_with_retry<V: Serialize + Send>(
         &self,
         path: &WorkspacePath,
-        request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> V + Sync>,
+        mut request: DocumentRequest<'_, impl Fn(&Snapshot, Encoding) -> Option<V> + Sync>,
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let is_unread = self.awaits_first_push(path);
+        let mut is_unread = self.awaits_first_push(path);
+        let mut pause = MIN_EMPTY_RETRY_DELAY;
         let mut answer = self.ask_early(path, &request, deadline).await?;
-        if is_unread && is_empty(&answer.value) && self.wait_for_first_push(path, deadline).await {
+        while is_empty(&answer.value) {
+            if std::mem::take(&mut is_unread) {
+                if !self.wait_for_first_push(path, deadline).await {
+                    continue;
+                }
+            } else if self.empty_is_doubtful() && Instant::now() + pause < deadline {
+                // The server gives no sign when it has looked.
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(MAX_EMPTY_RETRY_DELAY);
+            } else if request.scope == DependencyScope::File && answer.unfinished_work.is_some() {
+                request.scope = DependencyScope::Project;
+                return self.ask_early(path, &request, deadline).await;
+            } else {
+                break;
+            }
             answer = self.ask(path, &request, deadline).await?;
-        }
-        let mut pause = Duration::from_millis(20);
-        while is_empty(&answer.value) && self.empty_is_doubtful() && Instant::now() + pause < deadline {
-            // The server gives no sign when it has looked, so the request is repeated.
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(160));
-            answer = self.ask(path, &request, deadline).await?;
-        }
-        if is_empty(&answer.value)
-            && request.scope == DependencyScope::File
-            && answer.unfinished_work.is_some()
-        {
-            let request = DocumentRequest { scope: DependencyScope::Project, ..request };
-            return self.ask_early(path, &request, deadline).await;
         }
         Ok(answer)
     }
@@ -116,12 +124,14 @@ impl Session {
     pub(crate) async fn hover(
         &self,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         deadline: Instant,
     ) -> Result<SessionAnswer<Option<Hover>>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| HoverParams {
-            text_document_position_params: text_document_position(snapshot, position, encoding),
-            work_done_progress_params: WorkDoneProgressParams::default(),
+        let params = |snapshot: &Snapshot, encoding| {
+            Some(HoverParams {
+                text_document_position_params: text_document_position(snapshot, place, encoding)?,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+            })
         };
         let request = DocumentRequest::new::<HoverRequest>(DependencyScope::File, params);
         let answer = self.ask_with_retry(path, request, deadline).await?;
@@ -135,17 +145,19 @@ impl Session {
         &self,
         navigation: Navigation,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<Location>>, AskError> {
         let answer = match navigation {
-            Navigation::References => self.ask_references(path, position, deadline).await?,
+            Navigation::References => self.ask_references(path, place, deadline).await?,
             _ => {
                 // All four have the same params.
-                let params = |snapshot: &Snapshot, encoding| GotoDefinitionParams {
-                    text_document_position_params: text_document_position(snapshot, position, encoding),
-                    work_done_progress_params: WorkDoneProgressParams::default(),
-                    partial_result_params: PartialResultParams::default(),
+                let params = |snapshot: &Snapshot, encoding| {
+                    Some(GotoDefinitionParams {
+                        text_document_position_params: text_document_position(snapshot, place, encoding)?,
+                        work_done_progress_params: WorkDoneProgressParams::default(),
+                        partial_result_params: PartialResultParams::default(),
+                    })
                 };
                 let (method, scope) = (navigation.method(), navigation.scope());
                 self.ask_with_retry(path, DocumentRequest { method, scope, params }, deadline).await?
@@ -159,14 +171,16 @@ impl Session {
     async fn ask_references(
         &self,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| ReferenceParams {
-            text_document_position: text_document_position(snapshot, position, encoding),
-            work_done_progress_params: WorkDoneProgressParams::default(),
-            partial_result_params: PartialResultParams::default(),
-            context: ReferenceContext { include_declaration: true },
+        let params = |snapshot: &Snapshot, encoding| {
+            Some(ReferenceParams {
+                text_document_position: text_document_position(snapshot, place, encoding)?,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+                partial_result_params: PartialResultParams::default(),
+                context: ReferenceContext { include_declaration: true },
+            })
         };
         let scope = Navigation::References.scope();
         self.ask_with_retry(path, DocumentRequest::new::<References>(scope, params), deadline).await
@@ -178,10 +192,12 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<Symbol>>, AskError> {
-        let params = |snapshot: &Snapshot, _| DocumentSymbolParams {
-            text_document: snapshot.identifier(),
-            work_done_progress_params: WorkDoneProgressParams::default(),
-            partial_result_params: PartialResultParams::default(),
+        let params = |snapshot: &Snapshot, _| {
+            Some(DocumentSymbolParams {
+                text_document: snapshot.identifier(),
+                work_done_progress_params: WorkDoneProgressParams::default(),
+                partial_result_params: PartialResultParams::default(),
+            })
         };
         let request = DocumentRequest::new::<DocumentSymbolRequest>(DependencyScope::File, params);
         let answer = self.ask_with_retry(path, request, deadline).await?;
@@ -226,13 +242,15 @@ impl Session {
     pub(crate) async fn signatures(
         &self,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         deadline: Instant,
     ) -> Result<SessionAnswer<Vec<Signature>>, AskError> {
-        let params = |snapshot: &Snapshot, encoding| SignatureHelpParams {
-            context: None,
-            text_document_position_params: text_document_position(snapshot, position, encoding),
-            work_done_progress_params: WorkDoneProgressParams::default(),
+        let params = |snapshot: &Snapshot, encoding| {
+            Some(SignatureHelpParams {
+                context: None,
+                text_document_position_params: text_document_position(snapshot, place, encoding)?,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+            })
         };
         let request = DocumentRequest::new::<SignatureHelpRequest>(DependencyScope::File, params);
         let answer = self.ask_with_retry(path, request, deadline).await?;
@@ -252,17 +270,19 @@ impl Session {
     pub(crate) async fn completions(
         &self,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         most: usize,
         deadline: Instant,
     ) -> Result<SessionAnswer<CompletionList>, AskError> {
         let invoked =
             CompletionContext { trigger_kind: CompletionTriggerKind::INVOKED, trigger_character: None };
-        let params = |snapshot: &Snapshot, encoding| CompletionParams {
-            text_document_position: text_document_position(snapshot, position, encoding),
-            work_done_progress_params: WorkDoneProgressParams::default(),
-            partial_result_params: PartialResultParams::default(),
-            context: Some(invoked.clone()),
+        let params = |snapshot: &Snapshot, encoding| {
+            Some(CompletionParams {
+                text_document_position: text_document_position(snapshot, place, encoding)?,
+                work_done_progress_params: WorkDoneProgressParams::default(),
+                partial_result_params: PartialResultParams::default(),
+                context: Some(invoked.clone()),
+            })
         };
         // Servers complete with names of the whole project.
         let request = DocumentRequest::new::<request::Completion>(DependencyScope::Project, params);

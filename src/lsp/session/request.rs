@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::lsp::documents::open_documents::Snapshot;
 use crate::rpc::Peer;
-use crate::text::{EncodedPosition, Encoding, Position, Range};
+use crate::text::{Buffer, EncodedPosition, Encoding, Position, Range};
 
 /// The request `R` with JSON for params and result, for params that return a server's own data,
 /// which must be unchanged.
@@ -41,7 +41,7 @@ pub(crate) struct DocumentRequest<'a, P> {
     pub(crate) method: &'a str,
     /// The part of the project that its answer depends on.
     pub(crate) scope: DependencyScope,
-    /// Builds its params from the server's text.
+    /// Builds its params from the server's text; `None` if the text has no place for it.
     pub(crate) params: P,
 }
 
@@ -49,7 +49,7 @@ impl<P> DocumentRequest<'static, P> {
     /// The request `R`.
     pub(crate) fn new<R: Request>(scope: DependencyScope, params: P) -> Self
     where
-        P: Fn(&Snapshot, Encoding) -> R::Params,
+        P: Fn(&Snapshot, Encoding) -> Option<R::Params>,
     {
         Self { method: R::METHOD, scope, params }
     }
@@ -81,16 +81,27 @@ pub(crate) fn position_of(position: EncodedPosition) -> lsp_types::Position {
     lsp_types::Position { line: position.line, character: position.unit }
 }
 
-/// LSP 3.17 *TextDocumentPositionParams*.
+/// A place that has a position in each text of its file.
+pub(crate) trait PlaceInText: Sync {
+    /// The position in `buffer`; `None` if that text has no such place.
+    fn position_in(&self, buffer: &Buffer) -> Option<Position>;
+}
+
+impl PlaceInText for Position {
+    fn position_in(&self, _: &Buffer) -> Option<Position> {
+        Some(*self)
+    }
+}
+
+/// LSP 3.17 *TextDocumentPositionParams*; `None` if the text has no such place.
 pub(crate) fn text_document_position(
     snapshot: &Snapshot,
-    position: Position,
+    place: &(impl PlaceInText + ?Sized),
     encoding: Encoding,
-) -> TextDocumentPositionParams {
-    TextDocumentPositionParams {
-        text_document: snapshot.identifier(),
-        position: position_of(snapshot.buffer.encode(position, encoding)),
-    }
+) -> Option<TextDocumentPositionParams> {
+    let position = place.position_in(&snapshot.buffer)?;
+    let position = position_of(snapshot.buffer.encode(position, encoding));
+    Some(TextDocumentPositionParams { text_document: snapshot.identifier(), position })
 }
 
 /// LSP 3.17 *Range*.

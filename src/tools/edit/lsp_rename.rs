@@ -18,7 +18,7 @@ use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::items::named_places::{abbreviate_list, address_of};
 use crate::analysis::target::{Target, path_of};
 use crate::lsp::documents::edits::{Proposal, ProposalError, RENAME};
-use crate::lsp::session::ask::SessionAnswer;
+use crate::lsp::session::ask::{AskError, SessionAnswer};
 use crate::policy::request::{CallSubjects, Effect};
 use crate::syntax;
 use crate::syntax::{NoName, OccurrenceSense};
@@ -121,14 +121,19 @@ async fn propose(context: &Context, target: &Target, new_name: &str) -> Result<P
     let question = LanguageQuestion { method: RENAME, of_file: false };
     let name: Arc<str> = new_name.into();
     let outcome = context
-        .question_of_all(target, question, Some(OccurrenceSense::Any), deadline, |session, path, position| {
+        .question_of_all(target, question, Some(OccurrenceSense::Any), deadline, |session, path, place| {
             let name = name.clone();
             Box::pin(async move {
-                let value = match session.rename(path, position, &name, deadline).await {
+                let before = session.sync(path).await?.1;
+                let value = match session.rename(path, place, &name, deadline).await {
                     Err(ProposalError::Ask(error)) => return Err(error),
                     proposal => proposal,
                 };
-                let (_, snapshot) = session.sync(path).await?;
+                let snapshot = session.sync(path).await?.1;
+                // The edits are those of one text.
+                if snapshot.buffer != before.buffer {
+                    return Err(AskError::Unplaced(Box::new(snapshot)));
+                }
                 Ok(SessionAnswer { value, snapshot, unfinished_work: None, undecodable: 0, left_out: 0 })
             })
         })

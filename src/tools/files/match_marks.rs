@@ -178,7 +178,7 @@ impl ClassifiedOccurrences {
                 // The search covers the disk.
                 let answer = match session.enter_view(&View::disk(), deadline).await {
                     Ok(_view_guard) => {
-                        session.navigate(Navigation::References, &one.path, position, deadline).await
+                        session.navigate(Navigation::References, &one.path, &position, deadline).await
                     }
                     Err(error) => Err(error),
                 };

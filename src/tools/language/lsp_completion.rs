@@ -7,8 +7,9 @@ use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
 use crate::analysis::items::budget;
 use crate::analysis::items::budget::ListBudget;
-use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
+use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_at};
 use crate::analysis::target::Target;
+use crate::lsp::session::request::PlaceInText;
 use crate::policy::request::CallSubjects;
 use crate::tools::api::address::Address;
 use crate::tools::api::tool::{Call, Card, Tool};
@@ -79,11 +80,12 @@ pub(crate) async fn run(
     let (exact, hidden) = (target.exact_position(), HiddenDefinitions::new(context));
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     match context
-        .question(target, question, deadline, |session, path, position| {
-            let (at, hidden) = (exact.unwrap_or(position), hidden.clone());
+        .question(target, question, deadline, |session, path, place| {
+            let hidden = hidden.clone();
             Box::pin(async move {
-                let answer = session.completions(path, at, limit, deadline).await?;
-                hidden.withhold(session, path, answer, |text| names_around(text, at), deadline).await
+                let place = exact.as_ref().map_or(place, |exact| exact as &dyn PlaceInText);
+                let answer = session.completions(path, place, limit, deadline).await?;
+                hidden.withhold(session, path, answer, |text| names_at(text, place), deadline).await
             })
         })
         .await?

@@ -173,8 +173,8 @@ pub(crate) async fn run(
         HierarchyDirection::Supertypes => Some(OccurrenceSense::Base),
         HierarchyDirection::Callees => None,
     };
-    let outcome = context.question_of_all(target, question, sense, deadline, |session, path, position| {
-        Box::pin(session.hierarchy(hierarchy, path, position, depth, deadline))
+    let outcome = context.question_of_all(target, question, sense, deadline, |session, path, place| {
+        Box::pin(session.hierarchy(hierarchy, path, place, depth, deadline))
     });
     match outcome.await? {
         QuestionOutcome::Answered { mut value, place, session, status, verdict, mut notes, .. } => {

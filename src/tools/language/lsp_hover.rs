@@ -10,6 +10,7 @@ use crate::analysis::items::place::Places;
 use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE};
 use crate::analysis::target::Target;
 use crate::policy::request::CallSubjects;
+use crate::text::Buffer;
 use crate::tools::api::address::Address;
 use crate::tools::api::tool::{Call, Card, Tool};
 
@@ -50,11 +51,12 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Hov
     let question = LanguageQuestion { method: "textDocument/hover", of_file: true };
     let hidden = HiddenDefinitions::new(context);
     match context
-        .question(target, question, deadline, |session, path, position| {
+        .question(target, question, deadline, |session, path, place| {
             let hidden = hidden.clone();
             Box::pin(async move {
-                let answer = session.hover(path, position, deadline).await?;
-                hidden.withhold(session, path, answer, |_| vec![position], deadline).await
+                let answer = session.hover(path, place, deadline).await?;
+                let names = |text: &Buffer| place.position_in(text).into_iter().collect();
+                hidden.withhold(session, path, answer, names, deadline).await
             })
         })
         .await?

@@ -196,8 +196,8 @@ pub(crate) async fn run(
     let limit = limit.unwrap_or(context.config.settings.limits.answer_items);
     let sense = sense_of(navigation);
     let ask = |question| {
-        context.question_of_all(target, question, sense, deadline, |session, path, position| {
-            Box::pin(session.navigate(navigation, path, position, deadline))
+        context.question_of_all(target, question, sense, deadline, |session, path, place| {
+            Box::pin(session.navigate(navigation, path, place, deadline))
         })
     };
     let mut outcome = ask(question).await?;

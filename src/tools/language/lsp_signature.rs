@@ -7,8 +7,9 @@ use crate::analysis::context::Context;
 use crate::analysis::error::ToolError;
 use crate::analysis::items::budget;
 use crate::analysis::items::budget::ListBudget;
-use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_around};
+use crate::analysis::names::hidden_definitions::{HiddenDefinitions, WITHHELD_NOTE, names_at};
 use crate::analysis::target::Target;
+use crate::lsp::session::request::PlaceInText;
 use crate::policy::request::CallSubjects;
 use crate::tools::api::address::Address;
 use crate::tools::api::tool::{Call, Card, Tool};
@@ -49,11 +50,12 @@ pub(crate) async fn run(context: &Context, target: &Target) -> Result<Answer<Sig
     let question = LanguageQuestion { method: "textDocument/signatureHelp", of_file: true };
     let (exact, hidden) = (target.exact_position(), HiddenDefinitions::new(context));
     match context
-        .question(target, question, deadline, |session, path, position| {
-            let (at, hidden) = (exact.unwrap_or(position), hidden.clone());
+        .question(target, question, deadline, |session, path, place| {
+            let hidden = hidden.clone();
             Box::pin(async move {
-                let answer = session.signatures(path, at, deadline).await?;
-                hidden.withhold(session, path, answer, |text| names_around(text, at), deadline).await
+                let place = exact.as_ref().map_or(place, |exact| exact as &dyn PlaceInText);
+                let answer = session.signatures(path, place, deadline).await?;
+                hidden.withhold(session, path, answer, |text| names_at(text, place), deadline).await
             })
         })
         .await?

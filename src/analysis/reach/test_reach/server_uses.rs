@@ -100,7 +100,7 @@ impl<'a> ServerUses<'a> {
             doubt.into_iter().for_each(|doubt| self.doubt(doubt));
         }
         let answer =
-            session.navigate(Navigation::References, &subject.path, unit.selection, self.deadline).await;
+            session.navigate(Navigation::References, &subject.path, &unit.selection, self.deadline).await;
         let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
         let mut status = self.context.status(session.server(), &subject, ServerState::Ready, self.started);
         if let Some(work) = &answer.unfinished_work {
@@ -150,7 +150,7 @@ impl<'a> ServerUses<'a> {
         let session = self.session(&subject).await?;
         let viewing = session.enter_view(&self.context.view, self.deadline).await;
         let _view_guard = viewing.map_err(|error| self.doubt_error(&error)).ok()?;
-        let answer = session.navigate(Navigation::Definition, &subject.path, at, self.deadline).await;
+        let answer = session.navigate(Navigation::Definition, &subject.path, &at, self.deadline).await;
         let answer = answer.map_err(|error| self.doubt_error(&error)).ok()?;
         if let Some(work) = &answer.unfinished_work {
             self.doubt(format!("{} was still working: {work:?}", session.server()));

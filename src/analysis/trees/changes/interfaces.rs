@@ -133,7 +133,7 @@ async fn users(
     let subject = LanguageFile { path: one.path.clone(), language: Some(one.language.clone()) };
     let session = navigating_session(context, &subject, deadline).await?;
     let _view_guard = session.enter_view(view, deadline).await.ok()?;
-    let answer = session.navigate(Navigation::References, &one.path, at, deadline).await.ok()?;
+    let answer = session.navigate(Navigation::References, &one.path, &at, deadline).await.ok()?;
     if answer.unfinished_work.is_some() {
         return None;
     }

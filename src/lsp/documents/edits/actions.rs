@@ -74,11 +74,11 @@ impl Session {
             if let Some(kind) = kind {
                 context["only"] = json!([kind]);
             }
-            json!({
+            Some(json!({
                 "textDocument": snapshot.identifier(),
                 "range": { "start": position_of(start), "end": position_of(end) },
                 "context": context,
-            })
+            }))
         };
         let request = DocumentRequest::new::<Untyped<CodeActionRequest>>(DependencyScope::File, params);
         let answer = self.ask(path, &request, deadline).await;

@@ -31,20 +31,24 @@ impl Session {
     ) -> Result<Proposal, ProposalError> {
         let answer = match range {
             Some(range) => {
-                let params = |snapshot: &Snapshot, encoding| DocumentRangeFormattingParams {
-                    text_document: snapshot.identifier(),
-                    range: range_of(snapshot, range, encoding),
-                    options: formatting_options(&snapshot.buffer),
-                    work_done_progress_params: WorkDoneProgressParams::default(),
+                let params = |snapshot: &Snapshot, encoding| {
+                    Some(DocumentRangeFormattingParams {
+                        text_document: snapshot.identifier(),
+                        range: range_of(snapshot, range, encoding),
+                        options: formatting_options(&snapshot.buffer),
+                        work_done_progress_params: WorkDoneProgressParams::default(),
+                    })
                 };
                 let request = DocumentRequest::new::<RangeFormatting>(DependencyScope::File, params);
                 self.ask(path, &request, deadline).await
             }
             None => {
-                let params = |snapshot: &Snapshot, _| DocumentFormattingParams {
-                    text_document: snapshot.identifier(),
-                    options: formatting_options(&snapshot.buffer),
-                    work_done_progress_params: WorkDoneProgressParams::default(),
+                let params = |snapshot: &Snapshot, _| {
+                    Some(DocumentFormattingParams {
+                        text_document: snapshot.identifier(),
+                        options: formatting_options(&snapshot.buffer),
+                        work_done_progress_params: WorkDoneProgressParams::default(),
+                    })
                 };
                 self.ask(path, &DocumentRequest::new::<Formatting>(DependencyScope::File, params), deadline)
                     .await

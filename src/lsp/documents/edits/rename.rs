@@ -9,36 +9,36 @@ use super::{Proposal, ProposalError};
 use crate::lsp::documents::open_documents::Snapshot;
 use crate::lsp::session::ask::{AskError, SessionAnswer};
 use crate::lsp::session::live_session::Session;
-use crate::lsp::session::request::{DependencyScope, DocumentRequest, text_document_position};
+use crate::lsp::session::request::{DependencyScope, DocumentRequest, PlaceInText, text_document_position};
 use crate::rpc::RequestError;
-use crate::text::Position;
 use crate::workspace::WorkspacePath;
 
 /// The request's method.
 pub(crate) const RENAME: &str = Rename::METHOD;
 
 impl Session {
-    /// Returns the changes in the whole project that renaming the symbol at `position` to `name`
-    /// needs.
+    /// Returns the changes in the whole project that renaming the symbol at `place` to `name` needs.
     pub(crate) async fn rename(
         &self,
         path: &WorkspacePath,
-        position: Position,
+        place: &(impl PlaceInText + ?Sized),
         name: &str,
         deadline: Instant,
     ) -> Result<Proposal, ProposalError> {
         if self.capabilities.prepares_rename() {
-            let params = |snapshot: &Snapshot, encoding| text_document_position(snapshot, position, encoding);
+            let params = |snapshot: &Snapshot, encoding| text_document_position(snapshot, place, encoding);
             let request = DocumentRequest::new::<PrepareRenameRequest>(DependencyScope::File, params);
             let answer = self.ask(path, &request, deadline).await;
             if self.value_or_refusal(answer)?.is_null() {
                 return Err(self.refused_error("nothing at this position can be renamed"));
             }
         }
-        let params = |snapshot: &Snapshot, encoding| RenameParams {
-            text_document_position: text_document_position(snapshot, position, encoding),
-            new_name: name.to_owned(),
-            work_done_progress_params: WorkDoneProgressParams::default(),
+        let params = |snapshot: &Snapshot, encoding| {
+            Some(RenameParams {
+                text_document_position: text_document_position(snapshot, place, encoding)?,
+                new_name: name.to_owned(),
+                work_done_progress_params: WorkDoneProgressParams::default(),
+            })
         };
         let request = DocumentRequest::new::<Rename>(DependencyScope::Project, params);
         let answer = self.ask(path, &request, deadline).await;
