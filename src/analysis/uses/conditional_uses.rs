@@ -164,11 +164,6 @@ impl Context {
 }
 
 impl ConditionalUses {
-    /// Returns true if there may be uses that the server has not listed.
-    pub(crate) fn are_doubtful(&self) -> bool {
-        self.is_cut || !self.left_out.is_empty()
-    }
-
     /// The sentence for answers, such as "stands in code that clangd leaves out in its
     /// configuration: a.c:3, b.c:8 and 2 more".
     pub(crate) fn sentence(&self, server: &str) -> Option<String> {

@@ -9,10 +9,10 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::time::Instant;
 
+use super::doubt::{Doubt, ServerCertainty, text_doubts};
 use super::mergeable_answer::MergeableAnswer;
-use super::occurrence_doubt::{ServerCertainty, is_doubtful};
 use super::occurrence_note::further_occurrences_note;
-use super::other_roots::{self, OtherRoots, ServerCoverage, coverage_name};
+use super::other_roots::{self, OtherRoots, ServerCoverage, concerns_types, coverage_name};
 use crate::analysis::answer::Verdict;
 use crate::analysis::ask::fallback::run_until_changed;
 use crate::analysis::ask::question::{LanguageQuestion, PositionRequest, QuestionOutcome};
@@ -36,6 +36,14 @@ const MAX_OPENED_PROJECT_FILES: usize = 24;
 const MAX_ASKED_PROJECTS: usize = 6;
 /// The maximum number of uses in each of them at which a server is asked.
 const MAX_USES_PER_PROJECT: usize = 3;
+
+/// The uses of a symbol, as far as they are known.
+struct Uses<T> {
+    /// The uses that servers list.
+    listed: T,
+    /// The reasons that they may be incomplete; they are complete if there are none.
+    doubts: Vec<Doubt>,
+}
 
 /// A request with a response that is being completed.
 struct AnsweredQuestion<'a> {
@@ -62,74 +70,79 @@ impl Context {
         ask: impl PositionRequest<T>,
     ) -> Result<QuestionOutcome<T>, ToolError> {
         let outcome = self.question(target, question, deadline, &ask).await?;
-        let QuestionOutcome::Answered {
-            mut value,
-            left_out,
-            place,
-            session,
-            mut status,
-            mut verdict,
-            mut notes,
-        } = outcome
+        let QuestionOutcome::Answered { value, left_out, place, session, mut status, mut verdict, mut notes } =
+            outcome
         else {
             return Ok(outcome);
         };
-        if let (Some(sense), Some(resolved), true) = (sense, &place.resolved, value.is_answer()) {
-            let subject = self.language_file(place.path.clone())?;
-            let (position, name) = (place.position, resolved.symbol.clone());
-            let named = OccurrenceQuery { path: subject.path.clone(), position, name, sense };
-            let mut occurrences = self.find_further_occurrences(&named, value.files(), deadline).await;
-            let of_project = self.answers_of_project(session.server(), question.method);
-            let asking = AnsweredQuestion { subject: &subject, position, of_project, sense, deadline };
-            if session.knows_open_projects() {
-                self.open_projects(&asking, &session, &mut occurrences, &mut value, &ask).await;
-            }
-            let others = if other_roots::concerns_types(sense) || occurrences.of_method {
-                self.other_roots(&session, &subject).await
-            } else {
-                OtherRoots::default()
-            };
-            let uncovered = self.uncovered_occurrences(&asking, &session, &occurrences.files);
-            let unknown =
-                self.ask_other_coverages(&asking, &session, uncovered, &mut value, &mut notes, &ask).await;
-            let without_name = if other_roots::concerns_types(sense) {
-                self.ask_other_roots(&asking, &named, &others.roots, &mut value, &session, &ask).await
-            } else {
-                BTreeSet::new()
-            };
-            remove_listed(&mut occurrences, &value.files());
-            let mut unknown = self.places_of(&asking, &session, &unknown, &occurrences.files);
-            occurrences.cut |= others.cut;
-            let hides_uses = others.may_use(&occurrences, T::WANTS_DEFINITIONS);
-            let advice =
-                (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(&session)).flatten();
-            unknown.extend(without_name);
-            let certainty = ServerCertainty {
-                is_unsure: !session.tells_when_ready() && !session.reads_on_request(),
-                leaves_files_out: session.leaves_files_out(&subject.path),
-            };
-            let conditional = (std::mem::take(&mut occurrences.conditional), occurrences.conditional_cut);
-            let conditional = self.conditional_uses(&session, conditional, &value.lines(), deadline).await;
-            let is_doubtful = is_doubtful(&occurrences, &value, certainty, sense)
-                || !unknown.is_empty()
-                || hides_uses
-                || others.cut
-                || conditional.are_doubtful();
-            if is_doubtful && verdict == Verdict::Complete {
-                verdict = Verdict::Partial;
-                status.detail.get_or_insert_with(|| "there may be more".to_owned());
-            }
-            notes.extend(further_occurrences_note::<T>(
-                &named.name,
-                &occurrences,
-                session.server(),
-                &unknown,
-                advice,
-            ));
-            let sentence = conditional.sentence(session.server());
-            notes.extend(sentence.map(|sentence| format!("`{}` {sentence}", named.name)));
+        let Some((sense, resolved)) = sense.zip(place.resolved.as_ref()).filter(|_| value.is_answer()) else {
+            return Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes });
+        };
+        let subject = self.language_file(place.path.clone())?;
+        let (position, name) = (place.position, resolved.symbol.clone());
+        let named = OccurrenceQuery { path: subject.path.clone(), position, name, sense };
+        let of_project = self.answers_of_project(session.server(), question.method);
+        let asking = AnsweredQuestion { subject: &subject, position, of_project, sense, deadline };
+        let uses = self.complete_uses(&asking, &session, &named, value, &mut notes, &ask).await;
+        if let Some(doubt) = uses.doubts.first()
+            && verdict == Verdict::Complete
+        {
+            verdict = Verdict::Partial;
+            status.detail.get_or_insert_with(|| doubt.to_string());
         }
+        let value = uses.listed;
         Ok(QuestionOutcome::Answered { value, left_out, place, session, status, verdict, notes })
+    }
+
+    /// Completes the uses `listed` by the servers of other projects and roots, and compares them
+    /// with the text. Adds notes on uses that no server lists.
+    async fn complete_uses<T: MergeableAnswer>(
+        &self,
+        asking: &AnsweredQuestion<'_>,
+        session: &Arc<Session>,
+        named: &OccurrenceQuery,
+        mut listed: T,
+        notes: &mut Vec<String>,
+        ask: &impl PositionRequest<T>,
+    ) -> Uses<T> {
+        let (sense, server) = (asking.sense, session.server());
+        let mut unlisted = self.find_further_occurrences(named, listed.files(), asking.deadline).await;
+        if session.knows_open_projects() {
+            self.open_projects(asking, session, &mut unlisted, &mut listed, ask).await;
+        }
+        let others = if concerns_types(sense) || unlisted.of_method {
+            self.other_roots(session, asking.subject).await
+        } else {
+            OtherRoots::default()
+        };
+        let elsewhere = self.uncovered_occurrences(asking, session, &unlisted.files);
+        let unknown = self.ask_other_coverages(asking, session, elsewhere, &mut listed, notes, ask).await;
+        let without_name = if concerns_types(sense) {
+            self.ask_other_roots(asking, named, &others.roots, &mut listed, session, ask).await
+        } else {
+            BTreeSet::new()
+        };
+        remove_listed(&mut unlisted, &listed.files());
+        unlisted.cut |= others.cut;
+        let mut uncovered = self.places_of(asking, session, &unknown, &unlisted.files);
+        let hides_uses = others.may_use(&unlisted, T::WANTS_DEFINITIONS);
+        let advice = (!without_name.is_empty() || hides_uses).then(|| self.joining_advice(session)).flatten();
+        uncovered.extend(without_name);
+        let conditional = (std::mem::take(&mut unlisted.conditional), unlisted.conditional_cut);
+        let conditional = self.conditional_uses(session, conditional, &listed.lines(), asking.deadline).await;
+        let conditional = conditional.sentence(server);
+        let certainty = ServerCertainty {
+            is_unsure: !session.tells_when_ready() && !session.reads_on_request(),
+            leaves_files_out: session.leaves_files_out(&asking.subject.path),
+        };
+        let mut doubts = text_doubts(&unlisted, &listed, certainty, sense);
+        doubts.extend((!uncovered.is_empty()).then(|| Doubt::Uncovered(uncovered.iter().cloned().collect())));
+        doubts.extend(hides_uses.then_some(Doubt::OtherRoot));
+        doubts.extend(others.cut.then_some(Doubt::RootsCut));
+        doubts.extend(conditional.clone().map(Doubt::Conditional));
+        notes.extend(further_occurrences_note::<T>(&named.name, &unlisted, server, &uncovered, advice));
+        notes.extend(conditional.map(|sentence| format!("`{}` {sentence}", named.name)));
+        Uses { listed, doubts }
     }
 
     /// Sends the request in each of `roots` at a use of the symbol, where the server knows both the
