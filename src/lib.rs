@@ -39,13 +39,13 @@
 //! | [`text`] | ropes, positions in three encodings, diffs, patches, names in a text; pure |
 //! | [`workspace`] | the only code that touches the user's files: reading, searching, editing |
 //! | [`config`] | the catalogue of servers, the settings in layers, access of callers, trust |
-//! | [`process`] | programs: started from one thread, supervised, confined, ended with children |
+//! | [`process`] | programs: started from one thread, supervised, confined, ended; git |
 //! | [`rpc`] | JSON-RPC with another process: frames, and requests with deadlines |
 //! | [`lsp`] | language servers: sessions, documents, views, diagnostics, and their manager |
 //! | [`syntax`] | answers from the text alone: syntax trees, imports, ranked candidates |
-//! | [`analysis`] | what neither a server nor the text says alone: uses, checks, broken users |
+//! | [`analysis`] | what neither a server nor the text says alone, and the shapes of answers |
 //! | [`policy`] | rules on calls, approval, hooks, the audit log |
-//! | [`tools`] | one file per tool, their registry and schemas, the shapes of answers |
+//! | [`tools`] | one file per tool, and their framework: registry, schemas, results |
 //! | [`runtime`] | all of it as one object, which every door opens; the path of one call |
 //! | [`bridges`] | the doors for programs: MCP in both directions, the shared daemon, editors |
 //! | [`cli`] | the door for people and scripts: commands, and the rendering of answers |
@@ -75,6 +75,7 @@ mod policy;
 mod process;
 mod rpc;
 mod runtime;
+mod syntax;
 mod text;
 mod tools;
 mod workspace;
@@ -106,9 +107,7 @@ mod executable;
 #[allow(unreachable_pub, reason = "the integration tests have it too, and need it public")]
 #[path = "../tests/support/skipped.rs"]
 mod skipped;
-pub(crate) mod syntax;
 
-pub use crate::runtime::calls::call::CallRequest;
 pub use analysis::answer::{self, Answer, ServerState, Verdict};
 pub use analysis::context::Context;
 pub use analysis::error::{ErrorCode, ToolError};
@@ -117,6 +116,7 @@ pub use analysis::target::Target;
 pub use cli::main as cli_main;
 pub use config::Folders;
 pub use policy::approval::{Approval, ApprovalRequest, Approver, NobodyToAsk};
+pub use runtime::calls::call::CallRequest;
 pub use runtime::{Client, Runtime, RuntimeOptions};
 pub use text::Position;
 pub use tools::api::result::{ResultType, ToolResult};

@@ -12,7 +12,7 @@
 //! - [`page`]: the page that shows a user the daemon's activity
 //! - [`init`]: the configuration of hosts that start us
 //!
-//! May use everything below: `runtime`, `tools`, `policy`, `config`, `workspace`, `text`; only
+//! May use everything below: `runtime`, `tools`, `policy`, `analysis`, `config` and others; only
 //! [`editor`] names LSP crates here, only [`mcp`] names rmcp. Uses nothing of `cli`: the daemon
 //! receives the handler of command lines as a parameter.
 

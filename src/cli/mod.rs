@@ -4,9 +4,10 @@
 //! exit statuses ([`exit`]), and the rendering of answers ([`render`]). May use: everything below,
 //! through the runtime; no tool logic.
 //!
-//! Data flow of a command: `args` → an address becomes a [`Target`](crate::analysis::target::Target) →
-//! the runtime answers → `render` turns the answer into text → stdout. Everything else (verdicts,
-//! hints, progress, logs) goes to stderr. `exit` turns the answer into the process's status.
+//! Data flow of a command: `args` → an address becomes a
+//! [`Target`](crate::analysis::target::Target) → the runtime answers → `render` turns the answer
+//! into text → stdout. Everything else (verdicts, hints, progress, logs) goes to stderr. `exit`
+//! turns the answer into the process's status.
 
 pub(crate) mod approval;
 pub(crate) mod args;

@@ -1,8 +1,9 @@
 //! Language servers: started on demand, synchronized with the disk, asked with deadlines.
 //!
 //! [`servers`] finds, installs and starts servers and owns their sessions. A [`session`] is one
-//! initialized server; its [`documents`] equal the disk or a caller's unsaved texts. [`diagnostics`]
-//! come by pull, push or request. [`relay`] passes an editor's own requests through.
+//! initialized server; its [`documents`] equal the disk or a caller's unsaved texts.
+//! [`diagnostics`] come by pull, push or request. [`relay`] passes an editor's own requests
+//! through.
 //!
 //! May use: `text`, `workspace`, `config`, `process`, `rpc`. Nothing above names a type of an LSP
 //! crate: answers are in the terms of [`model`].

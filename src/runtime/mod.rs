@@ -1,9 +1,10 @@
 //! The runtime: workspace, language servers, policy and tools as one object, which every door
 //! opens.
 //!
-//! Every call by name passes through [`Runtime::call`] ([`call`], with [`approve`], [`call_hooks`]
-//! and [`record`]). The methods beside it are typed questions for embedders and the command line,
-//! under the same rules ([`typed`]).
+//! Every call by name passes through [`Runtime::call`], whose path is in [`calls`]. The methods
+//! beside it are typed questions for embedders and the command line (`questions`), under the same
+//! rules. [`live`] replaces the runtime after its settings have changed, [`overlays`] keeps
+//! clients' unsaved texts, and a door with a foreign protocol calls through a [`tool_backend`].
 
 pub(crate) mod calls;
 mod configuration_stamps;

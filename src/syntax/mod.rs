@@ -1,8 +1,9 @@
 //! Answers without a language server: names and candidates from the text, ranked.
 //!
 //! Contents: the grammars and their queries, parsing within bounds, and the conclusions from the
-//! trees: definitions, references, outlines, hovers, syntax errors. May use: `text`, `workspace`,
-//! `config`, the vocabulary of `lsp::model`.
+//! trees: definitions ([`resolution`]), references and implementations ([`occurrences`]), units of
+//! code and tests (`code_units`), imports after a move (`moved_symbol`), outlines, hovers, syntax
+//! errors. May use: `text`, `workspace`, `config`, the vocabulary of `lsp::model`.
 //!
 //! Data flow: a question ([`HintSubject`]) gets a `Project`, its view of the workspace until one
 //! deadline. A file becomes a `ParsedSource` (tree, definitions, scopes, imports). The `Resolver`
@@ -26,6 +27,7 @@ mod parse;
 mod patterns;
 pub(crate) mod resolution;
 mod symbols;
+pub(crate) mod syntax_errors;
 pub(crate) mod test_conventions;
 mod word;
 
@@ -60,6 +62,5 @@ pub(crate) use symbols::{
 pub(crate) use syntax_errors::{SyntaxCheck, syntax_errors, syntax_errors_in};
 pub(crate) use word::{NoName, can_be_name};
 
-pub(crate) mod syntax_errors;
 #[cfg(test)]
 mod tests;

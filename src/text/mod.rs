@@ -3,7 +3,7 @@
 //! Contents: document [`Buffer`]s (ropes), [`Position`]s and the three wire [`Encoding`]s, the
 //! smallest [`TextChange`] between two buffers, the new places of lines ([`LineMap`]),
 //! [`Identifier`]s under or beside a position, and the [`nearest_word`] to a wrong one;
-//! [`HiddenCharacter`](hidden::HiddenCharacter)s; markers for omitted text ([`elision`]); bytes as
+//! hidden characters and markers for omitted text ([`words::hidden`], [`words::elision`]); bytes as
 //! digits ([`hex()`]); unified [`diff`]s, [`patch`]es, and exact replacements ([`mod@replace`]);
 //! [`notebook`]s and their [`notebook_code`]; globs, within limits ([`read_glob`]); words for a
 //! shell ([`shell_word()`]).

@@ -1,4 +1,9 @@
 //! Checks of files by their servers, or by syntax trees if there is none.
+//!
+//! [`checked_files`] expands folders to files, without [`left_out_files`] and those of another
+//! [`shard`]. [`file_check`] asks all servers of a file at once, and the syntax tree if there are
+//! none; the result is a [`file_report`] with its verdict. [`notebook_check`] has the exceptions
+//! for notebooks, and [`files_with_server`] the files that a server could check.
 
 pub(crate) mod checked_files;
 pub(crate) mod file_check;

@@ -8,8 +8,8 @@
 //! - [`mod@handshake`]: the check that the entry works
 //! - [`mod@survey`]: the detection of installed hosts
 //!
-//! May use: `config`, `text`, `tools`. Reads and writes only the files that it names: it is a
-//! command typed by their owner, not a tool.
+//! May use: `tools` and below. Reads and writes only the files that it names: it is a command typed
+//! by their owner, not a tool.
 //!
 //! Data flow: a [`HostSetupRequest`] becomes an [`InitFileChange`], with the file, its text before
 //! and after, and the difference. Nothing is written before the call of [`write_changes`].

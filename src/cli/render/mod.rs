@@ -1,10 +1,10 @@
 //! Rendering of answers, one file per kind.
 //!
-//! Contents: one file per kind of answer, each a pure function from the answer and a
-//! [`DisplayCapabilities`] to text. They share [`escape`] (nothing from files, names or servers
-//! reaches a terminal unescaped), [`source`] (source lines for display), [`markdown`], [`table`],
-//! [`tree`]. May use: `text`, and the answer types of `tools`. Nothing here reads or writes files:
-//! source lines come through a function passed by the caller.
+//! Each file has pure functions from an answer and [`DisplayCapabilities`] to text. They share
+//! [`terminal`]: escapes (nothing from files, names or servers reaches a terminal unescaped),
+//! source lines, Markdown, tables and trees. [`reports`] has the formats of CI systems, and
+//! [`setup`] servers, hosts and doors. May use: the types of answers, wherever they are. Nothing
+//! here reads or writes files: source lines come through a function passed by the caller.
 
 pub(crate) mod changes;
 pub(crate) mod completion;

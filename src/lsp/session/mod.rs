@@ -1,9 +1,10 @@
 //! One initialized server over a [`Peer`](crate::rpc::Peer), and the requests to it.
 //!
-//! [`live_session`] is the session and [`state`] its state. [`ask`] sends a request with the text that it is
-//! about; [`operations`] and [`hierarchy`] are the kinds of requests; [`decode`] and [`bounded_answer`]
-//! read the answers. [`readiness`] judges whether the server has read the project, [`reload`] tells it
-//! about changed inputs, and [`server_handler`] answers its own requests.
+//! [`live_session`] is the session and [`state`] its state. [`ask`] sends a request with the text
+//! that it is about; [`operations`] and [`hierarchy`] are the kinds of requests; [`decode`] and
+//! [`bounded_answer`] read the answers. [`readiness`] judges whether the server has read the
+//! project, [`reload`] tells it about changed inputs, and [`server_handler`] answers its own
+//! requests.
 
 pub(crate) mod ask;
 pub(crate) mod bounded_answer;

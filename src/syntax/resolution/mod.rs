@@ -1,4 +1,13 @@
 //! Resolution of a name by scopes, imports, types and members, and the ranked candidates.
+//!
+//! [`candidates`] takes a position or a name. [`source`] parses a file to its definitions, scopes
+//! and imports ([`extract`], [`definition`], [`imports`]) for a [`project`], the files of one
+//! question. [`resolve`] follows the name through scopes and [`modules`], [`members`] through
+//! [`types`], with rules for [`javascript`]. If that finds nothing, [`by_name`] ranks all
+//! definitions of the name.
+//!
+//! [`in_file`] stays within one file, [`importers`] finds the files that import one, and
+//! [`literal`] reads values of a Python module.
 
 pub(crate) mod by_name;
 pub(crate) mod candidates;

@@ -1,4 +1,9 @@
 //! Tools for an agent's own work: notes, lists, skills, other agents, chats, the web.
+//!
+//! [`memory`] and [`mod@todo`] keep notes, [`skill`] loads the texts of [`skills`], and [`task`]
+//! starts another agent. [`chat`] reads earlier sessions, and [`tool_finder`] calls tools that are
+//! not listed. [`web`] has the requests of [`fetch_web_page`], and [`library_docs`] the texts of
+//! [`resolve_library_id`] and [`get_library_docs`].
 
 pub(crate) mod chat;
 pub(crate) mod fetch_web_page;

@@ -1,8 +1,12 @@
 //! The framework of tools: their trait, registry, schemas, arguments and results.
 //!
-//! [`tool`] has the trait and the card, [`built_in`] the list of tools, [`tool_state`] the state that they
-//! keep between calls. [`drop_in`] and [`source`] add tools from elsewhere, [`export`] writes lists of
-//! tools for models.
+//! [`tool`] has the trait and the card, [`built_in`] the list of tools for the [`registry`].
+//! [`drop_in`] and [`source`] add tools from elsewhere, [`export`] writes lists for models.
+//!
+//! A call's arguments are renamed ([`argument_aliases`]) and checked by the [`schema`]; an
+//! [`address`] or [`place_address`] names a place. The [`result`] has a form for programs and an
+//! [`answer_text`] for models. [`tool_state`] lasts between calls: the [`edit_scheduler`] and
+//! [`overlays`], among others.
 
 pub(crate) mod address;
 pub(crate) mod answer_text;

@@ -1,4 +1,8 @@
 //! Tools that ask language servers, and those that administer servers.
+//!
+//! The files `lsp_*` and [`explore`] are tools: each takes a deadline of its kind from the settings
+//! and passes a question to `analysis`. [`doctor`], [`install`], [`install_list`], [`servers`] and
+//! [`trust`] are reports and actions for the command line and `lsp_servers`.
 
 pub(crate) mod doctor;
 pub(crate) mod explore;

@@ -1,4 +1,7 @@
 //! Tools that compare trees of git.
+//!
+//! [`changed_files`] lists the files that differ from the last commit; [`lsp_changes`] finds the
+//! new errors of a difference, and [`lsp_tests`] the tests that reach it.
 
 pub(crate) mod changed_files;
 pub(crate) mod lsp_changes;

@@ -1,4 +1,9 @@
-//! Breakage of an edit: diagnostics of the touched files and their dependents, before and after.
+//! The comparison of diagnostics before and after an edit, of touched files and their dependents.
+//!
+//! A [`BreakageWatch`] names the files and takes their findings before the edit; `judge` takes
+//! those after it, of files that the edit reaches indirectly as well (`transitive`), and
+//! `comparison` makes the delta. For a difference between git trees, `new_findings` compares the
+//! present state with an `earlier` one.
 
 mod comparison;
 mod earlier;

@@ -7,7 +7,8 @@
 //! of its own. [`interfaces`] lists the changed declarations and their users; [`merge_check`]
 //! checks a merge before it is made.
 //!
-//! The module uses `tools/git`, and the comparison of `diagnostics_baseline`; the repository is not
+//! The module uses [`process::git`](crate::process::git), and the comparison of
+//! [`diagnostics_baseline`](crate::analysis::breakage::diagnostics_baseline); the repository is not
 //! changed.
 
 pub(crate) mod compared_texts;

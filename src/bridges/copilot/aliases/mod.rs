@@ -8,7 +8,7 @@
 //! - [`adapter`]: the definition of an alias; [`context`]: its calls of our tools
 //! - [`answer`]: the result of a call; [`mod@format`]: its text
 //!
-//! May use: `runtime`, `tools`, `policy`, `workspace`, `text`. Does not depend on protocols: the
+//! May use: `runtime`, `tools`, `policy`, `analysis` and below. Does not depend on protocols: the
 //! door registers [`AliasName::registration`], and converts an [`AliasAnswer`] to its own response.
 //!
 //! Data flow: the server's arguments are validated against the alias's schema and converted to

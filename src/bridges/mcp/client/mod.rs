@@ -9,7 +9,7 @@
 //! - [`tool`], [`result`]: a call and its result
 //! - [`doctor`], [`unauthorized`]: diagnoses of failures
 //!
-//! May use: `tools`, `policy`, `config`, `process`, `text`.
+//! May use: `runtime` and below.
 //!
 //! Data flow: settings become [`AnyTool`]s. The list of tools is the last known one: no server is
 //! started for it, except in the background if nothing is known yet. A call starts its server if

@@ -11,7 +11,7 @@
 //! - [`resources`], [`skills`], [`prompts`], [`complete`], [`roots`]: one file per kind of request
 //! - [`subscriptions`]: notifications of changes
 //!
-//! May use: `runtime`, `tools`, `policy`, `workspace`. Uses rmcp; nothing outside `bridges/mcp`
+//! May use: `runtime` and below. Uses rmcp; nothing outside `bridges/mcp`
 //! does.
 //!
 //! Both eras of the protocol are served on the same pipe: clients that open with `initialize` (up

@@ -1,4 +1,6 @@
 //! Reports of checks in the formats of CI systems.
+//!
+//! [`report`] collects the findings and files of any check; each format is a function of it.
 
 pub(crate) mod github;
 pub(crate) mod gitlab;

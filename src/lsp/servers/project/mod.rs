@@ -1,4 +1,9 @@
 //! The part of a project that a server covers, and the project's objections and settings.
+//!
+//! [`project_coverage`] has roots and files of a server, [`project_membership`] the files that a
+//! project leaves out (kept in [`known_memberships`]), and [`compile_commands`] those of a
+//! compilation database. [`check_scope`] has the files that a command line would check. A
+//! [`shortfall`] or a [`configuration_complaint`] lowers the verdict of the server's answers.
 
 pub(crate) mod check_scope;
 pub(crate) mod compile_commands;

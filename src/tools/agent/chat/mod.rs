@@ -8,7 +8,7 @@
 //! The module contains the tools ([`requests`], [`sessions`]), their common form ([`chat_tool`]),
 //! the type of a [`session`], and the [`stores`] that sessions come from: VS Code's ([`vscode`],
 //! with [`vscode_log`] for its newer form) and those of Copilot's command line
-//! ([`copilot_cli`]). It may use `context`, `tool`, `timestamp`, `config` and `workspace`.
+//! ([`copilot_cli`]). It may use `analysis`, `tools::api`, `config` and `workspace`.
 //!
 //! A tool is created with a [`session::ChatSessionFinder`]. A call lets it read the stores, each
 //! through its own jail, so that no link in them leads elsewhere. Broken files and files of other

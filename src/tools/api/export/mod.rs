@@ -3,7 +3,7 @@
 //! The module contains [`export`], and for each format the conversion of a [`ToolDefinition`] to
 //! its JSON ([`mcp`], [`openai`], [`anthropic`], [`gemini`], [`copilot`]). Shared parts are in
 //! [`lower`] (simplified schemas) and [`names`] (names in the letters that a format allows, and
-//! back). It may use `schema` and `tool`.
+//! back). It may use `tools::api`.
 //!
 //! Definitions come in, JSON goes out. A format that cannot express a constraint omits it: the
 //! arguments are always checked against the whole schema here.
