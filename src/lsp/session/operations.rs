@@ -1,5 +1,5 @@
 //! The requests that a session answers, in the types of `model`. Positions in both directions are
-//! [`Position`]s.
+//! [`Position`](crate::text::Position)s.
 
 use std::time::Duration;
 
