@@ -6,7 +6,6 @@
 
 pub(crate) mod checks;
 pub(crate) mod code;
-mod completion;
 pub(super) mod daemon;
 mod doctor;
 pub(crate) mod files;
@@ -66,7 +65,7 @@ pub(super) struct CliContext<'a> {
 /// Runs a command that needs no runtime. Returns `None` for all others.
 pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, ToolError>> {
     match command {
-        CliCommand::Completions(arguments) => Some(code::completions::run(arguments)),
+        CliCommand::Completions(arguments) => Some(completions::run(arguments)),
         CliCommand::Man(arguments) => Some(man::run(arguments)),
         _ => None,
     }
@@ -86,7 +85,7 @@ pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
         CliCommand::Calls(arguments) => code::calls::run(&arguments, cli).await,
         CliCommand::Types(arguments) => code::types::run(&arguments, cli).await,
         CliCommand::Signature(arguments) => code::signature::run(&arguments, cli).await,
-        CliCommand::Completion(arguments) => completion::run(&arguments, cli).await,
+        CliCommand::Completion(arguments) => code::completion::run(&arguments, cli).await,
         CliCommand::Check(arguments) => checks::check::run(arguments, cli).await,
         CliCommand::Tests(arguments) => checks::tests_reaching::run(arguments, cli).await,
         CliCommand::Files(command) => files::file_commands::run(command, cli).await,
@@ -112,7 +111,7 @@ pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
         | CliCommand::View(_) => {
             Err(ToolError::new(ErrorCode::Internal, "this command does not run in a runtime"))
         }
-        CliCommand::Completions(arguments) => code::completions::run(&arguments),
+        CliCommand::Completions(arguments) => completions::run(&arguments),
         CliCommand::Man(arguments) => man::run(&arguments),
     };
     reply.unwrap_or_else(|error| failure_reply(&error, cli.format, cli.console))
@@ -262,5 +261,6 @@ fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     }
 }
 
+pub(crate) mod completions;
 #[cfg(test)]
 mod tests;

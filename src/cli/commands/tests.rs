@@ -46,8 +46,7 @@ fn shell_completions_and_manual_pages_name_every_subcommand() {
         .map(|command| command.get_name().to_owned())
         .collect();
     assert!(commands.len() >= 18, "{commands:?}");
-    let script =
-        code::completions::run(&ShellCompletionsArgs { shell: clap_complete::Shell::Bash }).unwrap().out;
+    let script = completions::run(&ShellCompletionsArgs { shell: clap_complete::Shell::Bash }).unwrap().out;
     let page = man::run(&ManPageArgs { folder: None }).unwrap().out;
     let folder = tempfile::tempdir().unwrap();
     man::run(&ManPageArgs { folder: Some(folder.path().join("man1")) }).unwrap();

@@ -1,7 +1,7 @@
 //! Commands that ask language servers about code.
 
 pub(crate) mod calls;
-pub(crate) mod completions;
+pub(crate) mod completion;
 pub(crate) mod explore;
 pub(crate) mod hover;
 pub(crate) mod locations;

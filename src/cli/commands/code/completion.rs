@@ -1,14 +1,14 @@
 //! The command `completion`, which lists completions at a position.
 
-use super::{CliContext, Reply, answer_reply, place_in_file};
 use crate::analysis::error::ToolError;
 use crate::cli::args::{CliOutputFormat, CompletionCommandArgs};
+use crate::cli::commands::{CliContext, Reply, answer_reply, place_in_file};
 use crate::cli::render::completion::render;
 
 const NOTHING: &str = "no completions there";
 
 /// Lists the completions at a position.
-pub(super) async fn run(arguments: &CompletionCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
+pub(crate) async fn run(arguments: &CompletionCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
     let target = place_in_file(&arguments.at.address, cli.cwd)?;
     let answer = cli.runtime.completion(target, arguments.limit).await?;
     let (listed, all) = (answer.output.items.len(), answer.output.count);
