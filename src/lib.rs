@@ -37,6 +37,7 @@
 //! | floor | contents |
 //! |---|---|
 //! | [`text`] | ropes, positions in three encodings, diffs, patches, names in a text; pure |
+//! | [`platform`] | needs that each operating system serves in its own way |
 //! | [`workspace`] | the only code that touches the user's files: reading, searching, editing |
 //! | [`config`] | the catalogue of servers, the settings in layers, access of callers, trust |
 //! | [`process`] | programs: started from one thread, supervised, confined, ended; git |
@@ -71,6 +72,7 @@ mod bridges;
 mod cli;
 mod config;
 mod lsp;
+mod platform;
 mod policy;
 mod process;
 mod rpc;

@@ -13,7 +13,7 @@ use tracing_subscriber::reload::{self, Handle};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, Registry};
 
-use crate::workspace::private;
+use crate::platform::private;
 
 /// The number of days kept.
 const MAX_LOG_DAYS: usize = 5;

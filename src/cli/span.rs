@@ -1,7 +1,7 @@
 //! Files with line ranges, as typed: `FILE`, `FILE:LINE`, `FILE:FIRST-LAST`, `FILE:FIRST-`.
 
+use crate::platform::{OsStrExt, OsStringExt};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;

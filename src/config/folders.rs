@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use etcetera::BaseStrategy;
 use etcetera::base_strategy::Xdg;
 
-use crate::workspace::private::{self, PrivateError, PrivateFolderKind};
+use crate::platform::private;
+use crate::platform::private::{PrivateError, PrivateFolderKind};
 
 const APPLICATION: &str = "lsp-tools";
 /// The store of trusted projects, in the state folder.

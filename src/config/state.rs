@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use super::folders::Folders;
-use crate::workspace::private;
+use crate::platform::private;
+use crate::platform::user;
 
 mod held;
 
@@ -162,7 +163,7 @@ impl StateFolder {
         if !metadata.is_file() {
             return Err(self.io_error("read", io::Error::other("it is not a regular file")));
         }
-        if metadata.uid() != rustix::process::geteuid().as_raw() {
+        if !user::is_own(&metadata) {
             return Err(self.io_error("read", io::Error::other("a file there belongs to another user")));
         }
         let mut bytes = Vec::new();
@@ -223,7 +224,7 @@ impl StateFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.io_error("read", error)),
         };
-        if metadata.uid() != rustix::process::geteuid().as_raw() || metadata.mode() & 0o022 != 0 {
+        if !user::is_own(&metadata) || metadata.mode() & 0o022 != 0 {
             return Err(StateError::Open { what: self.what });
         }
         Ok(true)

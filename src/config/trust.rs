@@ -27,7 +27,9 @@ use super::catalogue::pin::FilePin;
 use super::error::escape_unprintable;
 use super::folders::{Folders, TRUST_STORE};
 use super::launch::{LaunchFields, hash_file, hash_text, name_below, text_name};
-use crate::workspace::{FileStamp, normalise, private};
+use crate::platform::private;
+use crate::platform::user;
+use crate::workspace::{FileStamp, normalise};
 
 use error::TRUST_LOCK_TIMEOUT;
 pub(crate) use error::TrustError;
@@ -542,7 +544,7 @@ fn acquire_lock(lock: &File, path: &Path) -> Result<(), TrustError> {
 
 fn check_owner_and_mode(path: &Path, metadata: &fs::Metadata) -> Result<(), TrustError> {
     let name = || path.display().to_string();
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
+    if !user::is_own(metadata) {
         return Err(TrustError::Foreign { path: name() });
     }
     if metadata.mode() & 0o022 != 0 {

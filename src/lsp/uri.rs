@@ -1,8 +1,8 @@
 //! Conversion between paths and the URIs of the protocol.
 
+use crate::platform::OsStrExt;
 use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 

@@ -13,8 +13,8 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{FormatTime, SystemTime};
 
 use super::request::{Effect, PolicyVerdict};
+use crate::platform::private;
 use crate::text::truncate_chars;
-use crate::workspace::private;
 
 const FILE: &str = "audit.jsonl";
 const ASIDE: &str = "audit.jsonl.1";

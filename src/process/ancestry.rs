@@ -14,7 +14,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::SUPERVISE;
 use super::sandbox_arguments::ENTER;
-use super::tree::{self, Process, ProcessState};
+use crate::platform::process_tree;
+use crate::platform::process_tree::{Process, ProcessState};
 
 /// The maximum length of a chain of ancestors.
 const MAX_ANCESTRY_DEPTH: usize = 256;
@@ -77,7 +78,7 @@ impl SocketPeer {
     }
 
     /// Searches the ancestors of a process that was connected at `connected`
-    /// ([`tree::system_ticks`]) or before.
+    /// ([`process_tree::system_ticks`]) or before.
     pub(crate) fn descent(&self, connected: Option<u64>) -> Descent {
         if !cfg!(target_os = "linux") {
             return Descent::Free;
@@ -152,7 +153,7 @@ impl ProcessTable for LinuxProcessTable {
     }
 
     fn keeps_commands(&self, pid: i32) -> bool {
-        let words = tree::read_bytes(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let words = process_tree::read_bytes(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let first = words.split(|byte| *byte == 0).nth(1);
         first.is_some_and(|word| word == SUPERVISE.as_bytes() || word == ENTER.as_bytes())
     }
@@ -218,7 +219,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::process::tree;
+    use crate::platform::process_tree;
 
     const SUPERVISOR: i32 = 50;
 
@@ -348,7 +349,10 @@ mod tests {
         let own = i32::try_from(std::process::id()).unwrap();
         let listener = std::os::unix::net::UnixListener::bind(folder.path().join("own")).unwrap();
         let ours = UnixStream::connect(folder.path().join("own")).unwrap();
-        assert_eq!(SocketPeer::from_socket(&ours, Some(own)).descent(tree::system_ticks()), Descent::Free);
+        assert_eq!(
+            SocketPeer::from_socket(&ours, Some(own)).descent(process_tree::system_ticks()),
+            Descent::Free
+        );
         drop(listener);
         let mut python = Command::new("python3");
         python.args(["-c", LISTEN]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -358,12 +362,12 @@ mod tests {
         std::io::BufRead::read_line(&mut said, &mut line).unwrap();
         let stream = UnixStream::connect(&path).unwrap();
         let peer = SocketPeer::from_socket(&stream, Some(own));
-        assert_eq!(peer.descent(tree::system_ticks()), Descent::Free, "it lives");
+        assert_eq!(peer.descent(process_tree::system_ticks()), Descent::Free, "it lives");
         drop(python.stdin.take());
         python.wait().unwrap();
-        assert_eq!(peer.descent(tree::system_ticks()), Descent::Unknown);
+        assert_eq!(peer.descent(process_tree::system_ticks()), Descent::Unknown);
         assert_eq!(
-            SocketPeer::from_socket(&stream, Some(own)).descent(tree::system_ticks()),
+            SocketPeer::from_socket(&stream, Some(own)).descent(process_tree::system_ticks()),
             Descent::Unknown
         );
     }

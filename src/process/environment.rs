@@ -241,7 +241,7 @@ fn without_users(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::ffi::OsStringExt;
+    use crate::platform::OsStringExt;
 
     use super::*;
 

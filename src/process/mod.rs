@@ -18,10 +18,7 @@ pub(crate) mod ancestry;
 pub(crate) mod environment;
 mod exchange;
 pub(crate) mod git;
-mod lease;
 mod lines;
-mod memfd;
-mod namespace;
 mod oneshot;
 mod pinned;
 mod program_path;
@@ -30,9 +27,9 @@ pub(crate) mod sandbox;
 pub(crate) mod sandbox_arguments;
 mod spawner;
 pub(crate) mod supervisor;
-pub(crate) mod tree;
 mod writable;
 
+use crate::platform::process_tree;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -196,7 +193,7 @@ impl ServerProcess {
         if !self.supervised {
             return u32::try_from(id.as_raw_nonzero().get()).ok();
         }
-        tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
+        process_tree::oldest_child_of(id.as_raw_nonzero().get()).and_then(|pid| u32::try_from(pid).ok())
     }
 
     /// The process at the top of its tree: its supervisor if it has one; `None` when it is gone.
@@ -209,7 +206,7 @@ impl ServerProcess {
     pub async fn tree_rss(&self) -> Option<u64> {
         let id = self.tree_root()?;
         // The measurement needs as many reads as there are processes.
-        tokio::task::spawn_blocking(move || tree::resident_bytes(id)).await.ok()
+        tokio::task::spawn_blocking(move || process_tree::resident_bytes(id)).await.ok()
     }
 
     fn living_pid(&self) -> Option<Pid> {
@@ -275,7 +272,7 @@ fn kill_tree(id: Pid) -> usize {
     let begun = Instant::now();
     loop {
         let _ignored = kill_process(id, Signal::CONT);
-        let left = tree::living_descendants(id.as_raw_nonzero().get());
+        let left = process_tree::living_descendants(id.as_raw_nonzero().get());
         if left.is_empty() {
             let _ignored = kill_process_group(id, Signal::KILL);
             return 0;
@@ -313,5 +310,5 @@ async fn keep_lines(
 
 /// Resident memory of this process alone, in bytes; `None` if the system does not report it.
 pub(crate) fn own_resident_bytes() -> Option<u64> {
-    tree::resident_bytes_of(i32::try_from(std::process::id()).ok()?)
+    process_tree::resident_bytes_of(i32::try_from(std::process::id()).ok()?)
 }

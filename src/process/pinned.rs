@@ -21,9 +21,9 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use super::{lease, memfd};
 use crate::config::{FilePin, MOST_PROGRAM_BYTES, PinError, PinnedFile};
-use crate::workspace::shared_file_system::may_have_unseen_writers;
+use crate::platform::shared_file_system::may_have_unseen_writers;
+use crate::platform::{lease, memfd};
 
 /// The word before a pin among the arguments of a supervisor; the content and the path follow.
 const PINNED: &str = "--pinned";

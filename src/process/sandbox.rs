@@ -37,7 +37,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::sandbox_arguments::{Confinement, ENTER, SandboxArguments, arguments};
-use super::{Exit, Spawn, Spawner, namespace, supervisor};
+use super::{Exit, Spawn, Spawner, supervisor};
+use crate::platform::namespace;
 
 /// The exit status if the program was not started because it could not be confined.
 const EXIT_NOT_CONFINED: i32 = 126;

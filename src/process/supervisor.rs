@@ -25,9 +25,10 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group};
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 
+use super::pinned;
 use super::sandbox_arguments::{ENTER, FIRST, LANDLOCK};
-use super::{namespace, pinned, tree};
 use crate::config::{FilePin, PinError};
+use crate::platform::{namespace, process_tree};
 
 /// The time in which the processes below must end after SIGTERM.
 const SIGTERM_GRACE_PERIOD: Duration = Duration::from_millis(300);
@@ -86,7 +87,7 @@ impl DescendantScope {
         let own = rustix::process::getpid();
         let sent = match self {
             Self::Tree => {
-                tree::signal_below(own, signal);
+                process_tree::signal_below(own, signal);
                 Ok(())
             }
             Self::First => kill_process(server, signal),

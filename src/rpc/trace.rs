@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::workspace::private;
+use crate::platform::private;
 
 /// The direction of a traced message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -24,6 +24,7 @@ mod difference;
 mod encoding_tests;
 mod glob;
 mod hex;
+pub(crate) mod hexadecimal;
 mod line_map;
 mod lines;
 mod moved_block;

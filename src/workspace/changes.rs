@@ -17,7 +17,6 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{Workspace, WorkspacePath};
 
-mod kernel;
 mod tree;
 
 use tree::WatchedTree;

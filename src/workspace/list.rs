@@ -1,8 +1,8 @@
 //! The `list` query: the entries of a directory.
 
+use crate::platform::OsStrExt;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 
 use rustix::fs::{AtFlags, Dir, FileType, fstat, statat};
 use rustix::io::Errno;

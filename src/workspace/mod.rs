@@ -17,8 +17,6 @@ pub(crate) mod edit;
 mod first_findings;
 mod glob;
 mod grep;
-pub(crate) mod inode;
-mod jail;
 mod list;
 mod missing_paths;
 #[cfg(test)]
@@ -27,12 +25,10 @@ mod path;
 mod path_filter;
 #[cfg(test)]
 mod path_tests;
-pub(crate) mod private;
 mod read;
 mod resolve_links;
 mod root;
 mod search;
-pub(crate) mod shared_file_system;
 mod walk;
 
 pub(crate) use changes::ChangeBatch;

@@ -1,9 +1,9 @@
 //! Paths inside the workspace, checked so that they cannot leave it.
 
+use crate::platform::OsStrExt;
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use super::walk::rules::{FileFilter, WalkVisibility, walker_seeing};
 use super::{ReadError, Workspace, WorkspacePath};
-use crate::workspace::inode::InodeIdentity;
+use crate::platform::inode::InodeIdentity;
 
 /// The time limit for finding the other names of files.
 const HARD_LINK_SEARCH_TIMEOUT: Duration = Duration::from_secs(5);

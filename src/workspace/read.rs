@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{FileType, OFlags, Stat, fstat};
 use rustix::io::Errno;
 
-use super::jail::{locate_anywhere, open_anywhere, open_unlinked};
 use super::path::escape_unprintable;
 use super::{Workspace, WorkspacePath};
+use crate::platform::jail::{locate_anywhere, open_anywhere, open_unlinked};
 
 mod decode;
 mod page;

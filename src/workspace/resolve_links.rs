@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
-use super::inode::InodeIdentity;
 use super::path::WorkspacePath;
 use super::root::Workspace;
+use crate::platform::inode::InodeIdentity;
 
 /// The maximum number of links in one path, as in the kernel.
 const MAX_REAL_PATH_SYMLINKS: usize = 40;

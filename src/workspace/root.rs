@@ -7,11 +7,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rustix::io::Errno;
 
-use super::jail::Jail;
 use super::path::{MAX_PATH_BYTES, check_given, escape_unprintable, normalise, truncate_printable};
 use super::path_filter::HiddenPathFilter;
 use super::{PathError, WorkspacePath};
-use crate::workspace::inode::InodeIdentity;
+use crate::platform::inode::InodeIdentity;
+use crate::platform::jail::Jail;
 
 /// The maximum number of messages that are logged once each.
 const MAX_LOG_ONCE_MESSAGES: usize = 100;

@@ -138,8 +138,8 @@ impl WalkStart {
 
 #[cfg(test)]
 mod tests {
+    use crate::platform::OsStrExt;
     use std::fs;
-    use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::symlink;
     use std::time::Duration;
 

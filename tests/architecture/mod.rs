@@ -14,6 +14,7 @@ use self::graph::Graph;
 /// From the lowest to the highest; each may import the ones before it.
 const FLOORS: &[&str] = &[
     "text",
+    "platform",
     "workspace",
     "config",
     "process",

@@ -27,14 +27,14 @@ const FILE_OPENERS: Owners = &[
     ("config/state.rs", "the state folder"),
     ("config/trust.rs", "the store of trust"),
     ("lsp/servers/install/manifest.rs", "the folders of installed servers"),
+    ("platform/private.rs", "the user's own folders"),
+    ("platform/process_tree.rs", "/proc"),
     ("process/supervisor.rs", "/dev/null"),
-    ("process/tree.rs", "/proc"),
     ("rpc/http_entry/peer.rs", "/proc"),
     ("rpc/http_entry/token.rs", "the token's file"),
     ("rpc/trace.rs", "the file that --trace names"),
     ("tools/shell/caches/cleanup.rs", "the folder of a command's caches"),
     ("workspace/edit/history/journal.rs", "the journal in the state folder"),
-    ("workspace/private.rs", "the user's own folders"),
 ];
 
 const PROGRAM_STARTERS: Owners = &[

@@ -18,8 +18,9 @@ use super::identity::{self, DaemonIdentity};
 use super::preamble::{self, DoorName, LONGEST, Preamble, Refusal, RefusalCode, Welcome};
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::platform::process_tree;
+use crate::platform::user;
 use crate::process::ancestry::{self, Descent, SocketPeer};
-use crate::process::tree;
 use crate::runtime::find_workspace;
 
 /// The time limit for a daemon's answer to the preamble. If the daemon is stopped or stuck, the
@@ -332,13 +333,13 @@ pub(crate) async fn connect(
 ) -> Result<Option<DaemonConnection>, ConnectError> {
     let Some(stream) = open_stream(folder, key).await? else { return Ok(None) };
     let peer = stream.peer_cred()?;
-    if peer.uid() != rustix::process::geteuid().as_raw() {
+    if peer.uid() != user::own_id() {
         return Err(ConnectError::Foreign(peer.uid()));
     }
     // A listener inside of one of our commands could read our requests and answer them.
     let pid = peer.pid();
     let listener = SocketPeer::from_socket(&stream, pid);
-    let descent = tokio::task::spawn_blocking(move || listener.descent(tree::system_ticks())).await;
+    let descent = tokio::task::spawn_blocking(move || listener.descent(process_tree::system_ticks())).await;
     let descent = descent.unwrap_or(Descent::Unknown);
     if descent == Descent::Supervised {
         return Err(ConnectError::Imposter { pid });

@@ -12,8 +12,9 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use thiserror::Error;
 
 use crate::config::Folders;
-use crate::workspace::inode::InodeIdentity;
-use crate::workspace::private;
+use crate::platform::inode::InodeIdentity;
+use crate::platform::private;
+use crate::platform::user;
 
 const NAME: &str = "lsp-tools";
 const BELOW_STATE: &str = "run";
@@ -83,7 +84,7 @@ impl DaemonFolder {
     /// The folder is a link, belongs to another user, or is accessible to others. It is not
     /// repaired: another process may still hold it open.
     pub(crate) fn find(folders: &Folders) -> Result<Self, FolderError> {
-        let own = rustix::process::geteuid().as_raw();
+        let own = user::own_id();
         let named = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|path| path.is_absolute());
         let usual = || Some(PathBuf::from(format!("/run/user/{own}")));
         let runtime =
@@ -119,7 +120,7 @@ impl DaemonFolder {
             Err(errno) => return Err(failed(errno.into())),
         };
         let metadata = open.metadata().map_err(failed)?;
-        if metadata.uid() != rustix::process::geteuid().as_raw() {
+        if !user::is_own(&metadata) {
             let remedy = "set XDG_RUNTIME_DIR to a folder of your own".to_owned();
             return Err(unsafe_as("it belongs to another user", remedy));
         }

@@ -3,10 +3,10 @@
 //! Two commands share a daemon if they agree in all three. The part of the environment is the
 //! variables that language servers and our own folders depend on.
 
+use crate::platform::OsStrExt;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 

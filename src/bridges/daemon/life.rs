@@ -7,8 +7,8 @@ use std::time::Duration;
 use super::clients::Clients;
 use super::folder::DaemonFolder;
 use super::identity::DaemonIdentity;
+use crate::platform::inode::InodeIdentity;
 use crate::runtime::live::LiveRuntime;
-use crate::workspace::inode::InodeIdentity;
 
 /// The interval of the checks for exit reasons, since a replaced program or a removed socket causes
 /// no event.

@@ -26,12 +26,13 @@ use super::preamble::{
 use super::status::{self, DaemonStatus};
 use crate::analysis::error::ToolError;
 use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::platform::inode::InodeIdentity;
+use crate::platform::process_tree;
+use crate::platform::user;
 use crate::process::ancestry::{Descent, SocketPeer};
-use crate::process::tree;
 use crate::runtime::Runtime;
 use crate::runtime::live::LiveRuntime;
 use crate::tools::api::tool::Caller;
-use crate::workspace::inode::InodeIdentity;
 
 /// The limit on clients. Further ones are refused as busy.
 const MAX_DAEMON_CLIENTS: usize = 2_000;
@@ -266,7 +267,7 @@ async fn accept_connections(shared: &Arc<DaemonState>, listener: &UnixListener, 
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                let (shared, accepted) = (shared.clone(), tree::system_ticks());
+                let (shared, accepted) = (shared.clone(), process_tree::system_ticks());
                 connections.spawn(async move { shared.serve(stream, accepted).await });
             }
             Err(error) => {
@@ -289,7 +290,7 @@ impl DaemonState {
     /// Serves a connection that was made at `accepted` or before.
     async fn serve(self: Arc<Self>, stream: UnixStream, accepted: Option<u64>) {
         let pid = match stream.peer_cred() {
-            Ok(peer) if peer.uid() == rustix::process::geteuid().as_raw() => peer.pid(),
+            Ok(peer) if peer.uid() == user::own_id() => peer.pid(),
             Ok(peer) => {
                 tracing::warn!("a connection of user {} was refused", peer.uid());
                 return;

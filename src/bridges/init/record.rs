@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::InitFileChange;
+use crate::platform::private;
+use crate::workspace::Workspace;
 use crate::workspace::edit::ContentHash;
-use crate::workspace::{Workspace, private};
 
 /// The size limit of a record, in bytes. It contains one host file, which is smaller.
 const MAX_RECORD_BYTES: u64 = 64 << 20;

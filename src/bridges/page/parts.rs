@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::setup::PageSetup;
-use crate::process::tree::{Process, read_text};
+use crate::platform::process_tree::{Process, read_text};
 use crate::runtime::Runtime;
 use crate::runtime::overview::{FileOverview, FilesOverview, HIDDEN, OverviewVeil, ServerOverview};
 use crate::tools::language::servers::{ServerRow, ServerRunState, ServersOutput};

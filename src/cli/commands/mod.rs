@@ -6,6 +6,7 @@
 
 pub(crate) mod checks;
 pub(crate) mod code;
+pub(crate) mod completions;
 pub(super) mod daemon;
 mod doctor;
 pub(crate) mod files;
@@ -261,6 +262,5 @@ fn place_in_file(given: &OsStr, cwd: &Path) -> Result<Target, ToolError> {
     }
 }
 
-pub(crate) mod completions;
 #[cfg(test)]
 mod tests;

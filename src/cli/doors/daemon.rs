@@ -17,7 +17,8 @@ use crate::bridges::daemon::connector::{
 };
 use crate::bridges::daemon::folder::DaemonFolder;
 use crate::bridges::daemon::identity::DaemonIdentity;
-use crate::bridges::daemon::passthrough::{self, PassthroughEnd, stdio};
+use crate::bridges::daemon::passthrough;
+use crate::bridges::daemon::passthrough::PassthroughEnd;
 use crate::bridges::daemon::preamble::{self, DoorName, LONGEST, Preamble, read_line};
 use crate::bridges::daemon::server::{
     AcceptedConnection, Daemon, DaemonError, DaemonObserver, DaemonReservation, DoorHandler, DoorHandlers,
@@ -37,6 +38,7 @@ use crate::cli::render::terminal::escape;
 use crate::cli::signals::Signals;
 use crate::config::Folders;
 use crate::lsp::servers::install_advice::SpokenLanguage;
+use crate::platform::stdio;
 use crate::runtime::live::LiveRuntime;
 use crate::runtime::{Client, RuntimeOptions, find_workspace};
 

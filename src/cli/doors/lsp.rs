@@ -5,12 +5,12 @@ use tokio_util::sync::CancellationToken;
 use super::{DoorStartContext, options};
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::bridges;
-use crate::bridges::daemon::passthrough::stdio;
 use crate::bridges::daemon::preamble::{DoorName, Preamble};
 use crate::bridges::editor::{self, EditorOptions};
 use crate::cli::args::doors::LspCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::signals::Signals;
+use crate::platform::stdio;
 use crate::runtime::live::LiveRuntime;
 
 /// The preamble for an editor.

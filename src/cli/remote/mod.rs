@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn non_utf8_command_words_round_trip_through_json() {
-        use std::os::unix::ffi::OsStringExt;
+        use crate::platform::OsStringExt;
         let word = OsString::from_vec(b"caf\xe9.py".to_vec());
         let json = serde_json::to_string(&vec![word.clone()]).unwrap();
         assert_eq!(serde_json::from_str::<Vec<OsString>>(&json).unwrap(), [word]);

@@ -7,12 +7,12 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use super::{FRESH, StateError, StateFolder, StateName};
-use crate::workspace::inode::InodeIdentity;
-use crate::workspace::private;
+use crate::platform::inode::InodeIdentity;
+use crate::platform::private;
+use crate::platform::user;
 
 /// The maximum number of files that are read: one for each living process, and those left by dead
 /// ones.
@@ -94,7 +94,7 @@ impl StateFolder {
             Err(error) => return Err(error),
         };
         let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.uid() != rustix::process::geteuid().as_raw() {
+        if !metadata.is_file() || !user::is_own(&metadata) {
             return Err(io::Error::other("it is not a regular file of this user"));
         }
         match file.try_lock_shared() {
@@ -145,7 +145,7 @@ fn read_up_to(file: File, limit: u64) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, symlink};
     use std::os::unix::process::CommandExt;
     use std::process::Command;
     use std::time::{Duration, Instant};

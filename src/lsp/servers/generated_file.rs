@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use crate::platform::private;
 use crate::text::hex;
-use crate::workspace::{Workspace, private};
+use crate::workspace::Workspace;
 
 /// Returns the file `name` with `text`, in a folder of its own below `folder`; it is written if it
 /// does not exist yet.

@@ -10,8 +10,8 @@ use super::interpreters;
 use super::judge::{OwnRoots, PinLookup, PinLookups};
 use crate::config::FilePin;
 use crate::config::spec::{ServerSpec, ToolchainProxy};
+use crate::platform::inode::InodeIdentity;
 use crate::process::{ProgramPath, Spawner, is_program};
-use crate::workspace::inode::InodeIdentity;
 use crate::workspace::{Workspace, WorkspacePath};
 
 /// The place where a program was found.

@@ -9,7 +9,7 @@ use super::difference::{SUBMODULE_MODE, nul_paths, whole_entries};
 use super::repository::Repository;
 use super::revision::{ComparedTree, first_line};
 use super::shadow::ShadowRepository;
-use crate::workspace::private;
+use crate::platform::private;
 
 /// The most files of a tree that is written out.
 const MAX_TREE_FILES: usize = 100_000;

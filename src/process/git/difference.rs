@@ -1,8 +1,8 @@
 //! The files that differ between two trees of a repository, with their texts.
 
+use crate::platform::OsStrExt;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::GitError;

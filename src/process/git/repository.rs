@@ -5,10 +5,10 @@
 //! only if its target points back, or is within the workspace.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::GitError;
+use crate::platform::user;
 use crate::workspace::{ReadError, Workspace};
 
 /// The largest pointer, reference or configuration file of a repository, in bytes.
@@ -57,7 +57,7 @@ impl Repository {
         for top in start.ancestors() {
             let dot_git = top.join(".git");
             let Ok(metadata) = fs::symlink_metadata(&dot_git) else { continue };
-            if !top.starts_with(workspace) && metadata.uid() != rustix::process::geteuid().as_raw() {
+            if !top.starts_with(workspace) && !user::is_own(&metadata) {
                 return Err(GitError::refused("it is above the workspace and belongs to another user"));
             }
             let found = if metadata.is_file() {

@@ -13,8 +13,9 @@ use tokio::time::Instant;
 
 use super::GitError;
 use super::repository::{GitHead, Repository};
+use crate::platform::private;
 use crate::process::{Exchange, ExchangeOutcome, Exit, ProgramPath, Spawn, Spawner, exchange};
-use crate::workspace::{Workspace, private};
+use crate::workspace::Workspace;
 
 /// The most bytes that are read from git's output.
 const MAX_GIT_OUTPUT_BYTES: usize = 32 << 20;

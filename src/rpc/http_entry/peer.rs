@@ -11,8 +11,9 @@ use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
+use crate::platform::process_tree;
+use crate::platform::process_tree::Process;
 use crate::process::ancestry::{self, Descent};
-use crate::process::tree::{self, Process};
 
 /// The number of searches for a socket. The kernel's list may miss a new socket while others come
 /// and go, and so may the list of its holders.
@@ -92,7 +93,7 @@ fn socket_owners(inode: u64) -> Vec<Process> {
         let files = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
         files.filter_map(|file| fs::read_link(file.path()).ok()).any(|target| target == Path::new(&name))
     };
-    let found = tree::all_pids().into_iter().filter(|pid| has(*pid)).filter_map(Process::living);
+    let found = process_tree::all_pids().into_iter().filter(|pid| has(*pid)).filter_map(Process::living);
     // Once more, now that it is known which process it is that has this number.
     found.filter(|process| has(process.pid)).collect()
 }

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-use crate::workspace::private;
+use crate::platform::private;
 
 /// The minimum length of a configured token.
 const MIN_BEARER_TOKEN_CHARS: usize = 16;

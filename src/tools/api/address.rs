@@ -1,8 +1,8 @@
 //! The arguments of language tools that name their subject: a file and a place in it, a name, or
 //! both.
 
+use crate::platform::OsStrExt;
 use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;

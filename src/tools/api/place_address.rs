@@ -1,8 +1,8 @@
 //! Addresses: a place or a name as one string, in the form of answers, accepted by the shell and
 //! the argument `at`.
 
+use crate::platform::{OsStrExt, OsStringExt};
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;

@@ -1,8 +1,8 @@
 //! The preparation of a command: folder, environment variables, sandbox.
 
+use crate::platform::OsStringExt;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use super::caches::{CachesWanted, CommandCaches, SHARED, expand};

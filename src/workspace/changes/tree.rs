@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use super::kernel::{KernelWatchError, KernelWatchEvent, Watches};
 use super::{ChangeBatch, ChangeFeedLimits, ChangeKind, merge_all};
+use crate::platform::inode::InodeIdentity;
+use crate::platform::shared_file_system::may_have_unseen_writers;
+use crate::platform::watches::{KernelWatchError, KernelWatchEvent, Watches};
 use crate::workspace::edit::is_temporary;
-use crate::workspace::inode::InodeIdentity;
 use crate::workspace::path::MAX_PATH_DEPTH;
 use crate::workspace::read::MAX_TIMESTAMP_GRANULARITY;
-use crate::workspace::shared_file_system::may_have_unseen_writers;
 use crate::workspace::walk::rules::{WatchRules, is_generated_folder};
 use crate::workspace::{Workspace, WorkspacePath};
 

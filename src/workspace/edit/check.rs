@@ -19,8 +19,8 @@ use super::refusal::{
     refuse_unreplaceable, too_large, tree_refused,
 };
 use super::{ContentHash, EditError, EditLimits, EditPlan, PathPrecondition};
+use crate::platform::inode::InodeIdentity;
 use crate::workspace::WorkspacePath;
-use crate::workspace::inode::InodeIdentity;
 
 /// The result of checking a plan.
 #[derive(Debug)]

@@ -33,7 +33,7 @@ pub(super) struct FileNode {
 
 #[derive(Debug, Clone)]
 pub(super) struct DirectoryNode {
-    pub(crate) base: Option<DiskBase<crate::workspace::inode::InodeIdentity>>,
+    pub(crate) base: Option<DiskBase<crate::platform::inode::InodeIdentity>>,
 }
 
 #[derive(Debug, Clone)]

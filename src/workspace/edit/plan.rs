@@ -234,7 +234,7 @@ impl FromStr for ContentHash {
     type Err = NotAHash;
 
     fn from_str(text: &str) -> Result<Self, NotAHash> {
-        let bytes = super::history::hexadecimal::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
+        let bytes = crate::text::hexadecimal::from_hex(text).ok_or_else(|| NotAHash(text.to_owned()))?;
         bytes.try_into().map(Self).map_err(|_| NotAHash(text.to_owned()))
     }
 }

@@ -1,8 +1,8 @@
 //! Reading, from every kind of file that a workspace can hold.
 
+use crate::platform::OsStrExt;
 use std::fs;
 use std::io::Write;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

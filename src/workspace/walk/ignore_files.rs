@@ -4,9 +4,9 @@
 //! Patterns and their precedence are those of the `ignore` crate. The files are read here, because
 //! they come from a repository and may be replaced by a link, a FIFO or an endless file.
 
+use crate::platform::OsStrExt;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

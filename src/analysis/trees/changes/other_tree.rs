@@ -20,11 +20,12 @@ use crate::analysis::state_files::run_blocking;
 use crate::analysis::trees::git_access::{OpenRepository, from_git_error};
 use crate::lsp::documents::view::View;
 use crate::lsp::servers::machine::{MachineLimits, MachineShare};
+use crate::platform::private;
 use crate::process::git::checkout::check_out;
 use crate::process::git::difference::ignored_paths;
 use crate::process::git::revision::ComparedTree;
+use crate::workspace::Workspace;
 use crate::workspace::edit::{EditOptions, TransactionManager};
-use crate::workspace::{Workspace, private};
 
 /// The age after which a tree of an ended process is removed. Processes of other containers are
 /// invisible, so a younger tree may be in use.

@@ -9,7 +9,6 @@ mod bytes;
 mod conversation;
 mod lines;
 mod mcp;
-pub(crate) mod stdio;
 
 use std::time::Duration;
 

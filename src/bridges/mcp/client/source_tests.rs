@@ -1,8 +1,8 @@
 //! Tests of mounted tools as a source of tools: knowledge, change notifications, and the server's
 //! end.
 
+use crate::platform::OsStrExt;
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 

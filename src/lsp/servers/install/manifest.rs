@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::config::spec::Recipe;
+use crate::platform::private;
 use crate::text::hex;
-use crate::workspace::private;
 
 const NAME: &str = "manifest.json";
 

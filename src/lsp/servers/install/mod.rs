@@ -44,9 +44,10 @@ use self::step::{InstallStep, PrerequisiteTool, StepProgram};
 use super::health;
 use super::locate::{LocatedProgram, ProgramOrigin, program_folders};
 use crate::config::spec::{RequiredProgram, ServerSpec};
+use crate::platform::private;
 use crate::process::{Exit, ProgramPath, RunError, Spawn, Spawner, is_program, run};
 use crate::text::shell_word;
-use crate::workspace::{Workspace, private};
+use crate::workspace::Workspace;
 
 /// The time limit of a program that prints its version.
 const INSTALL_VERSION_TIMEOUT: Duration = Duration::from_secs(10);

@@ -16,8 +16,8 @@ use super::error::InstallError;
 use super::manifest::{self, InstallationManifest};
 use super::recipes::CheckedRecipe;
 use crate::lsp::servers::locate::program_folders;
+use crate::platform::private;
 use crate::process::is_program;
-use crate::workspace::private;
 
 /// The interval between attempts to take another process's lock: the system offers no wait that can
 /// be cancelled.

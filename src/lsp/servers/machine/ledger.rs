@@ -15,7 +15,7 @@ use super::snapshot::{
     LedgerRecord, LedgerServer, LedgerStart, MachineSnapshot, PassedOver, StartPhase, start_place,
 };
 use crate::config::{Folders, HeldFile, StateError, StateFolder, StateName};
-use crate::process::tree::read_text;
+use crate::platform::process_tree::read_text;
 
 /// The folder, below the user's state folder.
 const FOLDER: &str = "machine";

@@ -1,7 +1,7 @@
 //! The limits of language servers on the machine: memory, and the number of simultaneous starts.
 
 use crate::config::ServerSettings;
-use crate::process::tree::read_text;
+use crate::platform::process_tree::read_text;
 
 /// The default minimum of memory for servers of all workspaces together, in bytes: the amount of
 /// one workspace.

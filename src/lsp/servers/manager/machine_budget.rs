@@ -11,7 +11,7 @@ use crate::lsp::servers::machine::{
     LedgerServer, MIN_REST, MachineShare, MachineSnapshot, PassedOver, now_ms, turn_length,
 };
 use crate::lsp::session::live_session::Session;
-use crate::process::tree;
+use crate::platform::process_tree;
 
 /// The pause between two reads of the ledger: while servers are to end, while most of the budget is
 /// used, and otherwise. Without a server and a start of its own a manager does not read it.
@@ -149,7 +149,7 @@ async fn measure_starts(shared: &ManagerState) -> Vec<(u64, u64)> {
         return Vec::new();
     }
     let measured = tokio::task::spawn_blocking(move || {
-        let size = |pid| tree::resident_bytes(pid).next_multiple_of(SIZE_STEP_BYTES);
+        let size = |pid| process_tree::resident_bytes(pid).next_multiple_of(SIZE_STEP_BYTES);
         processes.into_iter().map(|(id, pid)| (id, size(pid))).collect()
     });
     measured.await.unwrap_or_default()

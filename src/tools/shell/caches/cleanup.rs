@@ -1,11 +1,11 @@
 //! Removal of unused caches of commands. They are identified by the root that they were made for,
 //! and removed regardless of their content.
 
+use crate::platform::OsStrExt;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::workspace::private;
+use crate::platform::private;
 
 /// The file with the path of the workspace's root, written on each day with a command.
 const ROOT: &str = "root";

@@ -264,7 +264,7 @@ impl MirrorWalk<'_> {
 /// Removes the links of `to` to entries of `from` that are no longer among `names`: a tool would
 /// treat the names as taken.
 fn remove_stale_links(from: &Path, to: BorrowedFd<'_>, names: &BTreeSet<OsString>) -> io::Result<()> {
-    use std::os::unix::ffi::OsStrExt;
+    use crate::platform::OsStrExt;
 
     for entry in Dir::read_from(to)? {
         let entry = entry?;

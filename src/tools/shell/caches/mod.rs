@@ -27,8 +27,9 @@ use sha2::{Digest, Sha256};
 
 use self::mirror::{MirrorStamp, copy, mirror_folder, stat_stamp};
 use self::table::{CachingTool, RedirectVariable, TOOLS, VariableCondition};
+use crate::platform::private;
 use crate::text::hex;
-use crate::workspace::{Workspace, private};
+use crate::workspace::Workspace;
 
 pub(super) use self::table::SHARED;
 

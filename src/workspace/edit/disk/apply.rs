@@ -9,9 +9,9 @@ use super::folders::FolderHandleCache;
 use super::inspect::identity_at;
 use super::locate::FolderHandle;
 use super::trees;
+use crate::platform::inode::InodeIdentity;
 use crate::workspace::edit::history::record::{ContentWrite, StructureStep, TransactionRecord, final_place};
 use crate::workspace::edit::{ContentHash, EditLimits};
-use crate::workspace::inode::InodeIdentity;
 
 /// The failure of a step.
 #[derive(Debug)]

@@ -19,9 +19,9 @@ use rustix::io::Errno;
 
 use super::inspect::{FileMetadata, SeenObject, identity_at, inspect_object, names_in, to_errno};
 use super::locate::FolderHandle;
-use super::xattr;
+use crate::platform::inode::InodeIdentity;
+use crate::platform::xattr;
 use crate::workspace::edit::ContentHash;
-use crate::workspace::inode::InodeIdentity;
 
 /// The prefix of our own temporary files.
 const TEMPORARY: &str = ".lsp-tools-tmp-";

@@ -1,11 +1,11 @@
 //! The object at a path: identity, metadata and content, for comparison, change and restoration.
 
-use crate::workspace::inode::InodeIdentity;
+use crate::platform::inode::InodeIdentity;
+use crate::platform::{OsStrExt, OsStringExt};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 
 use rustix::fs::{
@@ -15,9 +15,9 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::locate::FolderHandle;
-use super::xattr;
+use crate::platform::jail::READ;
+use crate::platform::xattr;
 use crate::workspace::edit::ContentHash;
-use crate::workspace::jail::READ;
 use crate::workspace::read::FileStamp;
 
 /// The number of attempts to read a file that changes while it is read.

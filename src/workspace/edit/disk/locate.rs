@@ -5,17 +5,17 @@
 //! if it is a link; the target of a link is walked in the same way. `..` is never passed to the
 //! kernel: it returns to a descriptor that was opened on the way.
 
+use crate::platform::OsStringExt;
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags, openat, readlinkat};
 use rustix::io::Errno;
 
+use crate::platform::jail::location_flags;
 use crate::workspace::Workspace;
-use crate::workspace::jail::location_flags;
 
 /// The maximum number of links in one path, as in the kernel.
 const MAX_LOCATE_SYMLINKS: usize = 40;

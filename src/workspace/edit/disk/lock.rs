@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::platform::private;
 use crate::workspace::edit::EditError;
 use crate::workspace::edit::history::journal::journal_error;
-use crate::workspace::private;
 
 /// The time for which a transaction waits for others.
 const EDIT_LOCK_TIMEOUT: Duration = Duration::from_secs(10);

@@ -8,4 +8,3 @@ pub(crate) mod leftover;
 pub(crate) mod locate;
 pub(crate) mod lock;
 pub(crate) mod trees;
-pub(crate) mod xattr;

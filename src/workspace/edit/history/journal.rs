@@ -13,9 +13,9 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::record::{StoredContentRange, TRANSACTION_FORMAT_VERSION, TransactionRecord};
+use crate::platform::private;
 use crate::text::hex;
 use crate::workspace::edit::{ContentHash, EditError, EditId, EditLimits};
-use crate::workspace::private;
 
 const RECORD: &str = "record.json";
 const IMAGES: &str = "images";

@@ -1,6 +1,5 @@
 //! Past transactions: their journal, rollback after a failure, and undo.
 
-pub(crate) mod hexadecimal;
 pub(crate) mod journal;
 pub(crate) mod record;
 pub(crate) mod retrace;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::hexadecimal;
+use crate::platform::inode::InodeIdentity;
+use crate::text::hexadecimal;
 use crate::workspace::edit::disk::inspect::FileMetadata;
 use crate::workspace::edit::{ContentHash, EditId};
-use crate::workspace::inode::InodeIdentity;
 
 pub(crate) const TRANSACTION_FORMAT_VERSION: u32 = 1;
 
@@ -193,8 +193,8 @@ const HEX_MARK: &str = "hex:";
 
 /// Paths of any bytes as text.
 mod path_text {
+    use crate::platform::{OsStrExt, OsStringExt};
     use std::ffi::OsString;
-    use std::os::unix::ffi::{OsStrExt, OsStringExt};
     use std::path::{Path, PathBuf};
 
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -11,13 +11,13 @@ use rustix::fs::{AtFlags, RenameFlags, readlinkat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
 use super::record::{ContentWrite, ReplacedFile, StoredContentRange, StructureStep, TransactionRecord};
+use crate::platform::inode::InodeIdentity;
 use crate::workspace::edit::ContentHash;
 use crate::workspace::edit::disk::atomic;
 use crate::workspace::edit::disk::atomic::Obstacle;
 use crate::workspace::edit::disk::folders::FolderHandleCache;
 use crate::workspace::edit::disk::inspect::{SeenObject, identity_at, inspect_object};
 use crate::workspace::edit::disk::locate::FolderHandle;
-use crate::workspace::inode::InodeIdentity;
 
 /// A function that reads an old content from the journal.
 pub(super) type OldContent<'a> =

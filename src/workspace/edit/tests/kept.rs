@@ -1,6 +1,6 @@
 //! Preservation of everything that an edit does not concern: all but the edited bytes.
 
-use std::os::unix::ffi::OsStrExt;
+use crate::platform::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
 use crate::workspace::edit::{ChangedEntryKind, FileOperation, LineEnds, PathPrecondition};

@@ -9,7 +9,7 @@ use std::io;
 /// # Errors
 /// It cannot be read, or there is no room for it.
 #[cfg(target_os = "linux")]
-pub(super) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
+pub(crate) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
     use std::io::{Read, Seek};
 
     use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -30,6 +30,6 @@ pub(super) fn sealed_copy(mut file: &File, limit: u64) -> io::Result<File> {
 
 /// Other systems have no sealed files.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn sealed_copy(_: &File, _: u64) -> io::Result<File> {
+pub(crate) fn sealed_copy(_: &File, _: u64) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }

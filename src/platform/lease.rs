@@ -11,17 +11,17 @@ use std::fs::File;
 use std::io;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{is_held, take_read_lease};
+pub(crate) use linux::{is_held, take_read_lease};
 
 /// Other systems have no leases.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn take_read_lease(_: &File) -> io::Result<()> {
+pub(crate) fn take_read_lease(_: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Other systems have no leases.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn is_held(_: &File) -> bool {
+pub(crate) fn is_held(_: &File) -> bool {
     false
 }
 
@@ -42,7 +42,7 @@ mod linux {
     /// # Errors
     /// [`io::ErrorKind::WouldBlock`] if a process has the file open for writing; other errors if
     /// the file system has no leases, or the file belongs to another user.
-    pub(in crate::process) fn take_read_lease(file: &File) -> io::Result<()> {
+    pub(crate) fn take_read_lease(file: &File) -> io::Result<()> {
         // The kernel announces a waiting writer by SIGIO, which would end this process. SIGURG is
         // ignored by default.
         check_result(unsafe { libc::fcntl(file.as_raw_fd(), F_SETSIG, libc::SIGURG) })?;
@@ -52,7 +52,7 @@ mod linux {
     }
 
     /// Returns true if the lease on `file` is held and no process waits for its end.
-    pub(in crate::process) fn is_held(file: &File) -> bool {
+    pub(crate) fn is_held(file: &File) -> bool {
         // SAFETY: the command takes nothing, and the descriptor is open for as long as `file` is
         // borrowed.
         let lease = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETLEASE) };

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 /// The content of one event of the kernel.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum KernelWatchEvent {
+pub(crate) enum KernelWatchEvent {
     /// An event on the entry `name` of the watched directory.
     Entry {
         /// The number of the watch.
@@ -27,7 +27,7 @@ pub(super) enum KernelWatchEvent {
 
 /// The reasons why a directory could not be watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum KernelWatchError {
+pub(crate) enum KernelWatchError {
     /// The path is no directory (any more), or may not be listed.
     NotThere,
     /// The user's number of watches is used up, or the system does not offer them here.
@@ -35,9 +35,9 @@ pub(super) enum KernelWatchError {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Watches;
+pub(crate) use linux::Watches;
 #[cfg(not(target_os = "linux"))]
-pub(super) use none::Watches;
+pub(crate) use none::Watches;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -57,20 +57,20 @@ mod linux {
 
     /// An inotify instance.
     #[derive(Debug)]
-    pub(in super::super) struct Watches {
+    pub(crate) struct Watches {
         fd: OwnedFd,
         buffer: Box<[MaybeUninit<u8>]>,
     }
 
     impl Watches {
         /// `None` if the system has no inotify instance left.
-        pub(in super::super) fn new() -> Option<Self> {
+        pub(crate) fn new() -> Option<Self> {
             let fd = inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC).ok()?;
             Some(Self { fd, buffer: Box::new_uninit_slice(INOTIFY_BUFFER_BYTES) })
         }
 
         /// Watches the directory at the absolute path `dir`; a directory has only one watch.
-        pub(in super::super) fn add(&self, dir: &Path) -> Result<i32, KernelWatchError> {
+        pub(crate) fn add(&self, dir: &Path) -> Result<i32, KernelWatchError> {
             let flags = WatchFlags::CREATE
                 | WatchFlags::DELETE
                 | WatchFlags::MODIFY
@@ -88,13 +88,13 @@ mod linux {
             })
         }
 
-        pub(in super::super) fn remove(&self, watch: i32) {
+        pub(crate) fn remove(&self, watch: i32) {
             // The call fails only if the kernel has removed the watch already.
             let _ = inotify::remove_watch(&self.fd, watch);
         }
 
         /// Passes every queued event to `seen`, until there is none or `seen` returns false.
-        pub(in super::super) fn read(&mut self, mut seen: impl FnMut(KernelWatchEvent) -> bool) {
+        pub(crate) fn read(&mut self, mut seen: impl FnMut(KernelWatchEvent) -> bool) {
             let mut reader = inotify::Reader::new(&self.fd, &mut self.buffer);
             loop {
                 match reader.next() {
@@ -140,19 +140,19 @@ mod none {
 
     /// A substitute for systems without watches: every directory is scanned instead.
     #[derive(Debug)]
-    pub(in super::super) struct Watches;
+    pub(crate) struct Watches;
 
     impl Watches {
-        pub(in super::super) fn new() -> Option<Self> {
+        pub(crate) fn new() -> Option<Self> {
             None
         }
 
-        pub(in super::super) fn add(&self, _: &Path) -> Result<i32, KernelWatchError> {
+        pub(crate) fn add(&self, _: &Path) -> Result<i32, KernelWatchError> {
             Err(KernelWatchError::NoWatch)
         }
 
-        pub(in super::super) fn remove(&self, _: i32) {}
+        pub(crate) fn remove(&self, _: i32) {}
 
-        pub(in super::super) fn read(&mut self, _: impl FnMut(KernelWatchEvent) -> bool) {}
+        pub(crate) fn read(&mut self, _: impl FnMut(KernelWatchEvent) -> bool) {}
     }
 }

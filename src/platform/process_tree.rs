@@ -177,7 +177,7 @@ fn list_children(pid: i32) -> Option<Vec<i32>> {
 
 /// Reads a file of `/proc`, whose length is not announced. The buffer is large enough to read most
 /// of them in one call.
-pub(super) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
+pub(crate) fn read_bytes(path: impl AsRef<Path>) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(PROC_FILE_BYTES);
     // `File` would ask for the length once more.
     File::open(path)?.take(u64::MAX).read_to_end(&mut bytes)?;

@@ -1,6 +1,7 @@
 //! Private folders and files of the product, which only their user can enter and read, regardless
 //! of the umask.
 
+use super::user;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
@@ -139,7 +140,7 @@ fn without_others(metadata: &fs::Metadata) -> Option<Permissions> {
 }
 
 fn is_own(metadata: &fs::Metadata) -> bool {
-    metadata.uid() == rustix::process::geteuid().as_raw()
+    user::is_own(metadata)
 }
 
 /// Creates the folder at `path` with those above it, if it does not exist, for the user alone. An

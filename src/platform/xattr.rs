@@ -7,7 +7,7 @@ use rustix::fs::{XattrFlags, fgetxattr, flistxattr, flistxattr_query, fsetxattr}
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use crate::workspace::edit::history::hexadecimal;
+use crate::text::hexadecimal;
 
 /// One extended attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ fn kind(name: &[u8]) -> AttributeRetention {
 }
 
 /// All attributes of the open file that can survive a change of its content.
-pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
+pub(crate) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
     match flistxattr_query(&fd) {
         Ok(0) | Err(Errno::NOTSUP | Errno::NOSYS) => return Ok(Vec::new()),
         Ok(_) => {}
@@ -70,7 +70,7 @@ pub(super) fn read_all(fd: impl AsFd) -> Result<Vec<Attribute>, Errno> {
 }
 
 /// Sets `attributes` of the open file.
-pub(super) fn write_all(fd: impl AsFd, attributes: &[Attribute]) -> Result<(), Errno> {
+pub(crate) fn write_all(fd: impl AsFd, attributes: &[Attribute]) -> Result<(), Errno> {
     for attribute in attributes {
         match fsetxattr(&fd, &attribute.name, &attribute.value, XattrFlags::empty()) {
             Err(errno) if kind(attribute.name.as_bytes()) == AttributeRetention::Kept => return Err(errno),

@@ -7,10 +7,10 @@
 //! root's too, belong to no known user: ssh then refuses the machine's own configuration, and git
 //! the repositories of others. A control group could be ended in one act as well, but joining one
 //! takes up to 10 ms, because the kernel waits for all processors. Without that power, a command is
-//! therefore ended round by round ([`supervisor`](super::supervisor)).
+//! therefore ended round by round ([`supervisor`](crate::process::supervisor)).
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::{make, show};
+pub(crate) use linux::{make, show};
 
 #[cfg(target_os = "linux")]
 mod linux {

@@ -1,6 +1,6 @@
 //! Opening of files beneath a directory, checked by the kernel.
 
-use crate::workspace::inode::InodeIdentity;
+use super::inode::InodeIdentity;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 /// A directory outside of which nothing is opened.
 #[derive(Debug)]
-pub(super) struct Jail {
+pub(crate) struct Jail {
     fd: RwLock<Arc<OwnedFd>>,
     /// Canonical; only for questions that the kernel cannot answer, never to decide alone.
     root: PathBuf,
@@ -19,12 +19,12 @@ pub(super) struct Jail {
 
 /// The flags of every opening for reading: it never blocks on a FIFO, never takes a terminal, never
 /// leaks into a child.
-pub(super) const READ: OFlags =
+pub(crate) const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl Jail {
     /// Creates the jail whose root is the canonical directory `root`.
-    pub(super) fn new(root: PathBuf) -> Result<Self, Errno> {
+    pub(crate) fn new(root: PathBuf) -> Result<Self, Errno> {
         let fd = RwLock::new(Arc::new(open_root(&root)?));
         Ok(Self { fd, root })
     }
@@ -46,7 +46,7 @@ impl Jail {
     }
 
     /// Returns the root itself, for a walk name by name; the present one, if it was made again.
-    pub(super) fn root_fd(&self) -> Arc<OwnedFd> {
+    pub(crate) fn root_fd(&self) -> Arc<OwnedFd> {
         self.reopen_if_replaced();
         self.fd()
     }
@@ -56,12 +56,12 @@ impl Jail {
     ///
     /// The object is not affected (a device is not woken, a FIFO not joined). Returns `EXDEV` if
     /// the path leads out.
-    pub(super) fn locate(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+    pub(crate) fn locate(&self, relative: &Path) -> Result<OwnedFd, Errno> {
         self.open_with(relative, location_flags())
     }
 
     /// Opens `relative` for reading. Returns `EXDEV` if it leads out.
-    pub(super) fn open(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+    pub(crate) fn open(&self, relative: &Path) -> Result<OwnedFd, Errno> {
         self.open_with(relative, READ)
     }
 
@@ -74,14 +74,14 @@ impl Jail {
 
     /// Like [`locate`](Self::locate), for paths that mostly do not exist: the root is not checked
     /// again.
-    pub(super) fn locate_known(&self, relative: &Path) -> Result<OwnedFd, Errno> {
+    pub(crate) fn locate_known(&self, relative: &Path) -> Result<OwnedFd, Errno> {
         self.open_once(relative, location_flags())
     }
 
     /// Returns true if there is an object at `relative` and the kernel confirms that no part of the
     /// path is a link. False proves nothing.
     #[cfg(target_os = "linux")]
-    pub(super) fn is_unlinked(&self, relative: &Path) -> bool {
+    pub(crate) fn is_unlinked(&self, relative: &Path) -> bool {
         use rustix::fs::ResolveFlags;
         let relative = if relative.as_os_str().is_empty() { Path::new(".") } else { relative };
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
@@ -90,7 +90,7 @@ impl Jail {
 
     /// Other systems cannot answer this.
     #[cfg(not(target_os = "linux"))]
-    pub(super) fn is_unlinked(&self, _: &Path) -> bool {
+    pub(crate) fn is_unlinked(&self, _: &Path) -> bool {
         false
     }
 
@@ -125,7 +125,7 @@ fn open_root(root: &Path) -> Result<OwnedFd, Errno> {
 
 /// Returns a handle of the object at the absolute `path`; `ELOOP` if a part of it is a link.
 #[cfg(target_os = "linux")]
-pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     let flags = location_flags() | OFlags::NOFOLLOW | flags;
     let resolve = rustix::fs::ResolveFlags::NO_SYMLINKS;
     match retry_openat2(|| rustix::fs::openat2(rustix::fs::CWD, path, flags, Mode::empty(), resolve)) {
@@ -137,17 +137,17 @@ pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno
 
 /// Returns a handle of the object at the absolute `path`; `ELOOP` if its last part is a link.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_unlinked(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
     rustix::fs::open(path, location_flags() | OFlags::NOFOLLOW | flags, Mode::empty())
 }
 
 /// Returns a handle of the object at `path`, like [`Jail::locate`] but anywhere.
-pub(super) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
+pub(crate) fn locate_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     open_by_names(path, location_flags())
 }
 
 /// Opens `path` for reading, like [`Jail::open`] but anywhere.
-pub(super) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
+pub(crate) fn open_anywhere(path: &Path) -> Result<OwnedFd, Errno> {
     open_by_names(path, READ)
 }
 
@@ -170,12 +170,12 @@ fn open_by_names(path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
 }
 
 #[cfg(target_os = "linux")]
-pub(super) fn location_flags() -> OFlags {
+pub(crate) fn location_flags() -> OFlags {
     OFlags::PATH | OFlags::CLOEXEC
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn location_flags() -> OFlags {
+pub(crate) fn location_flags() -> OFlags {
     READ
 }
 

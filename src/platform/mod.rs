@@ -1,0 +1,20 @@
+//! What depends on the operating system: files beneath a root, private folders, processes, watches.
+//!
+//! May use: `text`. Each module has one need and its implementation for Linux. Another operating
+//! system is another implementation of the same functions; nothing above names one.
+
+pub(crate) mod inode;
+pub(crate) mod jail;
+pub(crate) mod lease;
+pub(crate) mod memfd;
+pub(crate) mod namespace;
+pub(crate) mod private;
+pub(crate) mod process_tree;
+pub(crate) mod shared_file_system;
+pub(crate) mod stdio;
+pub(crate) mod user;
+pub(crate) mod watches;
+pub(crate) mod xattr;
+
+/// Texts of the operating system as bytes.
+pub(crate) use std::os::unix::ffi::{OsStrExt, OsStringExt};
