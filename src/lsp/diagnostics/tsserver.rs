@@ -21,6 +21,10 @@ use crate::workspace::WorkspacePath;
 pub(super) const COMMAND: &str = "typescript.tsserverRequest";
 /// The number of retries after a refusal.
 const MAX_TSSERVER_REFUSAL_RETRIES: u32 = 2;
+/// The requests for the errors in a configuration file, and for those of a project that are in no
+/// file, such as missing packages of `types`; each with the member that has the message.
+const CONFIGURATION_REQUESTS: [(&str, &str); 2] =
+    [("semanticDiagnosticsSync", "text"), ("compilerOptionsDiagnostics-full", "message")];
 const REQUESTS: [&str; 3] =
     ["syntacticDiagnosticsSync", "semanticDiagnosticsSync", "suggestionDiagnosticsSync"];
 
@@ -94,7 +98,8 @@ impl Session {
         self.ask(path, &command, deadline).await
     }
 
-    /// Returns the first error in the configuration file of `file`, for which `tsc` would fail.
+    /// Returns the first error in the configuration file of `file`, or of its whole project, for
+    /// which `tsc` would fail.
     async fn refused_configuration(
         &self,
         path: &WorkspacePath,
@@ -109,14 +114,18 @@ impl Session {
             return Ok(None);
         };
         let arguments = json!({ "file": config, "projectFileName": config, "includeLinePosition": false });
-        let found = self.ask_tsserver(path, "semanticDiagnosticsSync", &arguments, deadline).await?.value;
-        let mut errors = found["body"].as_array().into_iter().flatten();
-        let error = errors.find(|item| item["category"] == "error").and_then(|item| item["text"].as_str());
-        Ok(error.map(|error| {
+        for (request, message) in CONFIGURATION_REQUESTS {
+            let found = self.ask_tsserver(path, request, &arguments, deadline).await?.value;
+            let mut errors = found["body"].as_array().into_iter().flatten();
+            let error = errors.find(|item| item["category"] == "error");
+            // The lines after the first say why a file belongs to the project.
+            let Some(error) = error.and_then(|item| item[message].as_str()?.lines().next()) else { continue };
             let name = self.workspace.workspace_path(Path::new(config));
             let name = name.map_or_else(|| config.to_owned(), |name| name.display());
-            format!("{} does not accept the project's configuration: {name}: {error}", self.server())
-        }))
+            let refused = "does not accept the project's configuration";
+            return Ok(Some(format!("{} {refused}: {name}: {error}", self.server())));
+        }
+        Ok(None)
     }
 
     fn no_tsserver_answer(&self, request: &str, answer: &SessionAnswer<Value>) -> ServerFileDiagnostics {

@@ -116,7 +116,7 @@ pub(crate) struct Session {
     /// The compiler, checker or linter that it runs.
     pub(crate) judge: OnceLock<SessionJudge>,
     /// For each folder, a description of the missing file that its configuration extends.
-    pub(crate) missing_extended_files: Mutex<HashMap<WorkspacePath, Option<String>>>,
+    pub(crate) faults_of_extends: Mutex<HashMap<WorkspacePath, Option<String>>>,
     /// The files that are known to be inside or outside the project.
     pub(crate) memberships: ProjectMemberships,
     /// The process parameters of its start.
@@ -210,7 +210,7 @@ impl Session {
             contention: Mutex::default(),
             shortfall: Mutex::default(),
             judge: OnceLock::new(),
-            missing_extended_files: Mutex::default(),
+            faults_of_extends: Mutex::default(),
             memberships: ProjectMemberships::default(),
             spawn: OnceLock::new(),
             launch_inputs: OnceLock::new(),

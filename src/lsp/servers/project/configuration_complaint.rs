@@ -1,13 +1,14 @@
 //! Objections of a server to the project's configuration, which a command line would refuse.
 //!
 //! Objections are messages, findings in a configuration file that is not open, and a configuration
-//! file that extends a missing one. The server goes on with defaults, so its answers are partial.
+//! file that extends a missing one or itself. The server goes on with defaults, so its answers are partial.
 
 use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
 
+use crate::config::ConfigMarker;
 use crate::lsp::session::live_session::Session;
 use crate::workspace::{ChangeBatch, ChangeKind, WorkspacePath};
 
@@ -29,9 +30,9 @@ impl Session {
             Some(error) if complaint.contains("the logs") => error,
             _ => complaint,
         });
-        let complaint = complaint
-            .or_else(|| self.configuration_finding(path))
-            .or_else(|| self.missing_extended_file(path))?;
+        let complaint =
+            complaint.or_else(|| self.configuration_finding(path)).or_else(|| self.fault_of_extends(path));
+        let Some(complaint) = complaint else { return self.unreported_settings(path) };
         let root = self.workspace.root().display().to_string();
         let complaint = complaint.split_whitespace().collect::<Vec<_>>().join(" ");
         let complaint = complaint
@@ -40,6 +41,19 @@ impl Session {
             .replace(&root, ".");
         let complaint: String = complaint.chars().take(MAX_COMPLAINT_CHARS).collect();
         Some(format!("{} does not accept the project's configuration: {complaint}", self.server()))
+    }
+
+    /// The reason why answers about `path` are partial: this version of the server may refuse the
+    /// project's settings without a report.
+    fn unreported_settings(&self, path: &WorkspacePath) -> Option<String> {
+        let judge = self.judge.get().filter(|judge| judge.is_silent)?;
+        let rule = self.state.spec.judge.as_ref()?;
+        let is_there = |marker: &&ConfigMarker| {
+            self.folders_above(path).any(|folder| marker.may_be_in(&self.workspace, &folder))
+        };
+        let marker = rule.silent_about.iter().find(is_there)?;
+        let name = judge.name.as_deref().unwrap_or(self.server());
+        Some(format!("{name} does not report whether it accepts the settings in {}", marker.file()))
     }
 
     /// Finds out what limits answers about `path`, before an answer is judged: the server's findings
@@ -74,7 +88,7 @@ impl Session {
     /// Clears the state of configuration files that changed: the server publishes its findings
     /// again.
     pub(crate) fn forget_configuration_state(&self, changes: &[(WorkspacePath, ChangeKind)]) {
-        self.missing_extended_files.lock().clear();
+        self.faults_of_extends.lock().clear();
         self.memberships.forget();
         let names = &self.state.spec.configuration_findings;
         for (path, _) in
@@ -120,41 +134,57 @@ impl Session {
         })
     }
 
-    /// Returns a missing file that the configuration of `path` extends; searched once for each
-    /// folder, until files change.
-    fn missing_extended_file(&self, path: &WorkspacePath) -> Option<String> {
+    /// Returns the fault of the files that the configuration of `path` extends; searched once for
+    /// each folder, until files change.
+    fn fault_of_extends(&self, path: &WorkspacePath) -> Option<String> {
         if self.state.spec.extends.is_empty() {
             return None;
         }
         let folder = self.folders_above(path).next()?;
-        let mut known = self.missing_extended_files.lock();
-        known.entry(folder).or_insert_with(|| self.find_missing_extended_file(path)).clone()
+        let mut known = self.faults_of_extends.lock();
+        known.entry(folder).or_insert_with(|| self.find_fault_of_extends(path)).clone()
     }
 
-    fn find_missing_extended_file(&self, path: &WorkspacePath) -> Option<String> {
+    fn find_fault_of_extends(&self, path: &WorkspacePath) -> Option<String> {
         self.state.spec.extends.iter().find_map(|marker| {
             let exists = |folder: &WorkspacePath| {
                 let file = folder.join(marker.file()).ok()?;
-                self.workspace.absolute(&file).exists().then_some((folder.clone(), file))
+                self.workspace.absolute(&file).exists().then_some(file)
             };
-            let (mut folder, mut file) = self.folders_above(path).find_map(|folder| exists(&folder))?;
-            for _ in 0..MAX_EXTENDED_FILES {
-                let named = marker.texts_of(&self.workspace, &file);
-                // Any other value is a package, whose place only its manager knows.
-                let named = named.into_iter().find(|named| named.starts_with('.'))?;
-                let there = |name: &str| {
-                    let path =
-                        self.workspace.path(&self.workspace.absolute(&folder).join(Path::new(name))).ok()?;
-                    self.workspace.absolute(&path).is_file().then_some(path)
-                };
-                let Some(next) = there(&named).or_else(|| there(&format!("{named}.json"))) else {
-                    return Some(format!("{} extends `{named}`, which does not exist", file.display()));
-                };
-                folder = next.parent()?;
-                file = next;
-            }
-            None
+            let file = self.folders_above(path).find_map(|folder| exists(&folder))?;
+            self.extends_fault(marker, &mut vec![file])
         })
+    }
+
+    /// Returns the fault of the last file of `chain`, each of which extends the next: it, or one
+    /// that it extends, extends a file that is missing or in the chain.
+    fn extends_fault(&self, marker: &ConfigMarker, chain: &mut Vec<WorkspacePath>) -> Option<String> {
+        let file = chain.last()?.clone();
+        let folder = self.workspace.absolute(&file.parent()?);
+        let there = |name: &str| {
+            let path = self.workspace.path(&folder.join(Path::new(name))).ok()?;
+            self.workspace.absolute(&path).is_file().then_some(path)
+        };
+        // Any other value is a package, whose place only its manager knows.
+        let named =
+            marker.texts_of(&self.workspace, &file).into_iter().filter(|named| named.starts_with('.'));
+        for named in named {
+            let Some(next) = there(&named).or_else(|| there(&format!("{named}.json"))) else {
+                return Some(format!("{} extends `{named}`, which does not exist", file.display()));
+            };
+            if chain.contains(&next) {
+                return Some(format!("{} extends `{named}`, which extends it in turn", file.display()));
+            }
+            if chain.len() < MAX_EXTENDED_FILES {
+                chain.push(next);
+                let fault = self.extends_fault(marker, chain);
+                chain.pop();
+                if fault.is_some() {
+                    return fault;
+                }
+            }
+        }
+        None
     }
 
     /// The folders from that of `path` up to the root.
