@@ -160,7 +160,8 @@ impl<'a> ServerChoice<'a> {
         if let (Some((best, _)), Some(first)) = (best, servers.first_mut()) {
             best.clone_into(first);
         }
-        for (key, _) in joining.into_iter().filter(|(key, server)| !waits(key) && self.is_wanted(server)) {
+        // One that waits for trust is named as such by answers, and by the question about trust.
+        for (key, _) in joining.into_iter().filter(|(_, server)| self.is_wanted(server)) {
             if !servers.iter().any(|known| known == key) {
                 servers.push(key.to_owned());
             }
