@@ -57,6 +57,7 @@ pub(crate) const SERVER: &[ConfigField] = &[
     launch("for-more", Text),
     launch("judge", Record(JUDGE)),
     launch("complaints", Texts),
+    launch("configuration-warnings", Flag),
     launch("configuration-findings", Texts),
     launch("extends", Texts),
     launch("outside", Record(OUTSIDE)),
@@ -123,6 +124,7 @@ pub(super) const BUILD_FILE: &[ConfigField] = &[
 
 pub(super) const OUTSIDE: &[ConfigField] = &[
     plain("where", Texts),
+    plain("defaults-differ", Texts),
     plain("method", Text),
     plain("params", Free),
     plain("result", Text),
@@ -142,6 +144,8 @@ pub(super) const JUDGE: &[ConfigField] = &[
     plain("in-server-info", Flag),
     plain("required-by", Texts),
     plain("at-least", Flag),
+    plain("silent-before", Text),
+    plain("silent-about", Texts),
     plain("releases", Texts),
 ];
 

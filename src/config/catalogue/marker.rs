@@ -83,6 +83,15 @@ impl ConfigMarker {
         }
     }
 
+    /// Returns true if `root` has the marker, or a file that may have it: it cannot be read, or is
+    /// malformed.
+    pub(crate) fn may_be_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
+        let Ok(path) = root.join(&self.file) else { return false };
+        let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok();
+        let is_sound = text.is_some_and(|file| settings_of(&self.file, &file.text).is_some());
+        self.is_in(workspace, root) || !is_sound && workspace.absolute(&path).exists()
+    }
+
     /// Returns true if `root` has the marker. An unreadable or malformed file counts as missing.
     pub(crate) fn is_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };

@@ -31,6 +31,10 @@ pub(crate) struct JudgeRule {
     /// The newest release of each major version, in order. The newest in a project's range, or of
     /// all if the project states none, is the project's version.
     pub(crate) releases: Vec<String>,
+    /// The first version that reports settings of the project that its command line refuses.
+    pub(crate) silent_before: Option<String>,
+    /// The settings that earlier versions may refuse without a report.
+    pub(crate) silent_about: Vec<ConfigMarker>,
 }
 
 impl JudgeRule {

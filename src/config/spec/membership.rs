@@ -13,6 +13,10 @@ pub(crate) struct MembershipRule {
     /// Markers, in a folder above the file, of projects to which the rule applies; all if empty.
     #[serde(default, rename = "where")]
     pub(crate) of: Vec<ConfigMarker>,
+    /// Extensions of files that the server analyses by other defaults than its command line, if no
+    /// project includes them.
+    #[serde(default)]
+    pub(crate) defaults_differ: Vec<String>,
     /// The request.
     pub(crate) method: String,
     /// Its params; `${uri}` and `${path}` in strings stand for the file.

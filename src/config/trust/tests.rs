@@ -68,6 +68,7 @@ fn trust_is_lost_when_any_launch_field_differs() {
         ("for-more", "'a'", "'b'"),
         ("judge", "{ npm = 'a' }", "{ npm = 'b' }"),
         ("complaints", "['a']", "[]"),
+        ("configuration-warnings", "true", "false"),
         ("configuration-findings", "['a']", "[]"),
         ("extends", "['a#b']", "[]"),
         (
@@ -155,6 +156,7 @@ fn launch_fields_of_catalogue_equal_the_tested_list() {
             "for-more",
             "judge",
             "complaints",
+            "configuration-warnings",
             "configuration-findings",
             "extends",
             "outside",

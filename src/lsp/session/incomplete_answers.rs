@@ -50,7 +50,10 @@ impl Session {
 
     /// The reason why its diagnostics may be incomplete.
     pub(crate) fn diagnostics_shortfall_reason(&self, path: &WorkspacePath) -> Option<String> {
-        self.shortfall(path).diagnostics.or_else(|| self.health()).or_else(|| self.exclusion(path))
+        self.shortfall(path)
+            .diagnostics
+            .or_else(|| self.health())
+            .or_else(|| self.diagnostics_exclusion(path))
     }
 
     /// Returns true if it was started with a file that describes the project's build.

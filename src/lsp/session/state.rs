@@ -24,6 +24,8 @@ use crate::workspace::{Workspace, WorkspacePath};
 const MAX_KEPT_SERVER_MESSAGES: usize = 8;
 /// LSP 3.17, `DiagnosticSeverity`.
 const ERROR: u64 = 1;
+/// LSP 3.17, `DiagnosticSeverity`.
+const WARNING: u64 = 2;
 
 /// All reports of the server on one document's diagnostics.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +81,7 @@ struct SessionStateInner {
     messages: VecDeque<String>,
     /// The first message by which the server objects to the project's configuration.
     complaint: Option<String>,
-    /// The first error in each configuration file, as published last.
+    /// The first finding in each configuration file to which the server objects, as published last.
     configuration_errors: BTreeMap<WorkspacePath, String>,
     stopping: bool,
     /// Edits that the server requests while a command of ours runs there; `None` at other times.
@@ -297,7 +299,8 @@ impl SessionState {
                 return;
             }
             if self.spec.is_configuration_file(&path.name_lossy()) {
-                match first_error(&publish.diagnostics) {
+                let least = if self.spec.configuration_warnings { WARNING } else { ERROR };
+                match first_finding(&publish.diagnostics, least) {
                     Some(error) => inner.configuration_errors.insert(path.clone(), error),
                     None => inner.configuration_errors.remove(&path),
                 };
@@ -481,7 +484,7 @@ pub(crate) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) ->
 }
 
 /// The message of the first error among published findings (LSP 3.17, *Diagnostic*).
-fn first_error(findings: &[Value]) -> Option<String> {
-    let is_error = |item: &&Value| item["severity"].as_u64().is_none_or(|severity| severity == ERROR);
-    findings.iter().find(is_error)?["message"].as_str().map(str::to_owned)
+fn first_finding(findings: &[Value], least: u64) -> Option<String> {
+    let is_severe = |item: &&Value| item["severity"].as_u64().is_none_or(|severity| severity <= least);
+    findings.iter().find(is_severe)?["message"].as_str().map(str::to_owned)
 }

@@ -213,6 +213,8 @@ pub(crate) struct SessionJudge {
     pub(crate) name: Option<String>,
     /// The reason why its answers are partial, if the project pins another version.
     pub(crate) difference: Option<String>,
+    /// True if it does not report settings of the project that its command line refuses.
+    pub(crate) is_silent: bool,
 }
 
 impl SessionJudge {
@@ -225,7 +227,12 @@ impl SessionJudge {
         (server, pinned): (&str, Option<&PinnedVersion>),
     ) -> Self {
         let difference = pinned.and_then(|pinned| pinned.difference(catalogue, server, version.as_deref()));
-        Self { name: version.map(|version| rule.name_with(&version)), difference }
+        let reports = |first: &String| {
+            let later = VersionRequirement::of_setting(first, true);
+            version.as_ref().is_some_and(|version| later.admits(version))
+        };
+        let is_silent = rule.silent_before.as_ref().is_some_and(|first| !reports(first));
+        Self { name: version.map(|version| rule.name_with(&version)), difference, is_silent }
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct FoundMembership {
     pub(super) revision: Option<u64>,
     /// The reason why the file is outside the project, if it is.
     pub(super) exclusion: Option<String>,
+    /// True if the file is outside because it has no project at all, so only findings may differ.
+    pub(super) lacks_project: bool,
 }
 
 /// A compilation database in one state.

@@ -26,6 +26,12 @@ impl Session {
     /// The reason why answers about `path` are partial, if it is outside the project and that was
     /// [found](Self::find_membership).
     pub(crate) fn exclusion(&self, path: &WorkspacePath) -> Option<String> {
+        self.memberships.files.lock().get(path).filter(|known| !known.lacks_project)?.exclusion.clone()
+    }
+
+    /// The reason why diagnostics of `path` are partial: it is [outside](Self::exclusion), or the
+    /// server analyses it by other defaults than its command line.
+    pub(crate) fn diagnostics_exclusion(&self, path: &WorkspacePath) -> Option<String> {
         self.memberships.files.lock().get(path)?.exclusion.clone()
     }
 
@@ -46,14 +52,26 @@ impl Session {
         if let (None, Some(rule)) = (&reason, lists_sources) {
             reason = self.missing_compile_command(rule, path).await;
         }
+        let is_marked = |rule: &MembershipRule| {
+            let in_folder =
+                |folder: WorkspacePath| rule.of.iter().any(|sign| sign.is_in(&self.workspace, &folder));
+            rule.of.is_empty() || self.folders_above(path).any(in_folder)
+        };
+        let lacks_project = spec.outside.as_ref().is_some_and(|rule| !is_marked(rule));
+        let name = path.name_lossy();
+        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let applies = |rule: &&MembershipRule| {
+            !lacks_project || rule.defaults_differ.iter().any(|differs| differs == extension)
+        };
         let mut is_final = true;
-        if let (None, Some(rule)) = (&reason, &spec.outside) {
+        if let (None, Some(rule)) = (&reason, spec.outside.as_ref().filter(applies)) {
             reason = self.stated_exclusion(rule, path, deadline).await.unwrap_or_else(|error| {
                 is_final = false;
                 Some(format!("it is unknown whether the project includes this file: {error}"))
             });
         }
-        let found = FoundMembership { revision: revision.filter(|_| is_final), exclusion: reason };
+        let revision = revision.filter(|_| is_final);
+        let found = FoundMembership { revision, exclusion: reason, lacks_project };
         self.memberships.files.lock().insert(path.clone(), found);
     }
 
@@ -123,11 +141,6 @@ impl Session {
         path: &WorkspacePath,
         deadline: Instant,
     ) -> Result<Option<String>, String> {
-        let is_marked =
-            |folder: WorkspacePath| rule.of.iter().any(|sign| sign.is_in(&self.workspace, &folder));
-        if !rule.of.is_empty() && !self.folders_above(path).any(is_marked) {
-            return Ok(None);
-        }
         let absolute = self.workspace.absolute(path);
         let uri = uri::from_path(&absolute);
         let params = rule.params_for(uri.as_str(), &absolute.to_string_lossy());
