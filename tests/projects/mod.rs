@@ -6,6 +6,7 @@ mod installs;
 mod layouts;
 mod notebooks;
 mod outside;
+mod parity;
 mod versions;
 
 use std::fs;

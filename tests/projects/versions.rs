@@ -15,7 +15,11 @@ const OLD: &str = "typescript-language-server@5.4.5";
 
 /// A project whose own TypeScript, of `version`, leaves a mark if it runs.
 fn project(version: &str) -> Project {
-    let project = Project::new([("package.json", "{\"name\": \"p\"}\n"), ("src/c.ts", SOURCE)]);
+    let project = Project::new([
+        ("package.json", "{\"name\": \"p\"}\n"),
+        ("tsconfig.json", "{}\n"),
+        ("src/c.ts", SOURCE),
+    ]);
     install(&project, "", version);
     project
 }
@@ -88,6 +92,8 @@ async fn package_of_a_monorepo_with_its_own_version_is_partial_and_the_others_ar
         ("package.json", "{\"name\": \"p\", \"workspaces\": [\"packages/*\"]}\n"),
         ("packages/a/package.json", "{\"name\": \"a\"}\n"),
         ("packages/a/x.ts", "export const x: number = 1;\n"),
+        ("packages/a/tsconfig.json", "{}\n"),
+        ("packages/b/tsconfig.json", "{}\n"),
         ("packages/b/package.json", "{\"name\": \"b\"}\n"),
         ("packages/b/x.ts", "export const x: number = 1;\n"),
     ]);
@@ -103,7 +109,10 @@ async fn package_of_a_monorepo_with_its_own_version_is_partial_and_the_others_ar
 #[ignore = "slow: just slow"]
 async fn each_package_of_a_monorepo_is_judged_by_its_own_version() {
     let manifest = |name: &str| format!("{{\"name\": \"{name}\"}}\n");
-    let project = Project::new([("package.json", "{\"name\": \"p\", \"workspaces\": [\"packages/*\"]}\n")]);
+    let project = Project::new([
+        ("package.json", "{\"name\": \"p\", \"workspaces\": [\"packages/*\"]}\n"),
+        ("tsconfig.json", "{}\n"),
+    ]);
     for name in ["old", "new", "common"] {
         project.write(&format!("packages/{name}/package.json"), manifest(name));
         project.write(&format!("packages/{name}/c.ts"), SOURCE);
@@ -132,7 +141,7 @@ async fn each_package_of_a_monorepo_is_judged_by_its_own_version() {
 
 #[tokio::test]
 async fn project_that_pins_no_version_is_judged_by_the_newest_release() {
-    let files = [("package.json", "{\"name\": \"p\"}\n"), ("src/c.ts", SOURCE)];
+    let files = [("package.json", "{\"name\": \"p\"}\n"), ("tsconfig.json", "{}\n"), ("src/c.ts", SOURCE)];
     let project = Project::new(files);
     project.write_settings("");
     let workspace = open(&project, &["tsc", "typescript-language-server"]);
