@@ -94,7 +94,85 @@ WEB = {
     "package.json": json_text({"name": "p", "type": "module"}),
     "a.js": "var x = 1;\nif (x == 2) { debugger; }\nexport const y = () => { let z = 3; return x; };\nundefinedCall();\n",
 }
+CARGO = '[package]\nname = "p"\nversion = "0.1.0"\n'
+RUST = {"src/lib.rs": "pub fn f(x: i32) -> String {\n    x\n}\n\nfn unused() {}\n"}
+GO_MOD = "module example.com/p\n\ngo 1.21\n"
+GO = {"a.go": 'package p\n\nfunc F(x int) string {\n\treturn x\n}\n'}
+C = {"a.c": "int half(int x) { return y / 2; }\n"}
 ESLINT = 'export default [{ rules: { "no-undef": "error", "prefer-const": "warn", eqeqeq: "error", "no-debugger": "error" } }];\n'
+
+
+# Configurations that are broken or odd, by the name of the file; `None` is a folder in its place.
+BROKEN_JSON = {
+    "syntax error": "{bad", "empty file": "", "directory": None,
+}
+BROKEN = {
+    "typescript": ("tsconfig.json", {
+        **BROKEN_JSON, "byte order mark": '\ufeff{"compilerOptions": {"strict": true}, "include": ["src"]}',
+        "unknown key": '{"compilerOptions": {"strct": true}}', "wrong type": '{"compilerOptions": {"strict": "yes"}}',
+        "missing extends": '{"extends": "./nowhere.json"}', "circular extends": '{"extends": "./tsconfig.json"}',
+        "missing package": '{"extends": "nosuch-package/tsconfig.json"}',
+        "missing plugin": '{"compilerOptions": {"plugins": [{"name": "nosuch-plugin"}]}}',
+        "missing types": '{"compilerOptions": {"types": ["nosuch"]}}', "unknown value": '{"compilerOptions": {"target": "es1999"}}',
+        "no inputs": '{"include": ["nowhere"]}', "missing reference": '{"references": [{"path": "./nowhere"}]}',
+    }),
+    "ruff": ("ruff.toml", {
+        "syntax error": "[lint\n", "empty file": "", "directory": None, "byte order mark": '\ufefflint.select = ["E", "F"]\n',
+        "unknown key": "selct = ['E']\n", "wrong type": 'line-length = "x"\n', "missing extends": 'extend = "nowhere.toml"\n',
+        "circular extends": 'extend = "ruff.toml"\n', "missing rule": 'lint.select = ["NOSUCH1"]\n',
+        "required version": 'required-version = ">=99"\n', "unknown value": 'target-version = "py99"\n',
+        "bad pattern": 'exclude = ["["]\n',
+    }),
+    "ty": ("ty.toml", {
+        "syntax error": "[rules\n", "empty file": "", "directory": None,
+        "byte order mark": '\ufeff[rules]\ninvalid-assignment = "ignore"\n', "unknown key": "[nonsense]\na = 1\n",
+        "wrong type": "[rules]\ninvalid-assignment = 3\n", "missing environment": '[environment]\npython = "nowhere"\n',
+        "unknown value": '[environment]\npython-version = "9.9"\n', "missing rule": '[rules]\nnosuch = "error"\n',
+        "bad pattern": '[src]\ninclude = ["[" ]\n', "missing root": '[environment]\nroot = ["nowhere"]\n',
+    }),
+    "pyright": ("pyrightconfig.json", {
+        **BROKEN_JSON, "byte order mark": '\ufeff{"typeCheckingMode": "strict"}', "unknown key": '{"nosuch": 1}',
+        "wrong type": '{"reportMissingImports": 3}', "missing extends": '{"extends": "./nowhere.json"}',
+        "circular extends": '{"extends": "./pyrightconfig.json"}', "missing environment": '{"venvPath": ".", "venv": "nowhere"}',
+        "unknown value": '{"typeCheckingMode": "severe"}', "unknown version": '{"pythonVersion": "x"}',
+        "missing include": '{"include": ["nowhere"]}',
+    }),
+    "biome": ("biome.json", {
+        **BROKEN_JSON, "byte order mark": '\ufeff{"linter": {"rules": {"suspicious": {"noDebugger": "off"}}}}',
+        "unknown key": '{"lintr": {}}', "wrong type": '{"linter": 3}', "missing extends": '{"extends": ["./nowhere.json"]}',
+        "circular extends": '{"extends": ["./biome.json"]}', "missing plugin": '{"plugins": ["./nowhere.grit"]}',
+        "other version": '{"$schema": "https://biomejs.dev/schemas/1.0.0/schema.json"}',
+        "missing rule": '{"linter": {"rules": {"suspicious": {"nosuch": "error"}}}}',
+    }),
+    "eslint": ("eslint.config.js", {
+        "syntax error": "export default [{\n", "empty file": "", "directory": None, "byte order mark": "\ufeff" + ESLINT,
+        "unknown key": "export default [{ nosuch: 1 }];\n", "wrong type": 'export default [{ rules: { eqeqeq: "nosuch" } }];\n',
+        "missing import": 'import rules from "./nowhere.js";\nexport default [rules];\n',
+        "circular import": 'import own from "./eslint.config.js";\nexport default [own];\n',
+        "missing plugin": 'export default [{ rules: { "nosuch/rule": "error" } }];\n',
+        "missing package": 'import plugin from "eslint-plugin-nosuch";\nexport default [{ plugins: { plugin } }];\n',
+        "missing rule": 'export default [{ rules: { nosuch: "error" } }];\n',
+    }),
+    "rust-analyzer": ("Cargo.toml", {
+        "syntax error": "[package\n", "empty file": "", "directory": None, "byte order mark": "\ufeff" + CARGO,
+        "unknown key": CARGO + "nosuch = 1\n", "wrong type": CARGO + "edition = 3\n", "unknown value": CARGO + 'edition = "1999"\n',
+        "missing path": CARGO + '[dependencies]\nb = { path = "nowhere" }\n', "required version": CARGO + 'rust-version = "9.0"\n',
+        "circular path": CARGO + '[dependencies]\np = { path = "." }\n',
+        "missing target": CARGO + '[[bin]]\nname = "b"\npath = "src/nowhere.rs"\n', "missing feature": CARGO + '[features]\na = ["b"]\n',
+    }),
+    "gopls": ("go.mod", {
+        "syntax error": "modul example.com/p\n", "empty file": "", "directory": None, "byte order mark": "\ufeff" + GO_MOD,
+        "unknown key": GO_MOD + "nosuch x\n", "wrong type": "module example.com/p\n\ngo abc\n",
+        "missing path": GO_MOD + "require example.com/q v1.0.0\nreplace example.com/q => ./nowhere\n",
+        "bad version": GO_MOD + "require example.com/q latest\n", "no module": "go 1.21\n",
+        "twice": GO_MOD + "module example.com/q\n",
+    }),
+    "clangd": ("compile_commands.json", {
+        **BROKEN_JSON, "byte order mark": "\ufeff[]", "wrong type": '{"file": "a.c"}', "no entries": "[]",
+        "entry without file": '[{"directory": "."}]', "entry of another file": '[{"directory": "/", "file": "b.c", "command": "cc -c b.c"}]',
+        "missing folder": '[{"directory": "/nowhere", "file": "a.c", "command": "cc -c a.c"}]',
+    }),
+}
 
 
 def run(words, folder, check=False, **more):
@@ -148,8 +226,11 @@ def make(folder, files, major=0):
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        if text is None:
+            path.mkdir()
+            continue
         # Two texts: for versions before 6, and since.
-        path.write_text(text if isinstance(text, str) else text[major >= 6])
+        path.write_text(text if isinstance(text, str) else text[major >= 6], encoding="utf-8")
 
 
 def compare(case, project, line):
@@ -163,15 +244,18 @@ def compare(case, project, line):
     (KEPT / "config/lsp-tools.toml").write_text(case.get("settings", ""))
     if case.get("trust"):
         ours(["trust", "--yes"], project)
-    done = ours(["--timeout", "180", "--format", "json", "check", "--limit", "100000", *case.get("paths", [])], project)
+    done = ours(["--timeout", case.get("timeout", "180"), "--format", "json", "check", "--limit", "100000", *case.get("paths", [])], project)
     try:
         answer = json.loads(done.stdout)
     except ValueError:
         sys.exit(f"{case['name']}: {done.stdout}{done.stderr}")
     found = collections.Counter()
     for item in answer.get("diagnostics", []):
-        if item["server"] in case["servers"]:
+        if item["server"] in case["servers"] and item["path"].endswith(case.get("only", "")):
             found[finding(case, item["path"], int(item["at"].split(":")[0]), str(item.get("code", "")))] += 1
+    if case.get("once"):
+        # The server finds by itself, too, what the compiler that it runs reports.
+        found = collections.Counter(set(found))
     verdict = answer.get("verdict") or answer.get("code", "error")
     reasons = {why for file in answer.get("incomplete", []) for why in [file.get("why", "")]} or set(answer.get("notes", []))
     if expected is None:
@@ -188,6 +272,8 @@ def compare(case, project, line):
 
 def finding(case, path, line, rule):
     # Cells of a notebook are counted in other ways by each tool.
+    if not case.get("codes", True):
+        return path, line
     return (path, rule) if path.endswith(".ipynb") else (path, line, rule.replace("lint/", "").removeprefix("TS"))
 
 
@@ -198,7 +284,7 @@ def typescript(folder, version, files, lines):
         for words in lines:
             done = run(["node", copy / "node_modules/typescript/bin/tsc", *words, "--pretty", "false"], copy)
             said = done.stdout + done.stderr
-            refused |= bool(re.search(r"^(tsconfig[^(]*\(.*\): )?error TS(5|18)\d\d\d:", said, re.M))
+            refused |= bool(re.search(r"^(\S*tsconfig[^(]*\(.*\): )?error TS\d+:", said, re.M))
             # Two projects may report the same file.
             places = re.findall(r"^(\S+)\((\d+),\d+\): error TS(\d+)", said, re.M)
             found |= collections.Counter((path, int(row), rule) for path, row, rule in places)
@@ -250,7 +336,7 @@ def biome(node):
         done = run([node / "node_modules/.bin/biome", "lint", "--reporter=github", "--max-diagnostics=none"], copy)
         if "configuration" in done.stderr and "error" in done.stderr.lower() and not done.stdout.strip():
             return None
-        return [(path.removeprefix("./"), int(row), rule) for rule, path, row in
+        return [(inside(copy, path.removeprefix("./")), int(row), rule) for rule, path, row in
                 re.findall(r"^::\w+ title=(\S+?),file=([^,]+),line=(\d+)", done.stdout, re.M)]
     return line
 
@@ -261,13 +347,90 @@ def eslint(node):
         (inside(copy, file["filePath"]), one["line"], one["ruleId"]) for file in all for one in file["messages"]])
 
 
+def cargo(copy):
+    found = []
+    done = run(["cargo", "check", "--offline", "--message-format", "json", "--all-targets"], copy)
+    for text in done.stdout.splitlines():
+        one = json.loads(text)
+        if one["reason"] == "compiler-message":
+            found += [(place["file_name"], place["line_start"], (one["message"]["code"] or {}).get("code", ""))
+                      for place in one["message"]["spans"] if place["is_primary"]]
+    # A test target has the same findings again.
+    return sorted(set(found)) if '"reason":"build-finished"' in done.stdout else None
+
+
+def go(copy):
+    program = next((KEPT / "data/servers/gopls").glob("*/venv/bin/go"), "go")
+    done = run([program, "vet", "./..."], copy, env={**os.environ, "GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local"})
+    places = re.findall(r"^(?:vet: )?(?:\./)?(\S+\.go):(\d+):\d+: ", done.stderr, re.M)
+    return [(path, int(row), "") for path, row in places] if places or not done.returncode else None
+
+
+def clang(copy):
+    if not (copy / "compile_commands.json").is_file():
+        # A folder of that name is no database: the file is compiled without flags.
+        return [("a.c", 1, "undeclared_var_use")]
+    try:
+        entries = json.loads((copy / "compile_commands.json").read_text())
+        folder = next(one["directory"] for one in entries if one["file"] == "a.c")
+    except (OSError, ValueError, StopIteration, TypeError, KeyError):
+        return None
+    return [("a.c", 1, "undeclared_var_use")] if pathlib.Path(folder).is_dir() else None
+
+
+def broken_cells():
+    """Cases of broken configurations, with the version of each tool that the catalogue installs."""
+    def by_npm(package, line):
+        def made(at, version, files):
+            node = of_npm(package, version)
+            make(at / "project", files)
+            run(["cp", "-al", node / "node_modules", at / "project/node_modules"], at, check=True)
+            return at / "project", line(node)
+        return made
+    def by_pip(package, line):
+        def made(at, version, files):
+            kept = of_pip(package, version)
+            make(at / "project", files)
+            run(["cp", "-al", kept, at / "project/.venv"], at, check=True)
+            return at / "project", line(kept)
+        return made
+    def alone(line):
+        def made(at, version, files):
+            make(at / "project", files)
+            return at / "project", line
+        return made
+    of_pyright = lambda node: pyright(["node", node / "node_modules/pyright/index.js"])
+    of_basedpyright = lambda tool: pyright([tool / "bin/basedpyright"])
+    of_tsc = lambda at, version, files: typescript(at, version, files, [["--noEmit", "-p", "."]])
+    for server, versions, base, made, broken in [
+        ("typescript", ["5.9.3", "7.0.2"], BASIC, of_tsc, "typescript"),
+        ("ruff", ["0.5.7", "0.17.6"], PYTHON, by_pip("ruff", ruff), "ruff"), ("ty", ["0.0.105"], PYTHON, by_pip("ty", ty), "ty"),
+        ("pyright", ["1.1.414"], PYTHON, by_npm("pyright", of_pyright), "pyright"),
+        ("basedpyright", ["1.40.2"], PYTHON, by_pip("basedpyright", of_basedpyright), "pyright"),
+        ("biome", ["2.6.8"], WEB, by_npm("@biomejs/biome", biome), "biome"),
+        ("eslint", ["9.39.1"], WEB, by_npm("eslint", eslint), "eslint"),
+        ("rust-analyzer", [""], RUST, alone(cargo), "rust-analyzer"), ("gopls", [""], GO, alone(go), "gopls"),
+        ("clangd", [""], C, alone(clang), "clangd"),
+    ]:
+        file, shapes = BROKEN[broken]
+        package = {"biome": "@biomejs/biome"}.get(server, server)
+        for version in versions:
+            for shape, text in shapes.items():
+                name = f"{server} {version}".strip()
+                servers = ["tsc", "typescript-language-server"] if server == "typescript" else [server]
+                yield {"name": f"{name}, broken: {shape}", "servers": servers, "trust": server in ("eslint", "rust-analyzer"),
+                       "make": lambda at, v=version, f={**base, file: text}, m=made: m(at, v, f), "paths": [] if server == "typescript" else ["."],
+                       "install": server if server == "eslint" or not version else f"{package}@{version}",
+                       "settings": f'prefer.python = ["{server}"]\n' if base is PYTHON else "", "codes": server != "gopls", "timeout": "45",
+                       "once": server == "rust-analyzer",
+                       # The command line reports nothing in go.mod.
+                       "only": ".go" if server == "gopls" else ""}
+
+
 def cells():
     """Every case: its name, the servers whose findings count, and a function that makes its project."""
     for version in ["4.9.5", "5.0.4", "5.4.5", "5.9.3", "6.0.3", "7.0.2"]:
-        for shape, files, lines in SHAPES + [
-            ("broken: extends", {**BASIC, "tsconfig.json": '{"extends": "./nowhere.json"}'}, [["--noEmit", "-p", "."]]),
-            ("broken: option", scripts({"strct": True}), [["--noEmit", "-p", "."]]),
-        ]:
+        for shape, files, lines in SHAPES:
             yield {"name": f"typescript {version}, {shape}", "servers": ["tsc", "typescript-language-server"],
                    "install": f"typescript@{version}", "make": lambda at, v=version, f=files, l=lines: typescript(at, v, f, l)}
     for tool, versions, line in [
@@ -276,9 +439,9 @@ def cells():
         ("basedpyright", ["1.36.0", "1.40.2"], lambda tool: pyright([tool / "bin/basedpyright"])),
     ]:
         configurations = {
-            "ruff": {"configured": {"ruff.toml": 'select = ["E", "F", "I"]\n'}, "broken": {"ruff.toml": "selct = ['E']\n"}},
-            "ty": {"configured": {"ty.toml": '[rules]\ninvalid-assignment = "ignore"\n'}, "broken": {"ty.toml": "[nonsense]\na = 1\n"}},
-            "basedpyright": {"configured": {"pyrightconfig.json": '{"typeCheckingMode": "standard"}'}, "broken": {"pyrightconfig.json": "{bad"}},
+            "ruff": {"configured": {"ruff.toml": 'select = ["E", "F", "I"]\n'}},
+            "ty": {"configured": {"ty.toml": '[rules]\ninvalid-assignment = "ignore"\n'}},
+            "basedpyright": {"configured": {"pyrightconfig.json": '{"typeCheckingMode": "standard"}'}},
         }[tool]
         for version in versions:
             for shape, more in [("default", {}), ("notebook", {"n.ipynb": NOTEBOOK}), *configurations.items()]:
@@ -291,13 +454,11 @@ def cells():
                        "settings": f'prefer.python = ["{tool}"]\n', "paths": ["."]}
     for package, server, versions, line, config in [
         ("pyright", "pyright", ["1.1.390", "1.1.414"], lambda node: pyright(["node", node / "node_modules/pyright/index.js"]), {
-            "default": {}, "configured": {"pyrightconfig.json": '{"typeCheckingMode": "strict"}'}, "notebook": {"n.ipynb": NOTEBOOK},
-            "broken": {"pyrightconfig.json": "{bad"}}),
+            "default": {}, "configured": {"pyrightconfig.json": '{"typeCheckingMode": "strict"}'}, "notebook": {"n.ipynb": NOTEBOOK}}),
         ("@biomejs/biome", "biome", ["2.0.0", "2.6.8"], biome, {
-            "default": {"biome.json": "{}"}, "configured": {"biome.json": '{"linter": {"rules": {"suspicious": {"noDebugger": "off"}}}}'},
-            "broken": {"biome.json": '{"lintr": {}}'}}),
+            "default": {"biome.json": "{}"}, "configured": {"biome.json": '{"linter": {"rules": {"suspicious": {"noDebugger": "off"}}}}'}}),
         ("eslint", "eslint", ["8.57.1", "9.39.1"], eslint, {
-            "default": {"eslint.config.js": ESLINT}, "broken": {"eslint.config.js": "export default [{ rules: { nosuch: 3 } }];\n"}}),
+            "default": {"eslint.config.js": ESLINT}}),
     ]:
         for version in versions:
             for shape, more in config.items():
@@ -310,6 +471,7 @@ def cells():
                 yield {"name": f"{server} {version}, {shape}", "servers": [server], "make": made, "trust": server == "eslint",
                        "install": "eslint" if server == "eslint" else f"{package}@{version}",
                        "settings": f'prefer.{language} = ["{server}"]\n' if language else "", "paths": ["."]}
+    yield from broken_cells()
 
 
 def main():
