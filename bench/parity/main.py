@@ -257,7 +257,7 @@ def compare(case, project, line):
         # The server finds by itself, too, what the compiler that it runs reports.
         found = collections.Counter(set(found))
     verdict = answer.get("verdict") or answer.get("code", "error")
-    reasons = {why for file in answer.get("incomplete", []) for why in [file.get("why", "")]} or set(answer.get("notes", []))
+    reasons = {why for file in answer.get("incomplete", []) for why in [file.get("detail", "")]} or set(answer.get("notes", []))
     if expected is None:
         # The command line refuses the configuration.
         same = verdict != "complete"
