@@ -2,7 +2,7 @@
 //!
 //! [`multi_server_query`] asks the server of the symbol, and then those of [`other_roots`] whose
 //! files mention the name. Their [`mergeable_answer`]s become one. Occurrences in the text that no
-//! server listed lower its verdict ([`occurrence_doubt`]) or become an [`occurrence_note`];
+//! server listed lower its verdict ([`doubt`]) or become an [`occurrence_note`];
 //! [`conditional_uses`] has those in code that a server may not read.
 
 pub(crate) mod conditional_uses;

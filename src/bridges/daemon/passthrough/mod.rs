@@ -3,7 +3,7 @@
 //! - [`mod@mcp`]: survives the daemon. After its end, another one receives the state of the session
 //!   ([`conversation`]). Running calls get an error response, since they may have been carried out.
 //! - [`mod@bytes`]: ends with the daemon, for protocols whose state cannot be restored.
-//! - [`stdio`]: the process's own streams, without a thread in between.
+//! - `platform::stdio`: the process's own streams, without a thread in between.
 
 mod bytes;
 mod conversation;
