@@ -97,17 +97,11 @@ trait Attempt: Sync {
     /// The text of the request.
     type Text: Send;
 
-    /// Returns true if the server was ready when the attempt was made.
-    fn is_ready(&self) -> bool;
-
-    /// Sends the request, and waits for the response.
+    /// Sends the request, and waits for the response. Fails if its text has changed meanwhile.
     fn send(&self) -> impl Future<Output = Result<Response<Self::Text>, AskError>> + Send;
 
     /// Returns true if `text` is still the present one.
     fn is_current(&self, text: &Self::Text) -> bool;
-
-    /// The error if the text keeps changing.
-    fn moving_error(&self) -> AskError;
 
     /// The request's method, for the log.
     fn method(&self) -> &str;
@@ -134,10 +128,6 @@ impl<V: Serialize, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync> DocumentAttem
 impl<V: Serialize + Send, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync> Attempt for DocumentAttempt<'_, P> {
     type Text = Snapshot;
 
-    fn is_ready(&self) -> bool {
-        self.opened.lock().is_some()
-    }
-
     async fn send(&self) -> Result<Response<Snapshot>, AskError> {
         let opened = self.opened.lock().take();
         let (synced, snapshot) = match opened {
@@ -148,15 +138,14 @@ impl<V: Serialize + Send, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync> Attemp
         drop(synced);
         let BoundedAnswer { value, left_out } =
             bounded_answer::bounded_answer(pending, self.deadline).await?;
-        Ok(Response { value, left_out, text: snapshot })
+        match self.is_current(&snapshot) {
+            true => Ok(Response { value, left_out, text: snapshot }),
+            false => Err(AskError::Moving { path: self.path.display() }),
+        }
     }
 
     fn is_current(&self, snapshot: &Snapshot) -> bool {
         self.session.is_current(snapshot)
-    }
-
-    fn moving_error(&self) -> AskError {
-        AskError::Moving { path: self.path.display() }
     }
 
     fn method(&self) -> &str {
@@ -174,10 +163,6 @@ struct WorkspaceAttempt<'a, V> {
 impl<V: Serialize + Sync> Attempt for WorkspaceAttempt<'_, V> {
     type Text = ();
 
-    fn is_ready(&self) -> bool {
-        self.session.unfinished_work().is_none()
-    }
-
     async fn send(&self) -> Result<Response<()>, AskError> {
         let pending = self.session.connection.start(self.request.method, &self.request.params)?;
         let BoundedAnswer { value, left_out } =
@@ -187,10 +172,6 @@ impl<V: Serialize + Sync> Attempt for WorkspaceAttempt<'_, V> {
 
     fn is_current(&self, (): &()) -> bool {
         true
-    }
-
-    fn moving_error(&self) -> AskError {
-        AskError::Moving { path: self.session.workspace.root().display().to_string() }
     }
 
     fn method(&self) -> &str {
@@ -208,16 +189,21 @@ enum RetryReason {
     WorkEnded,
 }
 
-/// The retries that are left for each reason.
+/// The retries that are left for each reason. Those after a modification of the content are limited
+/// by the deadline alone, and each waits longer than the one before.
 struct RetryBudget {
     text_changes: usize,
-    pause: Duration,
     ended_work: usize,
+    next_modified_pause: Duration,
 }
 
 impl RetryBudget {
     fn new() -> Self {
-        Self { text_changes: MAX_MOVING_FILE_RETRIES, pause: MIN_MODIFIED_RETRY_DELAY, ended_work: 1 }
+        Self {
+            text_changes: MAX_MOVING_FILE_RETRIES,
+            ended_work: 1,
+            next_modified_pause: MIN_MODIFIED_RETRY_DELAY,
+        }
     }
 
     /// Takes one retry, and waits if the reason requires it; false if none is left.
@@ -226,8 +212,8 @@ impl RetryBudget {
             RetryReason::TextChanged => take_one(&mut self.text_changes),
             RetryReason::WorkEnded => take_one(&mut self.ended_work),
             RetryReason::ContentModified => {
-                let pause = self.pause;
-                self.pause = (pause * 2).min(MAX_MODIFIED_RETRY_DELAY);
+                let pause = self.next_modified_pause;
+                self.next_modified_pause = (pause * 2).min(MAX_MODIFIED_RETRY_DELAY);
                 let is_in_time = Instant::now() + pause < deadline;
                 if is_in_time {
                     tokio::time::sleep(pause).await;
@@ -284,8 +270,9 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let _use_guard = self.mark_in_use();
-        let attempt = self.attempt(path, request, deadline).await?;
-        self.send_when_ready(&attempt, request.scope, deadline).await.map(into_session_answer)
+        let (attempt, is_ready) = self.attempt(path, request, deadline).await?;
+        let asked = self.send_when_ready(&attempt, is_ready, request.scope, deadline).await;
+        asked.map(into_session_answer)
     }
 
     /// Like [`ask`](Self::ask), with an early request once half of the time for the server's
@@ -298,26 +285,29 @@ impl Session {
         deadline: Instant,
     ) -> Result<SessionAnswer<Value>, AskError> {
         let _use_guard = self.mark_in_use();
-        let attempt = self.attempt(path, request, deadline).await?;
-        self.send_early(&attempt, request.scope, deadline).await.map(into_session_answer)
+        let (attempt, is_ready) = self.attempt(path, request, deadline).await?;
+        let asked = self.send_early(&attempt, is_ready, request.scope, deadline).await;
+        asked.map(into_session_answer)
     }
 
-    /// The first attempt at a request about `path`. The document is opened before the check of
-    /// readiness, because the first one makes servers load the project.
+    /// The attempt at a request about `path`, and whether the server is ready for it. The document
+    /// is opened before the check of readiness, because the first one makes servers load the
+    /// project.
     async fn attempt<'a, V: Serialize + Send, P: Fn(&Snapshot, Encoding) -> Option<V> + Sync>(
         &'a self,
         path: &'a WorkspacePath,
         request: &'a DocumentRequest<'a, P>,
         deadline: Instant,
-    ) -> Result<DocumentAttempt<'a, P>, AskError> {
+    ) -> Result<(DocumentAttempt<'a, P>, bool), AskError> {
         let opened = self.sync_with_disk(path, deadline).await?;
         let attempt = DocumentAttempt { session: self, path, request, deadline, opened: Mutex::default() };
+        let is_ready = self.unfinished_work().is_none();
         // While the server is working, other questions may change the document.
-        match self.unfinished_work() {
-            None => *attempt.opened.lock() = Some(opened),
-            Some(_) => drop(attempt.params(&opened.1)?),
+        match is_ready {
+            true => *attempt.opened.lock() = Some(opened),
+            false => drop(attempt.params(&opened.1)?),
         }
-        Ok(attempt)
+        Ok((attempt, is_ready))
     }
 
     /// Sends a request that concerns no document, once the server is ready.
@@ -329,7 +319,8 @@ impl Session {
         let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
         let attempt = WorkspaceAttempt { session: self, request: &request, deadline };
-        let asked = self.send_when_ready(&attempt, DependencyScope::Project, deadline).await;
+        let is_ready = self.unfinished_work().is_none();
+        let asked = self.send_when_ready(&attempt, is_ready, DependencyScope::Project, deadline).await;
         asked.map(|(response, working)| (response.value, working))
     }
 
@@ -343,8 +334,9 @@ impl Session {
         let _use_guard = self.mark_in_use();
         self.reload_if_due(deadline).await;
         let attempt = WorkspaceAttempt { session: self, request: &request, deadline };
+        let is_ready = self.unfinished_work().is_none();
         let (Response { value, left_out, .. }, working) =
-            self.send_early(&attempt, DependencyScope::Project, deadline).await?;
+            self.send_early(&attempt, is_ready, DependencyScope::Project, deadline).await?;
         Ok((BoundedAnswer { value, left_out }, working))
     }
 
@@ -353,26 +345,28 @@ impl Session {
     async fn send_when_ready<A: Attempt>(
         &self,
         attempt: &A,
+        is_ready: bool,
         scope: DependencyScope,
         deadline: Instant,
     ) -> Result<(Response<A::Text>, Option<UnfinishedWork>), AskError> {
-        let working = match attempt.is_ready() {
+        let working = match is_ready {
             true => None,
             false => self.wait_ready(scope, readiness_deadline(deadline)).await,
         };
         self.send_until_current(attempt, scope, working, deadline).await
     }
 
-    /// Like [`send_when_ready`](Self::send_when_ready). If the server is not ready by half of that time, it is asked early as
-    /// well, and that answer is used if it is better or comes first.
+    /// Like [`send_when_ready`](Self::send_when_ready). If the server is not ready by half of that
+    /// time, it is asked early as well, and that answer is used if it is better or comes first.
     async fn send_early<A: Attempt>(
         &self,
         attempt: &A,
+        is_ready: bool,
         scope: DependencyScope,
         deadline: Instant,
     ) -> Result<(Response<A::Text>, Option<UnfinishedWork>), AskError> {
         let late = |working| self.send_until_current(attempt, scope, working, deadline);
-        if attempt.is_ready() {
+        if is_ready {
             return late(None).await;
         }
         // Three futures in one, for the first moments of a server; on the heap, they burden no
@@ -415,7 +409,7 @@ impl Session {
         loop {
             let working = self.unfinished_work();
             match attempt.send().await {
-                Ok(response) if !is_empty(&response.value) && attempt.is_current(&response.text) => {
+                Ok(response) if !is_empty(&response.value) => {
                     return (response, self.unfinished_work().or(working));
                 }
                 Ok(_) => {}
@@ -445,7 +439,7 @@ impl Session {
         loop {
             let started = Instant::now();
             let (reason, outcome) = match attempt.send().await {
-                Ok(response) if attempt.is_current(&response.text) => {
+                Ok(response) => {
                     self.note_latency(started.elapsed());
                     if working.is_some() {
                         return Ok((response, working));
@@ -461,7 +455,7 @@ impl Session {
                     }
                     (RetryReason::WorkEnded, Ok((response, None)))
                 }
-                Ok(_) => (RetryReason::TextChanged, Err(attempt.moving_error())),
+                Err(moving @ AskError::Moving { .. }) => (RetryReason::TextChanged, Err(moving)),
                 Err(AskError::Request(error)) if error.is_transient() => {
                     (RetryReason::ContentModified, Err(AskError::Request(error)))
                 }
