@@ -11,6 +11,7 @@
 pub(crate) mod ambiguous_name;
 pub(crate) mod early_start;
 pub(crate) mod fallback;
+mod named_place;
 pub(crate) mod project_setup;
 pub(crate) mod question;
 pub(crate) mod resolved_position;
