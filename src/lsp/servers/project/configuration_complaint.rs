@@ -1,8 +1,10 @@
 //! Objections of a server to the project's configuration, which a command line would refuse.
 //!
 //! Objections are messages, findings in a configuration file that is not open, and a configuration
-//! file that extends a missing one or itself. The server goes on with defaults, so its answers are partial.
+//! file that extends a missing one or itself. The server goes on with defaults, so its answers are
+//! partial.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -56,8 +58,8 @@ impl Session {
         Some(format!("{name} does not report whether it accepts the settings in {}", marker.file()))
     }
 
-    /// Finds out what limits answers about `path`, before an answer is judged: the server's findings
-    /// in the configuration, and whether the file belongs to the project.
+    /// Finds out what limits answers about `path`, before an answer is judged: the server's
+    /// findings in the configuration, and whether the file belongs to the project.
     pub(crate) async fn find_limits(&self, path: &WorkspacePath, deadline: Instant) {
         self.await_configuration_findings(path, deadline).await;
         self.find_membership(path, deadline).await;
@@ -152,13 +154,19 @@ impl Session {
                 self.workspace.absolute(&file).exists().then_some(file)
             };
             let file = self.folders_above(path).find_map(|folder| exists(&folder))?;
-            self.extends_fault(marker, &mut vec![file])
+            self.extends_fault(marker, &mut vec![file], &mut HashSet::new())
         })
     }
 
     /// Returns the fault of the last file of `chain`, each of which extends the next: it, or one
-    /// that it extends, extends a file that is missing or in the chain.
-    fn extends_fault(&self, marker: &ConfigMarker, chain: &mut Vec<WorkspacePath>) -> Option<String> {
+    /// that it extends, extends a file that is missing or in the chain. Files that are `sound` are
+    /// examined once, although many may extend them.
+    fn extends_fault(
+        &self,
+        marker: &ConfigMarker,
+        chain: &mut Vec<WorkspacePath>,
+        sound: &mut HashSet<WorkspacePath>,
+    ) -> Option<String> {
         let file = chain.last()?.clone();
         let folder = self.workspace.absolute(&file.parent()?);
         let there = |name: &str| {
@@ -175,10 +183,10 @@ impl Session {
             if chain.contains(&next) {
                 return Some(format!("{} extends `{named}`, which extends it in turn", file.display()));
             }
-            if chain.len() < MAX_EXTENDED_FILES {
+            if chain.len() < MAX_EXTENDED_FILES && !sound.contains(&next) {
                 chain.push(next);
-                let fault = self.extends_fault(marker, chain);
-                chain.pop();
+                let fault = self.extends_fault(marker, chain, sound);
+                sound.extend(chain.pop());
                 if fault.is_some() {
                     return fault;
                 }
