@@ -87,9 +87,13 @@ impl ConfigMarker {
     /// malformed.
     pub(crate) fn may_be_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
-        let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).ok();
-        let is_sound = text.is_some_and(|file| settings_of(&self.file, &file.text).is_some());
-        self.is_in(workspace, root) || !is_sound && workspace.absolute(&path).exists()
+        let is_there = || workspace.absolute(&path).exists();
+        let Some(section) = &self.section else { return is_there() };
+        let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).map(|file| file.text);
+        match text.ok().filter(|text| settings_of(&self.file, text).is_some()) {
+            Some(text) => has_section(&self.file, &text, section),
+            None => is_there(),
+        }
     }
 
     /// Returns true if `root` has the marker. An unreadable or malformed file counts as missing.

@@ -11,8 +11,8 @@ use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 
-use crate::platform::process_tree;
 use crate::platform::process_tree::Process;
+use crate::platform::{process_tree, user};
 use crate::process::ancestry::{self, Descent};
 
 /// The number of searches for a socket. The kernel's list may miss a new socket while others come
@@ -120,8 +120,8 @@ impl KernelSocket {
     /// Returns true if the socket belongs to another user. A command keeps its user, unless that is
     /// root.
     fn is_another_users(&self) -> bool {
-        let own = rustix::process::geteuid();
-        !own.is_root() && self.user != own.as_raw()
+        let own = user::own_id();
+        own != user::ROOT && self.user != own
     }
 }
 

@@ -58,11 +58,10 @@ impl Session {
             rule.of.is_empty() || self.folders_above(path).any(in_folder)
         };
         let lacks_project = spec.outside.as_ref().is_some_and(|rule| !is_marked(rule));
-        let name = path.name_lossy();
-        let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        let applies = |rule: &&MembershipRule| {
-            !lacks_project || rule.defaults_differ.iter().any(|differs| differs == extension)
+        let has_other_defaults = |rule: &MembershipRule| {
+            path.extension().is_some_and(|own| rule.defaults_differ.iter().any(|differs| differs == own))
         };
+        let applies = |rule: &&MembershipRule| !lacks_project || has_other_defaults(rule);
         let mut is_final = true;
         if let (None, Some(rule)) = (&reason, spec.outside.as_ref().filter(applies)) {
             reason = self.stated_exclusion(rule, path, deadline).await.unwrap_or_else(|error| {
