@@ -188,7 +188,8 @@ pub struct ServerSpec {
     /// Messages by which it objects to the project's configuration.
     #[serde(default)]
     pub(crate) complaints: Vec<RegexPattern>,
-    /// True if warnings that it publishes for a configuration file are findings of its command line.
+    /// True if warnings that it publishes for a configuration file are findings of its command
+    /// line.
     #[serde(default)]
     pub(crate) configuration_warnings: bool,
     /// Names of configuration files for which it publishes findings, perhaps none, each time that

@@ -1,4 +1,5 @@
-//! What depends on the operating system: files beneath a root, private folders, processes, watches.
+//! Needs that each operating system serves in its own way: files beneath a root, processes,
+//! watches.
 //!
 //! May use: `text`. Each module has one need and its implementation for Linux. Another operating
 //! system is another implementation of the same functions; nothing above names one.

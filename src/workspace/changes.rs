@@ -137,8 +137,8 @@ impl ChangeFeed {
     }
 
     /// Returns a number that differs from earlier ones if a file has changed meanwhile, including
-    /// everything done before this call; `None` if not all changes are noticed. The changes stay for
-    /// the next [`drain`](Self::drain).
+    /// everything done before this call; `None` if not all changes are noticed. The changes stay
+    /// for the next [`drain`](Self::drain).
     pub(crate) fn revision(&self) -> Option<u64> {
         self.shared.tree.lock().as_mut()?.revision()
     }

@@ -63,9 +63,9 @@ impl Session {
         (self.workspace.stamp(path).ok()? == kept.stamp).then_some(kept)
     }
 
-    /// Like [`kept_diagnostics`](Self::kept_diagnostics), for a question of any age. Only for servers
-    /// whose findings change with nothing but what they are notified of: others look at the disk, or
-    /// at remote schemas, by themselves.
+    /// Like [`kept_diagnostics`](Self::kept_diagnostics), for a question of any age. Only for
+    /// servers whose findings change with nothing but what they are notified of: others look at the
+    /// disk, or at remote schemas, by themselves.
     pub(crate) fn lasting_diagnostics(&self, path: &WorkspacePath) -> Option<ServerFileDiagnostics> {
         let rule = &self.state.spec.diagnostics;
         let is_kept = rule.source == DiagnosticsSource::Pull && (rule.keeps_findings || rule.own_text);

@@ -115,7 +115,7 @@ pub(crate) struct Session {
     pub(super) shortfall: Mutex<(u64, Shortfall)>,
     /// The compiler, checker or linter that it runs.
     pub(crate) judge: OnceLock<SessionJudge>,
-    /// For each folder, a description of the missing file that its configuration extends.
+    /// For each folder, the fault of the files that its configuration extends.
     pub(crate) faults_of_extends: Mutex<HashMap<WorkspacePath, Option<String>>>,
     /// The files that are known to be inside or outside the project.
     pub(crate) memberships: ProjectMemberships,

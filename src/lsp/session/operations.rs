@@ -88,9 +88,9 @@ impl Navigation {
 }
 
 impl Session {
-    /// Like [`ask`](Self::ask), and asks again if the answer is empty and doubtful: before the first
-    /// push for the file, since many servers answer "nothing" about files that they have not read;
-    /// while the server's rule doubts it; and, once, when a busy server is idle.
+    /// Like [`ask`](Self::ask), and asks again if the answer is empty and doubtful: before the
+    /// first push for the file, since many servers answer "nothing" about files that they have not
+    /// read; while the server's rule doubts it; and, once, when a busy server is idle.
     pub(crate) async fn ask_with_retry<V: Serialize + Send>(
         &self,
         path: &WorkspacePath,

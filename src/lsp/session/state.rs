@@ -483,7 +483,8 @@ pub(crate) fn workspace_folder(workspace: &Workspace, folder: &WorkspacePath) ->
     WorkspaceFolder { uri: uri::from_path(&absolute), name }
 }
 
-/// The message of the first error among published findings (LSP 3.17, *Diagnostic*).
+/// The message of the first finding that is published with the severity `least` or a worse one (LSP
+/// 3.17, *Diagnostic*).
 fn first_finding(findings: &[Value], least: u64) -> Option<String> {
     let is_severe = |item: &&Value| item["severity"].as_u64().is_none_or(|severity| severity <= least);
     findings.iter().find(is_severe)?["message"].as_str().map(str::to_owned)

@@ -44,9 +44,9 @@ pub(super) fn dotted(root: &[String], target: &WorkspacePath) -> Option<String> 
     target.strip_prefix(root).filter(|rest| !rest.is_empty()).map(|rest| rest.join("."))
 }
 
-/// The name that `file` gives to the Python module `target` in a relative import; `None` if a folder
-/// that the dots climb to is neither a package nor `top`, which relative imports reach already, or
-/// below it.
+/// The name that `file` gives to the Python module `target` in a relative import; `None` if a
+/// folder that the dots climb to is neither a package nor `top`, which relative imports reach
+/// already, or below it.
 pub(super) fn relative(
     file: &WorkspacePath,
     target: &[String],

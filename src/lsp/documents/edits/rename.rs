@@ -17,7 +17,8 @@ use crate::workspace::WorkspacePath;
 pub(crate) const RENAME: &str = Rename::METHOD;
 
 impl Session {
-    /// Returns the changes in the whole project that renaming the symbol at `place` to `name` needs.
+    /// Returns the changes in the whole project that renaming the symbol at `place` to `name`
+    /// needs.
     pub(crate) async fn rename(
         &self,
         path: &WorkspacePath,

@@ -139,8 +139,8 @@ pub(crate) struct PinLookups {
     own_roots: RefCell<BTreeMap<PinKey, Rc<OwnRoots>>>,
 }
 
-/// A judge without the versions that a server works with, which do not affect the pin, and the signs
-/// of projects that want the server.
+/// A judge without the versions that a server works with, which do not affect the pin, and the
+/// signs of projects that want the server.
 type PinKey = (JudgeRule, Vec<ConfigMarker>);
 
 /// Packages that have another version of a judge than the folders above them, outer ones first, and

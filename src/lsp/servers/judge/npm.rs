@@ -83,8 +83,8 @@ fn installed(
     Some(PinnedVersion::new(package, requirement, &folder.join(&file).ok()?))
 }
 
-/// Returns the version that the locks of `folder` hold for the folder of `asker`: in the lock of npm
-/// by the place of the installation, elsewhere the only one that its requirement admits.
+/// Returns the version that the locks of `folder` hold for the folder of `asker`: in the lock of
+/// npm by the place of the installation, elsewhere the only one that its requirement admits.
 fn locked(
     reader: &mut ManifestReader<'_>,
     folder: &WorkspacePath,

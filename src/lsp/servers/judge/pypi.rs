@@ -40,8 +40,8 @@ struct LockedDistribution {
     version: Option<String>,
 }
 
-/// Returns the version of `package` in the project's environment, else that of a lock file in one of
-/// `folders`, else the pin of a list of requirements.
+/// Returns the version of `package` in the project's environment, else that of a lock file in one
+/// of `folders`, else the pin of a list of requirements.
 pub(super) fn pinned(
     reader: &mut ManifestReader<'_>,
     folders: &[WorkspacePath],

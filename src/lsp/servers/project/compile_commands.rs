@@ -29,8 +29,8 @@ struct Entry {
 }
 
 impl CompileCommands {
-    /// Reads a database of `size` bytes; `None` if it cannot be read. Entries whose paths remain relative
-    /// are left out, as clangd does.
+    /// Reads a database of `size` bytes; `None` if it cannot be read. Entries whose paths remain
+    /// relative are left out, as clangd does.
     pub(super) fn read(database: File, size: u64) -> Option<Self> {
         if size > MAX_DATABASE_BYTES {
             return None;
