@@ -34,6 +34,36 @@ async fn references_wait_for_server_status_quiescence() {
     play.end().await;
 }
 
+/// Work that begins after the answer, before the question whether the file is in the project: the
+/// findings in the configuration are awaited between the two.
+#[tokio::test(flavor = "multi_thread")]
+async fn membership_of_file_is_asked_once_server_has_reloaded() {
+    let table = r#"readiness = {server-status = true}
+configuration-findings = ["conf.scr"]
+outside = {method = "textDocument/typeDefinition", params = {}, outside = "^never$", reason = "outside"}"#;
+    let project = Project::scripted(&json!({}), table, [("a.scr", TEXT), ("conf.scr", "")]);
+    let status = |quiescent: bool| {
+        let params = json!({"health": "ok", "quiescent": quiescent});
+        json!({"notify": {"method": "experimental/serverStatus", "params": params}})
+    };
+    let finding = json!({"uri": format!("file://{}", project.path("conf.scr").display()), "diagnostics": []});
+    let finding = json!({"notify": {"method": "textDocument/publishDiagnostics", "params": finding}});
+    let hover = "textDocument/hover";
+    project.set_scenario(&json!({
+        "index": {"ms": 100, "server_status": true},
+        "answers": {"textDocument/typeDefinition": {"result": []}},
+        "rules": [
+            {"at": hover, "delay_ms": 100, "do": status(false)},
+            {"at": hover, "delay_ms": 150, "do": finding},
+            {"at": hover, "delay_ms": 500, "do": status(true)},
+        ],
+    }));
+    let play = Play::open(&project, None);
+    let answer = in_time(play.hover("a.scr")).await.expect("a hover");
+    assert_eq!((answer.verdict, answer.server_status.detail), (Verdict::Complete, None));
+    play.end().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn endless_indexing_answer_is_partial_within_deadline() {
     let project =

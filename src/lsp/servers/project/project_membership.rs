@@ -14,7 +14,9 @@ use super::check_scope::CheckScope;
 use super::compile_commands::CompileCommands;
 use super::known_memberships::{FoundMembership, KnownDatabase};
 use crate::config::spec::{BuildFile, MembershipRule};
+use crate::lsp::session::ask::readiness_deadline;
 use crate::lsp::session::live_session::Session;
+use crate::lsp::session::request::DependencyScope;
 use crate::lsp::uri;
 use crate::rpc::RequestError;
 use crate::workspace::WorkspacePath;
@@ -143,11 +145,12 @@ impl Session {
         let absolute = self.workspace.absolute(path);
         let uri = uri::from_path(&absolute);
         let params = rule.params_for(uri.as_str(), &absolute.to_string_lossy());
-        let deadline = deadline.min(Instant::now() + MEMBERSHIP_TIMEOUT);
-        // A server that loads the project counts no file to it.
-        if let Some(busy) = self.unfinished_work().filter(|busy| !busy.files_are_right) {
+        // A server that loads the project counts no file to it. The load may begin after its answer.
+        let busy = self.wait_ready(DependencyScope::File, readiness_deadline(deadline)).await;
+        if let Some(busy) = busy.filter(|busy| !busy.files_are_right) {
             return Err(busy.to_string());
         }
+        let deadline = deadline.min(Instant::now() + MEMBERSHIP_TIMEOUT);
         let answer: Result<Value, RequestError> =
             self.connection.request(&rule.method, &params, deadline).await;
         let is_outside = match &answer {
