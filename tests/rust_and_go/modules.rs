@@ -114,3 +114,19 @@ async fn go_that_is_older_than_the_toolchain_of_a_module_makes_answers_partial()
     assert_eq!(found.verdict, Verdict::Complete, "{:?}", found.server_status);
     runtime.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "installs gopls and Go: just rust-go"]
+async fn go_mod_without_a_module_makes_a_check_partial() {
+    let project = Project::new([("main.go", "package main\n\nfunc main() {}\n"), ("go.mod/keep.txt", "")]);
+    let runtime = open(&project, "gopls");
+    let found = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
+    let detail = found.server_status.detail.unwrap_or_default();
+    assert_eq!(found.verdict, Verdict::Partial, "{detail}");
+    assert!(detail.contains("go.mod names no module"), "{detail}");
+    std::fs::remove_dir_all(project.path("go.mod")).expect("the folder");
+    project.write("go.mod", "  module\texample.com/m\n\ngo 1.21\n");
+    let found = runtime.diagnose(vec!["main.go".into()], None, 100).await.expect("an answer");
+    assert_eq!(found.verdict, Verdict::Complete, "{:?}", found.server_status);
+    runtime.shutdown().await;
+}

@@ -129,7 +129,8 @@ fn section_of(file: &str, text: &str, section: &str) -> Option<String> {
         return keys.try_fold(&table, |at, key| at.get(key)).map(ToString::to_string);
     }
     if file.ends_with(".mod") || file.ends_with(".work") {
-        let line = text.lines().find_map(|line| line.strip_prefix(section)?.strip_prefix([' ', '\t']));
+        let line =
+            text.lines().find_map(|line| line.trim_start().strip_prefix(section)?.strip_prefix([' ', '\t']));
         return line.map(|value| serde_json::Value::from(value.trim()).to_string());
     }
     let named = |line: &&str| {
