@@ -98,6 +98,8 @@ pub(crate) struct Settings {
     pub(crate) editor: EditorSettings,
     /// The access of agents to the user's chats.
     pub(crate) chats: ChatSettings,
+    /// False if hooks do not check the edits of a turn at its end.
+    pub(crate) end_of_turn_gate: Option<bool>,
 }
 
 /// The time limit of each kind of request, from the caller's question to the answer.

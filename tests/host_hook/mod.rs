@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::daemon::house::{House, SOON, Said, said};
+use crate::notes_tools::changed_files::git;
 use crate::support::{Project, real_servers, wait_until};
 
 /// The time limit of a hook, also on a slow machine.
@@ -225,4 +226,79 @@ fn late_hook_ends_by_itself_with_success() {
     let late = hook(&house, &["claude-code", "search", "--timeout", "1"], &told);
     assert_eq!((late.code, late.err.as_str()), (Some(0), ""), "{late:?}");
     assert!(begun.elapsed() < ENDED, "{:?}", begun.elapsed());
+}
+
+/// Commits the project of `house` as a new repository.
+fn commit(house: &House) {
+    let root = house.project.root();
+    for words in [&["init", "-q"][..], &["add", "-A"], &["commit", "-q", "-m", "first"]] {
+        git(&root, words);
+    }
+}
+
+fn turn_hook(house: &House, event: &str, more: &Value) -> Said {
+    let mut told = json!({"session_id": "s", "cwd": house.project.root()});
+    told.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap_or_default());
+    let said = hook(house, &["claude-code", event, "--timeout", "30"], &told);
+    assert_eq!((said.code, said.err.as_str()), (Some(0), ""), "{said:?}");
+    said
+}
+
+/// What holds up the end of a turn; empty if nothing does.
+fn held_up(house: &House, more: &Value) -> String {
+    let said = turn_hook(house, "stop", more);
+    let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();
+    assert!(said.out.is_empty() || answer["decision"] == "block", "{said:?}");
+    answer["reason"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn end_of_turn_is_held_up_once_for_what_the_turn_broke() {
+    let house = House::new();
+    commit(&house);
+    let (write, none) = (|path: &str, text: &str| house.project.write(path, text), json!({}));
+    // Neither committed errors nor those of a file that was changed before the turn count.
+    write("b.scr", "foo\nWRONG\n");
+    turn_hook(&house, "turn", &none);
+    assert_eq!(held_up(&house, &none), "", "nothing was edited");
+    write("a.scr", "def foo\nfoo WRONG\nbar WRONG\n");
+    write("b.scr", "foo\nfoo\nWRONG\n");
+    write("new.scr", "WRONG\n");
+    let words = held_up(&house, &none);
+    assert!(words.starts_with("lsp-tools, about this turn's edits:\n"), "{words}");
+    assert!(
+        words.contains("a.scr:3:5: error: WRONG") && words.contains("new.scr:1:1: error: WRONG"),
+        "{words}"
+    );
+    assert!(words.contains("2 new errors") && !words.contains("b.scr"), "{words}");
+    assert_eq!(held_up(&house, &none), "", "once");
+
+    // The next turn begins with the errors of the last one.
+    turn_hook(&house, "turn", &none);
+    write("a.scr", "def foo\n\nfoo WRONG\nbar WRONG\n");
+    assert_eq!(held_up(&house, &none), "");
+    // A file that is again as it was committed, and a deleted one.
+    write("b.scr", "foo\n");
+    fs::remove_file(house.project.path("new.scr")).unwrap();
+    assert_eq!(held_up(&house, &none), "");
+    write("new.scr", "WRONG\n");
+    assert_eq!(held_up(&house, &none), "", "the file was there when the turn began");
+    write("b.scr", "WRONG WRONG\n");
+    assert_eq!(held_up(&house, &json!({"session_id": "other"})), "", "a session whose turn is unknown");
+    assert_eq!(held_up(&house, &json!({"stop_hook_active": true})), "", "it goes on because of a hook");
+    assert!(held_up(&house, &none).contains("1 new error"));
+}
+
+#[test]
+fn end_of_turn_is_not_checked_without_repository_or_by_settings() {
+    let house = House::new();
+    let none = json!({});
+    turn_hook(&house, "turn", &none);
+    house.project.write("a.scr", "WRONG WRONG\n");
+    assert_eq!(held_up(&house, &none), "");
+    commit(&house);
+    fs::write(house.project.beside("config").join("lsp-tools.toml"), "end-of-turn-gate = false\n").unwrap();
+    turn_hook(&house, "turn", &none);
+    house.project.write("a.scr", "WRONG WRONG WRONG\n");
+    assert_eq!(held_up(&house, &none), "");
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::model::{Model, Says};
-use super::pyright;
+use super::{commit, pyright};
 use crate::daemon::house::House;
 
 /// A host from npm, and the way to run it.
@@ -106,7 +106,7 @@ fn run(
         fs::write(path, text).expect("settings");
     }
     fs::create_dir_all(&home).expect("a home");
-    house.project.write(".git/HEAD", "ref: refs/heads/main\n");
+    commit(house);
     let own = program.parent().expect("a folder").to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path =
@@ -169,12 +169,14 @@ fn be_patient(house: &House, host: &Host) {
     ];
     for file in files.iter().filter(|file| house.project.path(file).exists()) {
         let mut text = house.project.read(file);
-        for event in ["edit", "search"] {
+        for event in ["edit", "search", "turn", "stop"] {
             let command = format!("hook {} {event}", host.name);
             text = text.replace(&command, &format!("{command} --timeout {PATIENT}"));
         }
         // Hosts wait for 10 s, which they write in three ways.
-        for (usual, patient) in [("\": 10000", "\": 90000"), ("\": 10", "\": 90"), ("10_000", "90_000")] {
+        for (usual, patient) in
+            [("\": 10000", "\": 90000"), ("\": 10", "\": 90"), ("10_000", "90_000"), ("\": 30", "\": 90")]
+        {
             text = text.replace(usual, patient);
         }
         let plugin = "\"opencode\", event]";
@@ -201,6 +203,16 @@ fn assert_reached(host: &Host, model: &Model) {
         model.shown()
     );
     assert!(!model.told("## Questions about code").is_empty(), "{}: no instructions", host.name);
+    // opencode has no hook that can hold up the end of a turn.
+    if host.name != OPENCODE.name {
+        let of_turn = model.told("lsp-tools, about this turn's edits").join("\n");
+        assert!(
+            of_turn.contains("greet/app.py:9:13: error: Argument missing"),
+            "{}: {}",
+            host.name,
+            model.shown()
+        );
+    }
 }
 
 /// Writes a transcript for the documentation if `TRANSCRIPTS` names a folder.

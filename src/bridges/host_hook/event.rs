@@ -34,6 +34,10 @@ pub(crate) enum HookOccasion {
     Search,
     /// A session begins.
     Start,
+    /// A turn of the model begins.
+    Turn,
+    /// A turn of the model ends.
+    Stop,
 }
 
 /// The subject of an event.
@@ -45,6 +49,10 @@ pub(crate) enum HostHookSubject {
     Searched(Vec<SearchedSymbolName>),
     /// A session has begun.
     Started,
+    /// A turn of the session has begun.
+    TurnBegun(String),
+    /// A turn of the session is about to end.
+    TurnEnded(String),
 }
 
 /// An event, with its folder and subject.
@@ -71,6 +79,16 @@ impl HostHookEvent {
         let input = || object_or_text(first(&payload, &["tool_input", "toolArgs"])?);
         let subject = match occasion {
             HookOccasion::Start => HostHookSubject::Started,
+            // Qwen Code runs this hook at the results of tools as well.
+            HookOccasion::Turn if payload.get("prompt").is_some_and(|prompt| prompt == "") => return None,
+            HookOccasion::Turn => HostHookSubject::TurnBegun(session(&payload)),
+            // A turn that goes on because of a hook is not held up again.
+            HookOccasion::Stop
+                if first(&payload, &["stop_hook_active", "stopHookActive"]) == Some(&Value::Bool(true)) =>
+            {
+                return None;
+            }
+            HookOccasion::Stop => HostHookSubject::TurnEnded(session(&payload)),
             HookOccasion::Edit => {
                 let response = first(&payload, &["tool_response", "toolResult"]).unwrap_or(&Value::Null);
                 let mut edits = edits(&input()?, response);
@@ -95,6 +113,9 @@ impl HostHookEvent {
         };
         let usual = match (host, occasion) {
             (_, HookOccasion::Start) => "SessionStart",
+            (_, HookOccasion::Turn) => "UserPromptSubmit",
+            (HookHost::Gemini, HookOccasion::Stop) => "AfterAgent",
+            (_, HookOccasion::Stop) => "Stop",
             (HookHost::Gemini, _) => "AfterTool",
             (_, HookOccasion::Edit) => "PostToolUse",
             (_, HookOccasion::Search) => "PreToolUse",
@@ -108,6 +129,22 @@ impl HostHookEvent {
     /// Returns true if files were edited, so that the host must get an answer.
     pub(crate) fn is_edit(&self) -> bool {
         matches!(self.subject, HostHookSubject::Edited(_))
+    }
+
+    /// The host's answer that continues the turn with `words` for the model.
+    pub(crate) fn continuation(&self, words: &str) -> String {
+        match self.host {
+            HookHost::OpenCode => words.to_owned(),
+            _ => json!({"decision": "block", "reason": words}).to_string(),
+        }
+    }
+
+    /// The host's answer that ends the turn with `words` for the person, if it shows any.
+    pub(crate) fn ending(&self, words: &str) -> String {
+        match self.host {
+            HookHost::OpenCode | HookHost::CopilotCli => String::new(),
+            _ => json!({"systemMessage": words}).to_string(),
+        }
     }
 
     /// Puts `words` into the host's answer format.
@@ -129,6 +166,11 @@ fn first<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v Value> {
 
 fn first_text<'v>(value: &'v Value, keys: &[&str]) -> Option<&'v str> {
     keys.iter().find_map(|key| value.get(key)?.as_str())
+}
+
+/// The session's id. Hosts without one run one session in a folder.
+fn session(payload: &Value) -> String {
+    first_text(payload, &["session_id", "sessionId"]).unwrap_or_default().to_owned()
 }
 
 /// Returns the arguments from an object, or from a string of JSON.
@@ -278,6 +320,19 @@ mod tests {
             assert_eq!(read(HookHost::ClaudeCode, occasion, told.clone()), None, "{told}");
         }
         assert!(HostHookEvent::read(HookHost::Codex, HookOccasion::Edit, "no JSON").is_none());
+    }
+
+    #[test]
+    fn turn_is_that_of_its_session_and_begins_with_a_prompt() {
+        let begins = |told| read(HookHost::QwenCode, HookOccasion::Turn, told);
+        assert_eq!(
+            begins(json!({"session_id": "s", "prompt": "Go on."})),
+            Some(HostHookSubject::TurnBegun("s".into()))
+        );
+        assert_eq!(begins(json!({"session_id": "s", "prompt": ""})), None);
+        let ends = |told| read(HookHost::CopilotCli, HookOccasion::Stop, told);
+        assert_eq!(ends(json!({"sessionId": "s"})), Some(HostHookSubject::TurnEnded("s".into())));
+        assert_eq!(ends(json!({"sessionId": "s", "stopHookActive": true})), None);
     }
 
     #[test]

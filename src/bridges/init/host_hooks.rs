@@ -14,6 +14,8 @@ use crate::text::shell_word;
 
 /// The host's time limit for a hook, in seconds. The hook itself gives up long before that.
 const HOST_HOOK_TIMEOUT_SECONDS: u64 = 10;
+/// The host's time limit for the hook at the end of a turn, in seconds.
+const HOST_GATE_TIMEOUT_SECONDS: u64 = 30;
 
 /// The starts of a host's session after which servers may not be running.
 const SESSION_STARTS: &str = "startup|resume";
@@ -90,17 +92,21 @@ fn setup(
         McpHost::ClaudeCode => HookSetup::Elements(
             folder(".claude", places.claude_folder()).join("settings.json"),
             vec![
-                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS),
-                hooks.element("PostToolUse", "Edit|Write|MultiEdit", "edit", HOST_HOOK_TIMEOUT_SECONDS),
-                hooks.element("PreToolUse", "Grep|Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
+                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
+                hooks.element("UserPromptSubmit", None, "turn"),
+                hooks.element("Stop", None, "stop"),
+                hooks.element("PostToolUse", Some("Edit|Write|MultiEdit"), "edit"),
+                hooks.element("PreToolUse", Some("Grep|Bash"), "search"),
             ],
         ),
         McpHost::Codex => HookSetup::Elements(
             folder(".codex", places.codex_folder()).join("hooks.json"),
             vec![
-                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS),
-                hooks.element("PostToolUse", "apply_patch", "edit", HOST_HOOK_TIMEOUT_SECONDS),
-                hooks.element("PreToolUse", "Bash", "search", HOST_HOOK_TIMEOUT_SECONDS),
+                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
+                hooks.element("UserPromptSubmit", None, "turn"),
+                hooks.element("Stop", None, "stop"),
+                hooks.element("PostToolUse", Some("apply_patch"), "edit"),
+                hooks.element("PreToolUse", Some("Bash"), "search"),
             ],
         ),
         // Gemini's hooks can add nothing before a tool runs, so the information about a symbol
@@ -108,13 +114,14 @@ fn setup(
         McpHost::Gemini => HookSetup::Elements(
             folder(".gemini", places.home.join(".gemini")).join("settings.json"),
             vec![
-                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS * 1_000),
-                hooks.element("AfterTool", "replace|write_file", "edit", HOST_HOOK_TIMEOUT_SECONDS * 1_000),
+                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
+                hooks.element("BeforeAgent", None, "turn"),
+                hooks.element("AfterAgent", None, "stop"),
+                hooks.element("AfterTool", Some("replace|write_file"), "edit"),
                 hooks.element(
                     "AfterTool",
-                    "grep_search|search_file_content|run_shell_command",
+                    Some("grep_search|search_file_content|run_shell_command"),
                     "search",
-                    HOST_HOOK_TIMEOUT_SECONDS * 1_000,
                 ),
             ],
         ),
@@ -122,14 +129,11 @@ fn setup(
         McpHost::QwenCode => HookSetup::Elements(
             folder(".qwen", places.home.join(".qwen")).join("settings.json"),
             vec![
-                hooks.element("SessionStart", SESSION_STARTS, "start", HOST_HOOK_TIMEOUT_SECONDS),
-                hooks.element("PostToolUse", "edit|write_file", "edit", HOST_HOOK_TIMEOUT_SECONDS),
-                hooks.element(
-                    "PostToolUse",
-                    "grep_search|run_shell_command",
-                    "search",
-                    HOST_HOOK_TIMEOUT_SECONDS,
-                ),
+                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
+                hooks.element("UserPromptSubmit", None, "turn"),
+                hooks.element("Stop", None, "stop"),
+                hooks.element("PostToolUse", Some("edit|write_file"), "edit"),
+                hooks.element("PostToolUse", Some("grep_search|run_shell_command"), "search"),
             ],
         ),
         McpHost::CopilotCli => HookSetup::File(
@@ -171,11 +175,14 @@ impl HookWords<'_> {
     }
 
     /// Creates an element of the list of `list`'s hooks, in the form introduced by Claude Code.
-    fn element(&self, list: &str, matcher: &str, event: &str, timeout: u64) -> HostListElement {
-        let value = json!({
-            "matcher": matcher,
-            "hooks": [{"type": "command", "command": self.command(event), "timeout": timeout}],
-        });
+    fn element(&self, list: &str, matcher: Option<&str>, event: &str) -> HostListElement {
+        let seconds = timeout_seconds(event);
+        let timeout = if self.host == McpHost::Gemini { seconds * 1_000 } else { seconds };
+        let hook = json!({"type": "command", "command": self.command(event), "timeout": timeout});
+        let value = match matcher {
+            Some(matcher) => json!({"matcher": matcher, "hooks": [hook]}),
+            None => json!({"hooks": [hook]}),
+        };
         HostListElement {
             path: vec!["hooks".to_owned(), list.to_owned()],
             value,
@@ -184,15 +191,27 @@ impl HookWords<'_> {
     }
 
     fn copilot_file(&self) -> String {
-        let hook = |event: &str, matcher: &str| {
-            let (command, limit) = (self.command(event), HOST_HOOK_TIMEOUT_SECONDS);
-            json!([{"type": "command", "matcher": matcher, "bash": command, "timeoutSec": limit}])
+        let hook = |event: &str| {
+            let (command, limit) = (self.command(event), timeout_seconds(event));
+            json!({"type": "command", "bash": command, "timeoutSec": limit})
         };
-        let edits = hook("edit", "edit|create|apply_patch|str_replace_editor");
-        let searches = hook("search", "grep|rg|bash");
-        let starts = json!([{"type": "command", "bash": self.command("start"), "timeoutSec": HOST_HOOK_TIMEOUT_SECONDS}]);
-        let hooks = json!({"sessionStart": starts, "postToolUse": edits, "preToolUse": searches});
+        let matching = |event: &str, matcher: &str| {
+            let mut hook = hook(event);
+            hook["matcher"] = json!(matcher);
+            json!([hook])
+        };
+        let hooks = json!({
+            "sessionStart": [hook("start")],
+            "userPromptSubmitted": [hook("turn")],
+            "postToolUse": matching("edit", "edit|create|apply_patch|str_replace_editor"),
+            "preToolUse": matching("search", "grep|rg|bash"),
+            "agentStop": [hook("stop")],
+        });
         let value: Value = json!({"version": 1, "hooks": hooks});
         serde_json::to_string_pretty(&value).unwrap_or_default() + "\n"
     }
+}
+
+fn timeout_seconds(event: &str) -> u64 {
+    if event == "stop" { HOST_GATE_TIMEOUT_SECONDS } else { HOST_HOOK_TIMEOUT_SECONDS }
 }

@@ -164,6 +164,9 @@ impl HookCommandArgs {
             // Hosts configured by `init` wait for 10 s. A warm server needs a fraction of that.
             HookEventName::Edit => Duration::from_secs(8),
             HookEventName::Search | HookEventName::Start => Duration::from_secs(2),
+            HookEventName::Turn => Duration::from_secs(5),
+            // The edits of a whole turn; `init` has hosts wait for 30 s.
+            HookEventName::Stop => Duration::from_secs(25),
         })
     }
 }
@@ -208,6 +211,10 @@ pub(crate) enum HookEventName {
     Search,
     /// A session begins: start the servers
     Start,
+    /// A turn of the model begins: note the state of the files
+    Turn,
+    /// A turn of the model ends: report what its edits broke, once
+    Stop,
 }
 
 impl From<HookEventName> for HookOccasion {
@@ -216,6 +223,8 @@ impl From<HookEventName> for HookOccasion {
             HookEventName::Edit => Self::Edit,
             HookEventName::Search => Self::Search,
             HookEventName::Start => Self::Start,
+            HookEventName::Turn => Self::Turn,
+            HookEventName::Stop => Self::Stop,
         }
     }
 }

@@ -8,6 +8,7 @@ use super::edits::findings;
 use super::terminal::display::count;
 use super::terminal::escape;
 use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
+use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
@@ -39,16 +40,52 @@ pub(crate) struct SymbolUses {
     pub(crate) at_least: bool,
 }
 
+/// The outcome of the check at the end of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    /// Nothing is known to be broken.
+    Sound,
+    /// The edits were not checked; the reason for the person.
+    Unchecked(String),
+    /// There are new errors, for the model.
+    Broken(String),
+}
+
+/// Renders the judgement of a turn's edits.
+pub(crate) fn turn_end(judgement: &EditJudgement) -> TurnEnd {
+    match &judgement.diagnostics {
+        EditDiagnostics::Compared(delta) => {
+            let is_broken = delta.added.iter().any(|finding| finding.severity == Severity::Error);
+            match is_broken {
+                true => {
+                    let end = "Fix them, or say why they are expected.";
+                    TurnEnd::Broken(format!("{}\n{end}", delta_words("this turn's edits", delta)))
+                }
+                false => TurnEnd::Sound,
+            }
+        }
+        // No server exists for the files.
+        EditDiagnostics::Stated(statement) if statement.verdict == Verdict::NoData => {
+            TurnEnd::Unchecked(remark(&format!("this turn's edits were not checked: {}", statement.reason)))
+        }
+        EditDiagnostics::Stated(_) => TurnEnd::Sound,
+    }
+}
+
 /// Renders the judgement of an edit: its diagnostics, or one line.
 pub(crate) fn edit_words(judgement: &EditJudgement) -> String {
-    let delta = match &judgement.diagnostics {
-        EditDiagnostics::Compared(delta) => delta,
-        EditDiagnostics::Stated(statement) => return remark(&statement.reason),
-    };
+    match &judgement.diagnostics {
+        EditDiagnostics::Compared(delta) => delta_words("this edit", delta),
+        EditDiagnostics::Stated(statement) => remark(&statement.reason),
+    }
+}
+
+/// Renders the diagnostics of `edit`, which is named so.
+fn delta_words(edit: &str, delta: &DiagnosticsDelta) -> String {
     let found = findings(delta, false, &DisplayCapabilities::PLAIN, &|_, _| None);
     let notes: String = delta.notes.iter().map(|note| format!("\n{}", escape::line(note))).collect();
     let end = if delta.added.is_empty() && delta.gone.is_empty() { ' ' } else { '\n' };
-    format!("lsp-tools, about this edit:{end}{}{notes}", found.trim())
+    format!("lsp-tools, about {edit}:{end}{}{notes}", found.trim())
 }
 
 /// Renders one line about an edit that was not checked.

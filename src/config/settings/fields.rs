@@ -36,6 +36,7 @@ pub(crate) const SETTINGS: &[ConfigField] = &[
     MCP,
     launch("editor", Record(EDITOR)),
     plain("chats", Record(CHATS)),
+    plain("end-of-turn-gate", Flag),
 ];
 
 pub(super) const SKILLS: &[ConfigField] = &[plain("directories", Texts), plain("disabled", Texts)];
