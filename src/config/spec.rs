@@ -230,8 +230,8 @@ pub struct ServerSpec {
     /// `${version}` for that or the oldest of a range.
     #[serde(default)]
     pub(crate) settings_for_version: toml::Table,
-    /// True if it requests its settings (`workspace/configuration`) right after its start. A
-    /// further notification of settings makes it start over.
+    /// True if it requests its settings (`workspace/configuration`) right after its start, at least
+    /// its newer versions. A further notification of settings makes it start over.
     #[serde(default)]
     pub asks_for_settings: bool,
     /// `initializationOptions` of the `initialize` request.

@@ -323,3 +323,16 @@ async fn server_of_two_languages_is_listed_once() {
     assert_eq!((&examined[0].languages[..], examined[0].files), (&both[..], 3));
     play.end().await;
 }
+
+/// A server whose newer versions ask for their settings is told them if this one does not.
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_does_not_ask_for_settings_is_told_them() {
+    let table = "asks-for-settings = true\nsettings = {scripted = {strict = true}}";
+    for (asks, told) in [(json!({"configuration": {"sections": ["scripted"]}}), 0), (json!({}), 1)] {
+        let play = Play::with(&asks, table, [("a.scr", "def foo\n")]);
+        let hover = in_time(play.hover("a.scr")).await.expect("a hover");
+        assert_eq!(hover.verdict, Verdict::Complete, "{hover:?}");
+        assert_eq!(play.log().count("workspace/didChangeConfiguration"), told, "{asks}");
+        play.end().await;
+    }
+}

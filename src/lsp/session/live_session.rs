@@ -42,6 +42,8 @@ const SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The time limit of `shutdown` for a server that has missed a deadline before: the caller has
 /// waited for that deadline already.
 const SILENT_SERVER_SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(200);
+/// The time for a server to ask for its settings after its start.
+const SETTINGS_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// The time after its start for which a server may still register its capabilities.
 const CAPABILITY_REGISTRATION_WINDOW: Duration = Duration::from_millis(1_000);
 /// The time for a server to leave after `exit`, before its input is closed, and again after that
@@ -179,7 +181,11 @@ impl Session {
         };
         notify_server::<Initialized>(&connection, &InitializedParams {});
         let has_settings = state.settings().as_object().is_some_and(|settings| !settings.is_empty());
-        if has_settings && !state.spec.asks_for_settings {
+        // Earlier versions of such a server wait for the settings, and answer nothing before.
+        let asks = has_settings
+            && state.spec.asks_for_settings
+            && state.await_settings_request(Instant::now() + SETTINGS_REQUEST_TIMEOUT).await;
+        if has_settings && !asks {
             let params = DidChangeConfigurationParams { settings: state.settings().clone() };
             notify_server::<DidChangeConfiguration>(&connection, &params);
         }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::sync::watch;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::bounded_answer::{self, BoundedAnswer};
 use super::capabilities::Registrations;
@@ -84,6 +84,8 @@ struct SessionStateInner {
     /// The first finding in each configuration file to which the server objects, as published last.
     configuration_errors: BTreeMap<WorkspacePath, String>,
     stopping: bool,
+    /// True if the server has asked for its settings.
+    has_asked_for_settings: bool,
     /// Edits that the server requests while a command of ours runs there; `None` at other times.
     collected: Option<Vec<Value>>,
     /// A count of the events that invalidate earlier diagnostics: other files' changes, the
@@ -267,6 +269,15 @@ impl SessionState {
         &self.settings
     }
 
+    /// Waits until the server asks for its settings, at most until `deadline`; returns true if it
+    /// has asked.
+    pub(super) async fn await_settings_request(&self, deadline: Instant) -> bool {
+        let mut changes = self.listen();
+        let asked =
+            async { while !self.inner.lock().has_asked_for_settings && changes.changed().await.is_ok() {} };
+        timeout_at(deadline, asked).await.is_ok()
+    }
+
     fn on_publish_diagnostics(&self, params: &RawValue) {
         #[derive(serde::Deserialize)]
         struct PublishedDiagnostics {
@@ -420,6 +431,8 @@ impl SessionState {
     /// items.
     pub(crate) fn workspace_configuration(&self, params: &Value) -> Option<Value> {
         let items = params["items"].as_array()?;
+        self.inner.lock().has_asked_for_settings = true;
+        self.notify_listeners();
         Some(items.iter().map(|item| self.configuration(item["section"].as_str())).collect())
     }
 
