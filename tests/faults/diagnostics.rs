@@ -24,6 +24,7 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
         ),
         ("pull", json!({"mode": "pull"}), ""),
         ("pull, registered late", json!({"mode": "pull", "register_after_ms": 150}), ""),
+        ("pushed instead of pulled", json!({"debounce_ms": 30}), "diagnostics = {source = \"pull\"}"),
         (
             "on save",
             json!({"only_on_save": true}),
@@ -52,6 +53,17 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
         }
         play.end().await;
     }
+}
+
+/// An earlier version of a server whose present one pulls.
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_that_are_pushed_instead_of_pulled_are_taken() {
+    let table = "diagnostics = {source = \"pull\"}";
+    let play = Play::with(&json!({}), table, [("a.scr", "def foo WRONG\n")]);
+    assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
+    play.project.write("a.scr", "def foo\n");
+    assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 0));
+    play.end().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -269,6 +269,16 @@ impl Session {
         }
     }
 
+    /// Waits until the server pushes diagnostics of `path`.
+    async fn wait_for_push(&self, path: &WorkspacePath) {
+        let mut changes = self.state.listen();
+        while self.state.push_count(path) == 0 {
+            if changes.changed().await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        }
+    }
+
     /// The message that a server has more findings in one file than the limit.
     fn too_much(&self, left_out: usize) -> String {
         format!("{} has {left_out} findings above the limit", self.server())

@@ -19,7 +19,7 @@ pub(super) const PULL: &str = "textDocument/diagnostic";
 
 impl Session {
     /// Requests the diagnostics of `path`. If the server registers pull diagnostics only after its
-    /// start, waits for that.
+    /// start, waits for that. If it pushes some instead, takes those.
     pub(super) async fn pull_diagnostics(
         &self,
         path: &WorkspacePath,
@@ -28,9 +28,13 @@ impl Session {
     ) -> Result<RawDiagnostics, AskError> {
         let (synced, snapshot) = self.sync(path).await?;
         drop(synced);
-        if !self.offers(PULL, path, &snapshot.language_id)
-            && !self.wait_for_offer(path, &snapshot.language_id, deadline).await
-        {
+        let is_offered = tokio::select! {
+            biased;
+            is_offered = self.wait_for_offer(path, &snapshot.language_id, deadline) => is_offered,
+            // An earlier version of the server.
+            () = self.wait_for_push(path) => return self.pushed_diagnostics(path, deadline).await,
+        };
+        if !is_offered {
             let known = DiagnosticsCompleteness::NoData(format!(
                 "{} did not register diagnostics in time",
                 self.server()
