@@ -259,7 +259,7 @@ def compare(case, project, line):
     verdict = answer.get("verdict") or answer.get("code", "error")
     reasons = {why for file in answer.get("incomplete", []) for why in [file.get("detail", "")]} or set(answer.get("notes", []))
     if expected is None:
-        # The command line refuses the configuration.
+        # The command line refuses the configuration, or complains of it.
         same = verdict != "complete"
         differences = [] if same else ["the command line refuses the configuration"]
     else:
@@ -325,6 +325,9 @@ def ty(tool):
 
 def pyright(words):
     def line(copy):
+        # It goes on with defaults after a complaint, which its JSON leaves out.
+        if re.search(r"^(Config|Pyproject) .*(could not|unrecognized|must|invalid|not supported|does not)", run(words, copy).stdout, re.M):
+            return None
         return json_findings([*words, "--outputjson"], copy, lambda all: None if bad(all) else [
             (inside(copy, one["file"]), one["range"]["start"]["line"] + 1, one.get("rule", "")) for one in all["generalDiagnostics"]])
     bad = lambda all: any(not one.get("file") for one in all["generalDiagnostics"])
