@@ -285,8 +285,11 @@ pub(crate) enum CliCommand {
     /// Answer a hook of a host, with the event from stdin; `init HOST --hooks` configures it
     #[command(after_help = "Example: lsp-tools hook claude-code edit < event.json\n\n\
                             The exit status is always 0. Nothing is printed if there is no finding, on failure, or after \
-                            --timeout (3 s after an edit, 2 s at a search). LSP_TOOLS_HOOKS=off disables it.")]
+                            --timeout (8 s after an edit, 2 s at a search, 25 s at the end of a turn). LSP_TOOLS_HOOKS=off disables it.")]
     Hook(HookCommandArgs),
+    /// Print the JSON Schema of a settings file, for editors
+    #[command(after_help = "Example: lsp-tools schema settings > lsp-tools.schema.json")]
+    Schema(SettingsSchemaArgs),
     /// Print completions for a shell
     #[command(
         after_help = "Example: lsp-tools completions bash > ~/.local/share/bash-completion/completions/lsp-tools"
@@ -345,6 +348,23 @@ pub(crate) struct PolicyCheck {
     /// A shell command for `bash`
     #[arg(last = true)]
     pub(crate) command: Vec<String>,
+}
+
+/// `schema`
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct SettingsSchemaArgs {
+    /// The file
+    #[arg(value_enum)]
+    pub(crate) file: SettingsFileName,
+}
+
+/// A file of settings on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SettingsFileName {
+    /// lsp-tools.toml
+    Settings,
+    /// servers.toml
+    Servers,
 }
 
 /// `completions`

@@ -10,7 +10,7 @@ use self::catalogue_fields::CATALOGUE;
 use super::error::{ConfigError, ConfigProblem};
 use super::index::LanguageIndex;
 use super::layer::{Layer, LayerOrigin, merge};
-use super::schema::{strip_launch_fields, untrusted_sentence};
+use super::schema::{self, strip_launch_fields, untrusted_sentence};
 use super::spec::{Language, ServerSpec};
 use crate::text::{quoted_list, suggestion};
 use crate::workspace::WorkspacePath;
@@ -73,6 +73,11 @@ static BUILT_IN: LazyLock<Catalogue> = LazyLock::new(|| {
 });
 
 impl Catalogue {
+    /// Returns the JSON Schema of `servers.toml`.
+    pub(crate) fn json_schema() -> serde_json::Value {
+        schema::json_schema("servers.toml", CATALOGUE)
+    }
+
     /// The built-in catalogue (`servers.toml` of the project's source).
     pub fn built_in() -> &'static Self {
         &BUILT_IN

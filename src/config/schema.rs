@@ -1,5 +1,6 @@
 //! The check of a TOML table against its known keys, with the place of each error.
 
+use serde_json::{Map, Value, json};
 use toml::Table;
 use toml::de::{DeTable, DeValue};
 
@@ -200,6 +201,42 @@ fn actual_type(value: &DeValue<'_>) -> &'static str {
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",
         DeValue::Table(_) => "a table",
+    }
+}
+
+/// Returns the JSON Schema (draft 7) of a file with these keys, for the completion of editors.
+pub(super) fn json_schema(title: &str, fields: &[ConfigField]) -> Value {
+    let mut schema = record_schema(fields);
+    schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    schema["title"] = json!(title);
+    schema
+}
+
+fn record_schema(fields: &[ConfigField]) -> Value {
+    let properties: Map<String, Value> =
+        fields.iter().map(|field| (field.key.to_owned(), value_schema(field.shape))).collect();
+    json!({"type": "object", "properties": properties, "additionalProperties": false})
+}
+
+fn value_schema(shape: ConfigFieldType) -> Value {
+    let text = json!({"type": "string"});
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let named = |values: Value| json!({"type": "object", "additionalProperties": values});
+    match shape {
+        ConfigFieldType::Text => text,
+        ConfigFieldType::Flag => json!({"type": "boolean"}),
+        ConfigFieldType::Number(least, most) => {
+            json!({"type": "integer", "minimum": least, "maximum": most})
+        }
+        ConfigFieldType::Texts => list(text),
+        ConfigFieldType::TextTable => named(text),
+        ConfigFieldType::TextsTable => named(list(text)),
+        ConfigFieldType::Free => json!({"type": "object"}),
+        ConfigFieldType::Choice(words) => json!({"enum": words}),
+        ConfigFieldType::Choices(words) => list(json!({"enum": words})),
+        ConfigFieldType::Record(fields) => record_schema(fields),
+        ConfigFieldType::Records(fields) => list(record_schema(fields)),
+        ConfigFieldType::Named(fields) => named(record_schema(fields)),
     }
 }
 

@@ -37,7 +37,7 @@ use super::catalogue::{Catalogue, problem_at};
 use super::error::{ConfigError, ConfigProblem};
 use super::layer::{Layer, LayerOrigin, merge};
 use super::mounts::MountConfig;
-use super::schema::strip_launch_fields;
+use super::schema::{self, strip_launch_fields};
 use crate::text::{quoted_list, suggestion};
 
 mod bash;
@@ -234,6 +234,11 @@ impl Default for AuditSettings {
 }
 
 impl Settings {
+    /// Returns the JSON Schema of `lsp-tools.toml`.
+    pub(crate) fn json_schema() -> serde_json::Value {
+        schema::json_schema("lsp-tools.toml", SETTINGS)
+    }
+
     /// Loads the settings of `layers`, given from the weakest to the strongest, over the defaults;
     /// and a sentence for each ignored setting of an untrusted project.
     ///

@@ -17,6 +17,7 @@ mod man;
 mod mounted;
 mod policy;
 mod servers;
+mod settings_schema;
 mod tool_call;
 mod tools;
 mod trust;
@@ -68,6 +69,7 @@ pub(super) fn without_runtime(command: &CliCommand) -> Option<Result<Reply, Tool
     match command {
         CliCommand::Completions(arguments) => Some(completions::run(arguments)),
         CliCommand::Man(arguments) => Some(man::run(arguments)),
+        CliCommand::Schema(arguments) => Some(Ok(settings_schema::run(arguments))),
         _ => None,
     }
 }
@@ -114,6 +116,7 @@ pub(super) async fn run(command: CliCommand, cli: CliContext<'_>) -> Reply {
         }
         CliCommand::Completions(arguments) => completions::run(&arguments),
         CliCommand::Man(arguments) => man::run(&arguments),
+        CliCommand::Schema(arguments) => Ok(settings_schema::run(&arguments)),
     };
     reply.unwrap_or_else(|error| failure_reply(&error, cli.format, cli.console))
 }

@@ -77,6 +77,7 @@ pub(super) fn daemon_accepts(command: &CliCommand) -> bool {
         | CliCommand::Install(_)
         | CliCommand::Completions(_)
         | CliCommand::Man(_)
+        | CliCommand::Schema(_)
         | CliCommand::Init(_)
         | CliCommand::Daemon(_)
         | CliCommand::View(_)
