@@ -37,6 +37,7 @@ use crate::tools::language::lsp_signature::LspSignature;
 use crate::tools::language::lsp_symbols::{LspSymbols, SymbolsArgs};
 use crate::tools::vcs::lsp_changes::{ChangesArgs, LspChanges};
 use crate::tools::vcs::lsp_tests::{LspTests, TestsArgs};
+use crate::tools::vcs::turn_check::{TurnCheck, TurnCheckArgs, TurnCheckOutput};
 
 impl Runtime {
     /// Returns the hover information for the symbol at `target`.
@@ -179,6 +180,18 @@ impl Runtime {
     /// causes anywhere. No time limit applies.
     pub(crate) async fn changes(&self, args: ChangesArgs) -> Result<Answer<ChangesOutput>, ToolError> {
         self.question_within(LspChanges, args, Some(Duration::MAX)).await
+    }
+
+    /// Notes the state of the files at the start of an agent's turn, or judges the turn's edits at
+    /// its end.
+    pub(crate) async fn check_turn(
+        &self,
+        args: TurnCheckArgs,
+        limit: Duration,
+    ) -> Result<TurnCheckOutput, ToolError> {
+        let caller = Caller::at_shell();
+        let options = CallOptions { limit: Some(limit), ..CallOptions::new(&caller) };
+        Ok(self.call_as(TurnCheck, args, options).await?.output)
     }
 
     async fn question<T, O>(&self, tool: T, args: T::Args) -> Result<Answer<O>, ToolError>

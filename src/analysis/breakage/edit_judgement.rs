@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::delta::DiagnosticsDelta;
+use super::delta_item::DeltaItem;
 use crate::analysis::answer::{ServerState, Verdict};
+use crate::lsp::model::Severity;
 
 /// The effect of an edit on the diagnostics, with the verdict.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +50,12 @@ impl EditJudgement {
             EditDiagnostics::Compared(delta) => Some(delta),
             EditDiagnostics::Stated(_) => None,
         }
+    }
+
+    /// Returns true if the edits caused errors.
+    pub(crate) fn has_new_errors(&self) -> bool {
+        let is_error = |finding: &DeltaItem| finding.severity == Severity::Error;
+        self.delta().is_some_and(|delta| delta.added.iter().any(is_error))
     }
 
     /// The mutable difference, if there is one.

@@ -3,7 +3,7 @@
 //! The state at the start is kept in the user's state folder: the commit of `HEAD`, and the texts
 //! of the files that differ from it. Nothing is written to the repository.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,8 @@ struct TurnStart {
     head: String,
     /// The texts of files that differ from it, by their paths; `None` for a deleted file.
     texts: BTreeMap<String, Option<String>>,
+    /// Files that differ from it, and cannot be read as text.
+    unread: BTreeSet<String>,
 }
 
 /// A turn of an agent's session.
@@ -60,11 +62,14 @@ impl<'a> AgentTurn<'a> {
     /// # Errors
     /// Without a git repository or a commit, and if the state is too large.
     pub(crate) async fn begin(&self) -> Result<(), ToolError> {
+        // The errors since an earlier start would not be those of this turn.
+        self.forget().await?;
         let opened = self.open().await?;
         let head = commit(&opened.shadow, &opened.repository, "HEAD").await.map_err(from_git_error)?;
         let changed = self.changes_since(&opened, &head).await?;
-        let mut start = TurnStart { head, ..TurnStart::default() };
-        for edit in changed {
+        let unread = changed.unread.iter().filter_map(|(path, _)| key(path)).collect();
+        let mut start = TurnStart { head, unread, ..TurnStart::default() };
+        for edit in changed.edits {
             start.texts.extend(edit.renamed_from.as_ref().and_then(key).map(|from| (from, None)));
             start.texts.extend(key(&edit.path).map(|path| (path, edit.after)));
         }
@@ -78,11 +83,9 @@ impl<'a> AgentTurn<'a> {
         run_blocking(move || {
             let locked = folder.lock().map_err(from_state_error)?;
             let kept = folder.names().map_err(from_state_error)?;
-            let (own, others): (Vec<_>, Vec<_>) =
-                kept.into_iter().partition(|name| name.as_str().ends_with(&session));
             // The names begin with a time, so the oldest are first.
-            let surplus = (others.len() + 1).saturating_sub(MAX_KEPT_TURNS);
-            for name in own.iter().chain(others.iter().take(surplus)) {
+            let surplus = (kept.len() + 1).saturating_sub(MAX_KEPT_TURNS);
+            for name in kept.iter().take(surplus) {
                 locked.remove(name).map_err(from_state_error)?;
             }
             let name = StateName::new(&format!("{now:013}{session}"));
@@ -102,22 +105,23 @@ impl<'a> AgentTurn<'a> {
             let content = folder.read(&name, MAX_TURN_BYTES).map_err(from_state_error)?;
             Ok(content.and_then(|content| serde_json::from_slice::<TurnStart>(&content).ok()))
         });
-        let Some(start) = start.await? else { return Ok(None) };
+        let is_id = |start: &TurnStart| start.head.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let Some(start) = start.await?.filter(is_id) else { return Ok(None) };
         let opened = self.open().await?;
         let changed = self.changes_since(&opened, &start.head).await?;
-        Ok(Some(self.edits_since(&start, changed)))
+        Ok(Some(self.edits_since(&start, changed.edits)))
     }
 
-    /// Forgets the start of the turn.
+    /// Forgets the start of the turn; returns true if it was known.
     ///
     /// # Errors
     /// If its file cannot be removed.
-    pub(crate) async fn forget(&self) -> Result<(), ToolError> {
+    pub(crate) async fn forget(&self) -> Result<bool, ToolError> {
         let (folder, session) = (self.folder.clone(), self.session.clone());
         run_blocking(move || {
             let locked = folder.lock().map_err(from_state_error)?;
-            let Some(name) = name_of(&folder, &session)? else { return Ok(()) };
-            locked.remove(&name).map(drop).map_err(from_state_error)
+            let Some(name) = name_of(&folder, &session)? else { return Ok(false) };
+            locked.remove(&name).map_err(from_state_error)
         })
         .await
     }
@@ -126,20 +130,23 @@ impl<'a> AgentTurn<'a> {
         OpenRepository::open(self.context, WorkspacePath::root(), GitDeadline::Each(GIT_TIMEOUT)).await
     }
 
-    async fn changes_since(&self, opened: &OpenRepository, head: &str) -> Result<Vec<EditedText>, ToolError> {
+    async fn changes_since(&self, opened: &OpenRepository, head: &str) -> Result<ComparedTexts, ToolError> {
         let comparison = Comparison { before: head.to_owned(), after: ComparedTree::WorkTree };
         let texts = ComparedTexts::read(self.context, opened, &comparison).await?;
         match texts.cut {
             true => Err(ToolError::new(ErrorCode::TooLarge, "git returned more differences than the limit")),
-            false => Ok(texts.edits),
+            false => Ok(texts),
         }
     }
 
     /// The edits since `start`, from those since its commit.
     fn edits_since(&self, start: &TurnStart, changed: Vec<EditedText>) -> Vec<EditedText> {
         let at_start = |path: &WorkspacePath| start.texts.get(&key(path)?);
+        let sources = changed.iter().filter_map(|edit| edit.renamed_from.clone());
+        let touched: BTreeSet<WorkspacePath> =
+            changed.iter().map(|edit| edit.path.clone()).chain(sources).collect();
         let mut edits = Vec::new();
-        for mut edit in changed.iter().cloned() {
+        for mut edit in changed {
             if let Some(before) = at_start(&edit.path) {
                 (edit.before, edit.renamed_from) = (before.clone(), None);
             } else if let Some(before) = edit.renamed_from.as_ref().and_then(at_start) {
@@ -148,20 +155,34 @@ impl<'a> AgentTurn<'a> {
             }
             edits.push(edit);
         }
-        let is_changed = |path: &WorkspacePath| {
-            changed.iter().any(|edit| edit.path == *path || edit.renamed_from.as_ref() == Some(path))
-        };
         for (path, before) in &start.texts {
             let Ok(path) = self.context.workspace.path(path.as_ref()) else { continue };
             // A file that is again as in the commit.
-            if !is_changed(&path) {
+            if !touched.contains(&path) {
                 let after = self.context.saved_text(&path).ok();
                 edits.push(EditedText { path, renamed_from: None, before: before.clone(), after });
             }
         }
-        edits.retain(|edit| edit.before != edit.after || edit.renamed_from.is_some());
+        let is_known = |path: &WorkspacePath| key(path).is_some_and(|key| !start.unread.contains(&key));
+        edits.retain(|edit| {
+            is_known(&edit.path) && (edit.before != edit.after || edit.renamed_from.is_some())
+        });
+        pair_moves(&mut edits);
         edits
     }
+}
+
+/// Turns the deletion of a file and the creation of one with the same text into a move: git does
+/// not pair untracked files.
+fn pair_moves(edits: &mut Vec<EditedText>) {
+    let mut deleted: Vec<EditedText> = edits.extract_if(.., |edit| edit.after.is_none()).collect();
+    for edit in edits.iter_mut().filter(|edit| edit.before.is_none() && edit.renamed_from.is_none()) {
+        if let Some(at) = deleted.iter().position(|gone| gone.before == edit.after) {
+            let gone = deleted.swap_remove(at);
+            (edit.before, edit.renamed_from) = (gone.before, Some(gone.path));
+        }
+    }
+    edits.append(&mut deleted);
 }
 
 /// The name of the newest kept turn of `session`.

@@ -10,10 +10,8 @@ use tokio::time::timeout;
 
 use super::{CliContext, Reply};
 use crate::analysis::answer::{SymbolItem, Verdict};
-use crate::analysis::breakage::diagnostics_baseline::{BreakageMode, EditJudge};
-use crate::analysis::error::{ErrorCode, ToolError};
+use crate::analysis::error::ToolError;
 use crate::analysis::target::Target;
-use crate::analysis::trees::turn_edits::AgentTurn;
 use crate::bridges::host_hook::{HostHookEvent, HostHookSubject, SearchedSymbolName};
 use crate::cli::args::doors::HookCommandArgs;
 use crate::cli::exit::CliExitStatus;
@@ -23,6 +21,7 @@ use crate::cli::render::host_hook::{
 use crate::runtime::{Client, Runtime};
 use crate::tools::edit::made_edit::{MadeEdit, MadeEdits};
 use crate::tools::language::lsp_diagnostics::{DiagnosticsArgs, InProcess};
+use crate::tools::vcs::turn_check::TurnCheckArgs;
 
 /// The number of symbols examined for a name.
 const MAX_SYMBOLS_OF_NAME: usize = 50;
@@ -44,14 +43,17 @@ pub(super) async fn run(hook: HookCommandArgs, cli: CliContext<'_>) -> Result<Re
     let words = match &event.subject {
         HostHookSubject::TurnBegun(_) | HostHookSubject::TurnEnded(_) if !is_gated(&cli) => None,
         HostHookSubject::TurnBegun(session) => {
-            if let Err(error) = begin_turn(session, &asking(limit), limit).await {
+            let args = TurnCheckArgs { session: session.clone(), ends: false };
+            if let Err(error) = asking(limit).check_turn(args, limit).await {
                 tracing::info!("the start of a turn is not noted: {}", error.error);
             }
             None
         }
         HostHookSubject::TurnEnded(session) => {
-            let out = end_turn(session, &asking(limit * 9 / 10), limit).await;
-            let out = match out {
+            let args = TurnCheckArgs { session: session.clone(), ends: true };
+            // The check has one half of its time for each of the two states.
+            let checked = asking(limit * 2 / 5).check_turn(args, limit).await;
+            let out = match turn_end(checked.map(|output| output.judgement)) {
                 TurnEnd::Broken(words) => event.continuation(&words),
                 TurnEnd::Unchecked(words) => event.ending(&words),
                 TurnEnd::Sound => String::new(),
@@ -85,43 +87,6 @@ pub(super) async fn run(hook: HookCommandArgs, cli: CliContext<'_>) -> Result<Re
 /// Returns true if the settings have the edits of a turn checked.
 fn is_gated(cli: &CliContext<'_>) -> bool {
     cli.runtime.settings().end_of_turn_gate != Some(false)
-}
-
-/// Keeps the state of the files at the start of a turn.
-async fn begin_turn(session: &str, runtime: &Runtime, limit: Duration) -> Result<(), ToolError> {
-    let context = runtime.context();
-    let begun = timeout(limit, AgentTurn::of_session(&context, session).begin()).await;
-    begun.unwrap_or_else(|_| Err(ToolError::new(ErrorCode::Timeout, "git took too long")))
-}
-
-/// Judges the edits of a turn. If they broke something, the start of the turn is forgotten, so that
-/// the turn is held up once.
-async fn end_turn(session: &str, runtime: &Runtime, limit: Duration) -> TurnEnd {
-    let context = runtime.context();
-    let turn = AgentTurn::of_session(&context, session);
-    let judged = timeout(limit, async {
-        let edits = turn.edits().await?.unwrap_or_default();
-        if edits.is_empty() {
-            return Ok(TurnEnd::Sound);
-        }
-        let judge = EditJudge::Afterwards(BreakageMode::Wanted);
-        Ok(turn_end(&Box::pin(judge.judge(&context, &edits, &context.view)).await))
-    });
-    let unchecked =
-        |why: &str| TurnEnd::Unchecked(remark(&format!("this turn's edits were not checked: {why}")));
-    let end = match judged.await {
-        Ok(Ok(end)) => end,
-        Ok(Err(ToolError { error, .. })) => unchecked(&error),
-        Err(_) => unchecked(&format!("no answer within {} s", limit.as_secs_f32())),
-    };
-    if !matches!(end, TurnEnd::Broken(_)) {
-        return end;
-    }
-    match turn.forget().await {
-        Ok(()) => end,
-        // The same findings would hold up the turn again.
-        Err(error) => unchecked(&error.error),
-    }
 }
 
 /// Returns the judgement of the edits, or the current errors if the former texts are unknown.

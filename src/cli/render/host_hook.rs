@@ -10,6 +10,7 @@ use super::terminal::escape;
 use crate::analysis::answer::{Answer, DiagnosticItem, DiagnosticsOutput, SymbolItem, Verdict};
 use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::edit_judgement::{EditDiagnostics, EditJudgement};
+use crate::analysis::error::ToolError;
 use crate::lsp::model::Severity;
 use crate::text::LineColumn;
 
@@ -51,25 +52,35 @@ pub(crate) enum TurnEnd {
     Broken(String),
 }
 
-/// Renders the judgement of a turn's edits.
-pub(crate) fn turn_end(judgement: &EditJudgement) -> TurnEnd {
-    match &judgement.diagnostics {
-        EditDiagnostics::Compared(delta) => {
-            let is_broken = delta.added.iter().any(|finding| finding.severity == Severity::Error);
-            match is_broken {
-                true => {
-                    let end = "Fix them, or say why they are expected.";
-                    TurnEnd::Broken(format!("{}\n{end}", delta_words("this turn's edits", delta)))
-                }
-                false => TurnEnd::Sound,
-            }
+/// Renders the judgement of a turn's edits, if there are any.
+pub(crate) fn turn_end(judged: Result<Option<EditJudgement>, ToolError>) -> TurnEnd {
+    let unchecked = |why: &str| TurnEnd::Unchecked(remark(&format!("this turn's edits: {why}")));
+    let judgement = match judged {
+        Ok(Some(judgement)) => judgement,
+        Ok(None) => return TurnEnd::Sound,
+        Err(error) => return unchecked(&format!("not checked: {}", error.error)),
+    };
+    let is_broken = judgement.has_new_errors();
+    match judgement.diagnostics {
+        EditDiagnostics::Compared(delta) if is_broken => TurnEnd::Broken(broken_turn_words(*delta)),
+        EditDiagnostics::Compared(delta) if delta.verdict != Verdict::Complete => {
+            let why = delta.notes.first().map_or("not all servers answered", String::as_str);
+            unchecked(&format!("no new errors; the check is incomplete: {why}"))
         }
-        // No server exists for the files.
         EditDiagnostics::Stated(statement) if statement.verdict == Verdict::NoData => {
-            TurnEnd::Unchecked(remark(&format!("this turn's edits were not checked: {}", statement.reason)))
+            unchecked(&statement.reason)
         }
-        EditDiagnostics::Stated(_) => TurnEnd::Sound,
+        // Nothing is broken, or no server exists for the files.
+        EditDiagnostics::Compared(_) | EditDiagnostics::Stated(_) => TurnEnd::Sound,
     }
+}
+
+/// The new errors of a turn, the first ones in full.
+fn broken_turn_words(mut delta: DiagnosticsDelta) -> String {
+    let more: usize = std::mem::take(&mut delta.more).iter().map(|kind| kind.at.len()).sum();
+    let and =
+        if more > 0 { format!("\nand {more} more; `lsp-tools check` lists them") } else { String::new() };
+    format!("{}{and}\nFix them, or say why they are expected.", delta_words("this turn's edits", &delta))
 }
 
 /// Renders the judgement of an edit: its diagnostics, or one line.
