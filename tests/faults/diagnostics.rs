@@ -55,6 +55,19 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
     }
 }
 
+/// The push from before the load of the project is not the last one, even if the load has ended
+/// when the question comes.
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_after_load_are_waited_for_when_push_came_before() {
+    let scenario = json!({"index": {"ms": 200}, "diagnostics": {"empty_first": true, "debounce_ms": 1_000}});
+    let table = "readiness = {progress = [\"Indexing\"]}\n\
+                 diagnostics = {source = \"versioned-push\", quiet-ms = 2_000}";
+    let play = Play::with(&scenario, table, [("a.scr", "def foo WRONG\n")]);
+    play.references("a.scr").await.expect("an answer after the load");
+    assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
+    play.end().await;
+}
+
 /// An earlier version of a server whose present one pulls.
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_that_are_pushed_instead_of_pulled_are_taken() {

@@ -369,7 +369,7 @@ impl Session {
             }
         }
         let (mut items, mut left_out) = (pushes.items, pushes.left_out);
-        if self.wait_for_idle(Instant::now()).await.is_some() {
+        if pushes.is_early || self.wait_for_idle(Instant::now()).await.is_some() {
             match self.wait_for_idle(deadline).await {
                 Some(work) => known = DiagnosticsCompleteness::Partial(work.sentence(self.server())),
                 // The server sends the findings of the meantime right after it is done.

@@ -26,6 +26,7 @@ fn snapshot(version: i32, pushes_before: u64) -> Snapshot {
 
 fn pushes(count: u64, version: Option<i32>, items: usize) -> Pushes {
     Pushes {
+        is_early: false,
         left_out: 0,
         count,
         version,

@@ -288,6 +288,13 @@ impl Readiness {
         other.map_or(ReadinessLevel::Yes, |work| ReadinessLevel::Working(work.clone()))
     }
 
+    /// Returns true if the server loads the project for the first time, by the signs of the rule.
+    pub(crate) fn is_loading(&self, rule: &ReadinessRule) -> bool {
+        let gives_sign = !rule.progress.is_empty() || rule.server_status || rule.notification.is_some();
+        let has_given_sign = self.named_ended || self.signalled || self.quiescent == Some(true);
+        gives_sign && !has_given_sign && self.level(rule) != ReadinessLevel::Yes
+    }
+
     /// Returns true if `grace_ms` milliseconds have passed since the first document was opened.
     fn is_overdue(&self, grace_ms: Option<u64>) -> bool {
         let waited = self.first_open.map(|opened| opened.elapsed());

@@ -52,6 +52,9 @@ pub(crate) struct Pushes {
     pub(crate) busy: bool,
     /// The time of the last push.
     pub(crate) pushed_at: Option<Instant>,
+    /// True if the last push came while the server was loading the project, so that another
+    /// follows.
+    pub(crate) is_early: bool,
 }
 
 /// State shared between a session and its connection.
@@ -316,6 +319,7 @@ impl SessionState {
                     None => inner.configuration_errors.remove(&path),
                 };
             }
+            let is_early = inner.readiness.is_loading(&self.spec.readiness);
             let pushes = inner.pushes.entry(path).or_default();
             pushes.count += 1;
             pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
@@ -325,6 +329,7 @@ impl SessionState {
             pushes.left_out = left_out;
             pushes.idle_at_push = pushes.idle;
             pushes.pushed_at = Some(Instant::now());
+            pushes.is_early = is_early;
         }
         self.notify_listeners();
     }
