@@ -32,9 +32,6 @@ const SELF_CONTAINED: [&str; 12] = [
     "yaml",
 ];
 
-/// The reason that a change of a type may have effects at places without its name.
-pub(super) const INHERITED: &str = "inherited members affect all users of a type, even without its name";
-
 /// A definition whose interface may have changed in an edit; only the server can tell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Declaration {
@@ -62,6 +59,9 @@ pub(crate) struct DeclarationChanges {
     pub modules: BTreeSet<String>,
     /// True if the modules themselves were added or removed, which affects all importers.
     pub is_module: bool,
+    /// Those of `names` that are types with another base, operator or contract. Code that only
+    /// holds their values, without the name, may be affected.
+    pub types: BTreeSet<String>,
     /// Types with a base type that lost a member, so that they may be incomplete.
     pub reduced_types: BTreeSet<String>,
     /// Definitions with changes only in their bodies.
@@ -149,7 +149,7 @@ impl DeclarationChanges {
         let symbol = known.symbol;
         self.names.insert(symbol.name.clone());
         if is_type(symbol) && is_other {
-            self.mark_wide(INHERITED);
+            self.types.insert(symbol.name.clone());
         }
         let Some(owner) = known.owner else { return };
         let is_field =
@@ -158,16 +158,13 @@ impl DeclarationChanges {
         if is_field || makes {
             self.names.insert(owner.name.clone());
         }
-        if symbol.name.starts_with("__") && symbol.name.ends_with("__") && !makes {
-            self.mark_wide("an operator affects all its users, even without a name");
-        }
         let contract = owner
             .detail
             .as_deref()
             .is_some_and(|detail| ["Protocol", "ABC"].iter().any(|word| detail.contains(word)));
-        if contract {
+        if contract || (is_operator(&symbol.name) && !makes) {
             self.names.insert(owner.name.clone());
-            self.mark_wide("an interface affects all code that passes a value for it");
+            self.types.insert(owner.name.clone());
         }
     }
 
@@ -189,7 +186,7 @@ impl DeclarationChanges {
                 && known.symbol.detail.as_deref().is_some_and(|head| has_word(head, &owner.name))
         };
         if after.values().any(is_heir) {
-            self.mark_wide(INHERITED);
+            self.types.insert(owner.name.clone());
         }
     }
 
@@ -208,14 +205,14 @@ impl DeclarationChanges {
         if is_touched && !is_type(symbol) && !is_declared(language, symbol) {
             self.doubtful.insert(Declaration {
                 path: edit.path.clone(),
-                name: symbol.name.clone(),
+                name: now.user_name().to_owned(),
                 before: symbol.selection.start,
                 after: now.symbol.selection.start,
             });
         }
     }
 
-    pub(super) fn mark_wide(&mut self, reason: &str) {
+    fn mark_wide(&mut self, reason: &str) {
         self.wide_reason.get_or_insert_with(|| reason.to_owned());
     }
 }
@@ -229,6 +226,11 @@ fn inherits(owner: &Symbol) -> bool {
     words.iter().any(|word| has_word(head, word)) || words_in(behind_name).any(is_base)
 }
 
+/// Returns true for the name of a method that code calls without naming it.
+fn is_operator(name: &str) -> bool {
+    name == "constructor" || (name.starts_with("__") && name.ends_with("__"))
+}
+
 /// A definition, and the type around it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SymbolWithOwner<'a> {
@@ -236,6 +238,14 @@ pub(crate) struct SymbolWithOwner<'a> {
     pub symbol: &'a Symbol,
     /// The definition around it.
     pub owner: Option<&'a Symbol>,
+}
+
+impl<'a> SymbolWithOwner<'a> {
+    /// The name by which code uses the definition: the type's for an operator or constructor.
+    pub(crate) fn user_name(&self) -> &'a str {
+        let owner = self.owner.filter(|_| is_operator(&self.symbol.name));
+        &owner.unwrap_or(self.symbol).name
+    }
 }
 
 /// The definitions that other code may see, by their names within the file. Definitions with the
@@ -278,7 +288,17 @@ pub(crate) fn is_declared(language: &str, symbol: &Symbol) -> bool {
     let head = symbol.detail.as_deref().unwrap_or_default();
     let is_function = ["function", "method", "constructor"].contains(&symbol.kind.name());
     let infers = || head.split(|c: char| !c.is_alphanumeric()).any(|word| word == "auto");
-    head.contains("->") || (is_function && TYPED_HEADS.contains(&language) && !infers())
+    head.contains("->")
+        || (is_function && TYPED_HEADS.contains(&language) && !infers())
+        || annotation(language, symbol).is_some()
+}
+
+/// The head of an annotated variable without its value; `None` for other definitions.
+pub(crate) fn annotation<'a>(language: &str, symbol: &'a Symbol) -> Option<&'a str> {
+    let head = symbol.detail.as_deref().filter(|_| language == "python" && !is_type(symbol))?;
+    let (_, behind_name) = head.split_once(symbol.name.as_str())?;
+    let is_annotated = behind_name.starts_with(':');
+    is_annotated.then(|| head.split_once(" = ").map_or(head, |(declared, _)| declared))
 }
 
 /// The module name by which others import the file: its stem, or its folder's name for files
@@ -355,7 +375,7 @@ mod tests {
         assert_eq!((names(&found), found.wide_reason.clone()), (vec!["Shop", "close"], None));
         assert_eq!(found.at.len(), 2, "both can be asked for");
         let heir = without(&format!("{derived}\n\nclass Market(Shop):\n    pass\n"));
-        assert!(heir.wide_reason.is_some(), "who makes a Market does not name Shop");
+        assert!(heir.types.contains("Shop"), "who makes a Market does not name Shop");
     }
 
     #[test]
@@ -368,17 +388,28 @@ mod tests {
     }
 
     #[test]
+    fn annotated_variable_is_declared_by_its_annotation() {
+        let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).expect("a workspace");
+        let path = workspace.path(Path::new("a.py")).expect("a path");
+        let text = "price: int = (\n    rate()\n)\nrate = price\n";
+        let symbols = syntax::symbols_in("python", &path, text, Instant::now() + CHANGED_TEXT_PARSE_TIMEOUT)
+            .expect("an outline");
+        let annotations: Vec<_> = symbols.iter().map(|symbol| annotation("python", symbol)).collect();
+        assert_eq!(annotations, [Some("price: int"), None]);
+    }
+
+    #[test]
     fn renamed_class_reports_only_old_and_new_class_name() {
         let found = changed(CLASS, &CLASS.replace("Shop", "Store"));
         assert_eq!((names(&found), found.wide_reason.clone()), (vec!["Shop", "Store"], None));
     }
 
     #[test]
-    fn changed_base_class_or_operator_counts_as_wide_change() {
+    fn changed_base_class_or_operator_changes_the_type() {
         let found = changed(CLASS, &CLASS.replace("Shop:", "Shop(Base):"));
-        assert!(found.wide_reason.is_some());
+        assert!(found.types.contains("Shop"));
         let operator = CLASS.replace("sell(self", "__getitem__(self");
-        assert!(changed(&operator, &operator.replace("what: str", "what: int")).wide_reason.is_some());
+        assert!(changed(&operator, &operator.replace("what: str", "what: int")).types.contains("Shop"));
     }
 
     #[test]

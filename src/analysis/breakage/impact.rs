@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::declaration_changes::{DeclarationChanges, INHERITED};
+use super::declaration_changes::DeclarationChanges;
 use super::edited_text::EditedText;
 use crate::analysis::ask::fallback::run_in_background;
 use crate::analysis::context::{Context, LanguageFile};
@@ -95,7 +95,7 @@ pub(crate) async fn find_dependents(
         let mut changed = DeclarationChanges::from_edits(&language, edits.into_iter());
         let mut users = DependentFiles::in_text(context, &language, &changed, &edited, limits).await;
         if users.inherits {
-            changed.mark_wide(INHERITED);
+            changed.types.extend(changed.reduced_types.iter().cloned());
         }
         if limits.narrows && users.files.len() > MAX_UNVERIFIED_DEPENDENT_FILES {
             users.narrow_by_references(context, &language, &changed, deadline).await;

@@ -2,20 +2,24 @@
 //! their turn.
 //!
 //! The text shows which definitions enclose a use, and if their heads determine their interfaces.
-//! For the others, the server's hovers before and after are compared.
+//! For the others, the server's hovers before and after are compared. A type whose base or contract
+//! changed looks the same, so every definition whose head names it counts as changed, and so do its
+//! subtypes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::declaration_changes::{Declaration, DeclarationChanges, is_declared, is_type, visible_symbols};
+use super::declaration_changes::{
+    Declaration, DeclarationChanges, annotation, is_declared, is_type, visible_symbols,
+};
 use super::impact::{Occurrence, navigating_session, occurrences};
 use crate::analysis::context::{Context, LanguageFile};
 use crate::lsp::documents::view::View;
 use crate::lsp::model::Symbol;
 use crate::syntax;
-use crate::text::identifiers_in;
+use crate::text::{identifiers_in, words_in};
 use crate::workspace::WorkspacePath;
 
 /// The reason for missing uses after a search that was cut short.
@@ -49,7 +53,7 @@ pub(crate) enum SpreadOutcome {
 }
 
 /// The spread of one language's edits.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Spread<'a> {
     context: &'a Context,
     language: String,
@@ -62,11 +66,22 @@ pub(crate) struct Spread<'a> {
 /// text before the edit later, since it analyses again after each change of the text.
 #[derive(Debug)]
 pub(crate) struct SpreadStep {
+    /// The names that the text alone shows to have changed.
+    certain: BTreeSet<String>,
     doubtful: BTreeSet<Declaration>,
-    /// The other files that use a name of `doubtful`.
+    /// The other files that use a name of `certain` or `doubtful`.
     users: BTreeMap<WorkspacePath, Vec<Occurrence>>,
-    /// The appearance of each of `doubtful`; empty if none is asked for.
+    /// The appearance of each of `doubtful`.
     appearances: Vec<Option<String>>,
+}
+
+/// A checked file with its outlines before and after an edit.
+#[derive(Debug)]
+struct OutlinedFile<'f> {
+    path: &'f WorkspacePath,
+    texts: &'f FileTextPair,
+    before: Vec<Symbol>,
+    after: Vec<Symbol>,
 }
 
 /// Compares the public interface of a definition before and after an edit.
@@ -98,37 +113,42 @@ impl<'a> Spread<'a> {
         view_after: &View,
         deadline: Instant,
     ) -> Result<SpreadStep, SpreadOutcome> {
-        let mut doubtful = self.changed.doubtful.clone();
-        self.add_dependents(checked, &mut doubtful).map_err(SpreadOutcome::Unknown)?;
         if let Some(reason) = self.changed.wide_reason.clone() {
             return Err(SpreadOutcome::Unknown(reason));
         }
-        let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
-        let names: BTreeSet<String> = doubtful.iter().map(|one| one.name.clone()).collect();
-        let new: BTreeSet<String> = names.difference(&self.changed.names).cloned().collect();
-        if new.is_empty() {
+        let files = self.outlined(checked);
+        let searched = self.changed.names.clone();
+        self.close(&files, self.comparison);
+        let certain: BTreeSet<String> = self.changed.names.difference(&searched).cloned().collect();
+        let doubtful: BTreeSet<Declaration> = match self.comparison {
+            AppearanceComparison::Asked => self.changed.doubtful.difference(&self.known).cloned().collect(),
+            AppearanceComparison::Assumed => BTreeSet::new(),
+        };
+        if certain.is_empty() && doubtful.is_empty() {
             return Err(SpreadOutcome::Same);
         }
-        let (users, cut) = occurrences(self.context, &self.language, new, &paths).await;
+        // The names that change if every doubtful definition looks different.
+        let mut possible = self.clone();
+        possible.close(&files, AppearanceComparison::Assumed);
+        let possible: BTreeSet<String> = possible.changed.names.difference(&searched).cloned().collect();
+        if possible.is_empty() {
+            return Err(SpreadOutcome::Same);
+        }
+        let paths: BTreeSet<WorkspacePath> = checked.keys().cloned().collect();
+        let (users, cut) = occurrences(self.context, &self.language, possible, &paths).await;
         if cut {
             return Err(SpreadOutcome::Unknown(SEARCH_CUT.to_owned()));
         }
         if users.is_empty() {
             return Err(SpreadOutcome::Same);
         }
-        doubtful.retain(|one| !self.known.contains(one));
-        let appearances = match self.comparison {
-            AppearanceComparison::Assumed => Vec::new(),
-            AppearanceComparison::Asked if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS => {
-                let reason = format!("{} definitions use the changed ones", doubtful.len());
-                return Err(SpreadOutcome::Unknown(reason));
-            }
-            AppearanceComparison::Asked => {
-                let measured = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
-                measured.ok_or_else(late)?
-            }
-        };
-        Ok(SpreadStep { doubtful, users, appearances })
+        if doubtful.len() > MAX_DOUBTFUL_DEFINITIONS {
+            let reason = format!("{} definitions use the changed ones", doubtful.len());
+            return Err(SpreadOutcome::Unknown(reason));
+        }
+        let measured = self.appearances(&doubtful, view_after, |one| one.after, deadline).await;
+        let appearances = measured.ok_or_else(late)?;
+        Ok(SpreadStep { certain, doubtful, users, appearances })
     }
 
     /// Compares the definitions of `step` with their appearance before the edit, and returns the
@@ -139,81 +159,77 @@ impl<'a> Spread<'a> {
         view_before: &View,
         deadline: Instant,
     ) -> SpreadOutcome {
-        let SpreadStep { doubtful, users, appearances } = step;
-        let different: BTreeSet<String> = match self.comparison {
-            AppearanceComparison::Assumed => doubtful.iter().map(|one| one.name.clone()).collect(),
-            AppearanceComparison::Asked => {
-                let measured = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
-                let Some(before) = measured else { return late() };
-                let compared = doubtful.iter().zip(appearances.into_iter().zip(before));
-                compared
-                    .filter(|(_, (after, before))| after != before)
-                    .map(|(one, _)| one.name.clone())
-                    .collect()
+        let SpreadStep { certain: mut different, doubtful, users, appearances } = step;
+        let measured = self.appearances(&doubtful, view_before, |one| one.before, deadline).await;
+        let Some(before) = measured else { return late() };
+        for (one, (after, before)) in doubtful.iter().zip(appearances.into_iter().zip(before)) {
+            let is_of_type = after.as_deref().is_some_and(|after| self.results_in_changed_type(after));
+            if is_of_type {
+                self.changed.types.insert(one.name.clone());
             }
-        };
+            if is_of_type || after != before {
+                different.insert(one.name.clone());
+            }
+        }
         self.known.extend(doubtful);
+        if different.is_empty() {
+            return SpreadOutcome::Same;
+        }
         self.changed.names.extend(different.iter().cloned());
         let uses = |hits: &Vec<Occurrence>| hits.iter().any(|hit| different.contains(&hit.name));
-        let files: BTreeSet<WorkspacePath> =
-            users.into_iter().filter(|(_, hits)| uses(hits)).map(|(path, _)| path).collect();
-        if files.is_empty() { SpreadOutcome::Same } else { SpreadOutcome::Files(files) }
+        SpreadOutcome::Files(users.into_iter().filter(|(_, hits)| uses(hits)).map(|(path, _)| path).collect())
     }
 
-    /// Adds to `doubtful` the definitions in the checked files that use a changed one.
-    fn add_dependents(
-        &mut self,
-        checked: &BTreeMap<WorkspacePath, FileTextPair>,
-        doubtful: &mut BTreeSet<Declaration>,
-    ) -> Result<(), String> {
-        let mut files = Vec::new();
-        for (path, texts) in checked {
-            let outline = |text| {
-                syntax::symbols_in(
-                    &self.language,
-                    path,
-                    text,
-                    std::time::Instant::now() + SPREAD_PARSE_TIMEOUT,
-                )
-            };
-            if let (Some(before), Some(after)) = (outline(&texts.before), outline(&texts.after)) {
-                files.push((path, texts, before, after));
-            }
-        }
+    /// Returns true if the type in an appearance, or the result of a function, names a changed type.
+    fn results_in_changed_type(&self, appearance: &str) -> bool {
+        let result = appearance.rsplit_once("->").map_or(appearance, |(_, result)| result);
+        words_in(result).any(|word| self.changed.types.contains(word))
+    }
+
+    fn outlined<'f>(&self, checked: &'f BTreeMap<WorkspacePath, FileTextPair>) -> Vec<OutlinedFile<'f>> {
+        let outline = |path: &WorkspacePath, text: &str| {
+            syntax::symbols_in(&self.language, path, text, std::time::Instant::now() + SPREAD_PARSE_TIMEOUT)
+        };
+        let files = checked.iter().filter_map(|(path, texts)| {
+            let (before, after) = (outline(path, &texts.before)?, outline(path, &texts.after)?);
+            Some(OutlinedFile { path, texts, before, after })
+        });
+        files.collect()
+    }
+
+    /// Adds the definitions in `files` that the changed names affect: certain ones to the names,
+    /// others to the doubtful ones, or to the names as well if they are assumed to change.
+    fn close(&mut self, files: &[OutlinedFile<'_>], comparison: AppearanceComparison) {
+        let size =
+            |changed: &DeclarationChanges| (changed.names.len(), changed.types.len(), changed.doubtful.len());
         loop {
-            let count = (doubtful.len(), self.changed.names.len());
-            let mut seeds = self.changed.names.clone();
-            seeds.extend(doubtful.iter().map(|one| one.name.clone()));
-            for (path, texts, before, after) in &files {
-                let mut seeds = seeds.clone();
-                if texts.is_near {
-                    seeds.extend(self.changed.imported.iter().cloned());
-                }
-                self.close_file(path, texts, before, after, &seeds, doubtful)?;
+            let count = size(&self.changed);
+            for file in files {
+                self.close_file(file);
             }
-            if count == (doubtful.len(), self.changed.names.len()) {
-                return Ok(());
+            if comparison == AppearanceComparison::Assumed {
+                self.changed.names.extend(self.changed.doubtful.iter().map(|one| one.name.clone()));
+            }
+            if count == size(&self.changed) {
+                return;
             }
         }
     }
 
-    fn close_file(
-        &mut self,
-        path: &WorkspacePath,
-        texts: &FileTextPair,
-        before: &[Symbol],
-        after: &[Symbol],
-        seeds: &BTreeSet<String>,
-        doubtful: &mut BTreeSet<Declaration>,
-    ) -> Result<(), String> {
-        let (old, new) = (visible_symbols(before), visible_symbols(after));
-        for (number, line) in (0_u32..).zip(texts.after.lines()) {
+    fn close_file(&mut self, file: &OutlinedFile<'_>) {
+        let (old, new) = (visible_symbols(&file.before), visible_symbols(&file.after));
+        for (number, line) in (0_u32..).zip(file.texts.after.lines()) {
             let words = identifiers_in(line, number);
+            let is_changed = |name: &str| {
+                self.changed.names.contains(name)
+                    || (file.texts.is_near && self.changed.imported.contains(name))
+            };
             let used: Vec<&str> =
-                words.iter().map(|word| word.name.as_str()).filter(|name| seeds.contains(*name)).collect();
+                words.iter().map(|word| word.name.as_str()).filter(|name| is_changed(name)).collect();
             if used.is_empty() {
                 continue;
             }
+            let uses_type = used.iter().any(|name| self.changed.types.contains(*name));
             let around = new
                 .iter()
                 .filter(|(_, known)| {
@@ -221,7 +237,7 @@ impl<'a> Spread<'a> {
                 })
                 .min_by_key(|(_, known)| known.symbol.range.end.line - known.symbol.range.start.line);
             let Some((key, known)) = around else {
-                self.take_alias(&words);
+                self.take_alias(&words, uses_type);
                 continue;
             };
             let symbol = known.symbol;
@@ -229,32 +245,44 @@ impl<'a> Spread<'a> {
             if used.iter().all(is_own) {
                 continue;
             }
-            let head = symbol.detail.as_deref().map_or(1, |detail| detail.lines().count().max(1));
-            let in_head = u32::try_from(head).is_ok_and(|head| number < symbol.range.start.line + head);
-            if is_type(symbol) {
-                if in_head {
-                    return Err(format!("`{}` inherits from a changed type", symbol.name));
+            let lines = symbol.detail.as_deref().map_or(1, |detail| detail.lines().count().max(1));
+            let is_declaring =
+                |declared: &str| words_in(declared).any(|word| used.iter().any(|name| *name == word));
+            let in_head = u32::try_from(lines).is_ok_and(|lines| number < symbol.range.start.line + lines)
+                && annotation(&self.language, symbol).is_none_or(is_declaring);
+            match () {
+                () if is_type(symbol) && in_head => {
+                    self.changed.names.insert(symbol.name.clone());
+                    if uses_type {
+                        self.changed.types.insert(symbol.name.clone());
+                    }
                 }
-                continue;
+                () if is_type(symbol) => {}
+                () if in_head && uses_type => {
+                    self.changed.names.insert(known.user_name().to_owned());
+                }
+                () if !in_head && is_declared(&self.language, symbol) => {}
+                () => {
+                    let Some(was) = old.get(key) else { continue };
+                    self.changed.doubtful.insert(Declaration {
+                        path: file.path.clone(),
+                        name: known.user_name().to_owned(),
+                        before: was.symbol.selection.start,
+                        after: symbol.selection.start,
+                    });
+                }
             }
-            if !in_head && is_declared(&self.language, symbol) {
-                continue;
-            }
-            let Some(was) = old.get(key) else { continue };
-            doubtful.insert(Declaration {
-                path: path.clone(),
-                name: symbol.name.clone(),
-                before: was.symbol.selection.start,
-                after: symbol.selection.start,
-            });
         }
-        Ok(())
     }
 
     /// Adds the alias of an import to the changed names.
-    fn take_alias(&mut self, words: &[crate::text::Identifier]) {
-        let alias = words.windows(2).filter(|pair| pair[0].name == "as").map(|pair| pair[1].name.clone());
-        self.changed.names.extend(alias);
+    fn take_alias(&mut self, words: &[crate::text::Identifier], is_of_type: bool) {
+        for pair in words.windows(2).filter(|pair| pair[0].name == "as") {
+            if is_of_type {
+                self.changed.types.insert(pair[1].name.clone());
+            }
+            self.changed.names.insert(pair[1].name.clone());
+        }
     }
 
     /// The server's hover for each definition.

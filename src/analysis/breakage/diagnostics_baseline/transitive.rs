@@ -23,7 +23,7 @@ use crate::workspace::{WalkLimits, WorkspacePath};
 const TRANSITIVE_CHECK_TIMEOUT: Duration = Duration::from_secs(5);
 /// The timeout of that check for a difference between trees.
 const DIFFERENCE_TRANSITIVE_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-/// The most steps from a user of the edited code to the users of that user.
+/// The most steps from a user of an edit to the users of that user; a difference has no limit.
 const MAX_TRANSITIVE_CHECK_DEPTH: usize = 4;
 /// The time limit for listing the files of the workspace.
 const BREAKAGE_WALK_TIMEOUT: Duration = Duration::from_secs(1);
@@ -124,7 +124,9 @@ impl Baseline {
             };
             let subjects: Vec<LanguageFile> =
                 beyond.into_iter().filter_map(|path| context.language_file(path).ok()).collect();
-            let too_many = subjects.len() + after.len() > most_files || depth == MAX_TRANSITIVE_CHECK_DEPTH;
+            let is_limited = !matches!(self.mode, BreakageMode::Difference(_));
+            let too_many = subjects.len() + after.len() > most_files
+                || (is_limited && depth == MAX_TRANSITIVE_CHECK_DEPTH);
             if too_many || !self.check_more_files(context, edits, subjects, (old, view), until, after).await {
                 break;
             }
