@@ -246,8 +246,7 @@ impl<'a> Spread<'a> {
                 continue;
             }
             let lines = symbol.detail.as_deref().map_or(1, |detail| detail.lines().count().max(1));
-            let is_declaring =
-                |declared: &str| words_in(declared).any(|word| used.iter().any(|name| *name == word));
+            let is_declaring = |declared: &str| words_in(declared).any(|word| used.contains(&word));
             let in_head = u32::try_from(lines).is_ok_and(|lines| number < symbol.range.start.line + lines)
                 && annotation(&self.language, symbol).is_none_or(is_declaring);
             match () {
