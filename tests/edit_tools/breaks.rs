@@ -159,6 +159,19 @@ async fn diagnostics_delta_follows_inferred_types_to_users() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "slow: just slow"]
+async fn diagnostics_delta_follows_changed_base_to_file_without_its_name() {
+    let project = python(&[
+        ("one.py", "class Base:\n    def run(self) -> int: ...\n\n\nclass Shop(Base):\n    pass\n"),
+        ("two.py", "from one import Shop\n\n\ndef make() -> Shop:\n    return Shop()\n"),
+        ("three.py", "from two import make\n\nmake().run()\n"),
+    ]);
+    let delta = delta(&project, "one.py", "Shop(Base)", "Shop").await;
+    assert_eq!(delta["verdict"], "complete", "{delta:#}");
+    assert_eq!(places(&delta), [("three.py".to_owned(), 2)], "{delta:#}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
 async fn diagnostics_delta_of_local_edit_checks_no_other_file() {
     let project = python(&[
         ("one.py", "def make() -> int:\n    return 1\n"),
