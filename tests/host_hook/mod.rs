@@ -302,3 +302,93 @@ fn end_of_turn_is_not_checked_without_repository_or_by_settings() {
     house.project.write("a.scr", "WRONG WRONG WRONG\n");
     assert_eq!(held_up(&house, &none), "");
 }
+
+/// The first request for a signature must not hide what a change of another file does.
+#[test]
+#[ignore = "slow: just slow"]
+fn end_of_turn_on_a_fresh_daemon_is_held_up_where_users_are_opened_first() {
+    let (def, import) = ("def add(a: int, b: int) -> int:\n    return a + b\n", "from pk.m import add\n\n");
+    let project = Project::new([
+        ("pyproject.toml", "[project]\nname = \"x\"\nversion = \"1\"\n"),
+        ("pk/__init__.py", ""),
+        ("pk/m.py", def),
+        ("pk/u.py", &format!("{import}print(add(1, 2))\n")),
+        ("pk/bad.py", &format!("{import}x: int = \"old\"\nprint(add(1, 2))\n")),
+    ]);
+    let mut house = House::of(project);
+    house.prefix = Some(real_servers(&["pyright", "ruff"]));
+    commit(&house);
+    turn_hook(&house, "turn", &json!({}));
+    edited(&house, "pk/m.py", "b: int", "b: int, c: int");
+    let words = held_up(&house, &json!({}));
+    assert!(words.contains("pk/u.py:3:7: error") && words.contains("pk/bad.py:4:7: error"), "{words}");
+    assert!(!words.contains("bad.py:3"), "{words}");
+}
+
+/// The server has not loaded the project when the turn ends.
+#[test]
+#[ignore = "slow: just slow"]
+fn end_of_turn_on_a_fresh_daemon_is_held_up_for_other_files() {
+    let house = cold_pyright();
+    commit(&house);
+    turn_hook(&house, "turn", &json!({}));
+    edited(&house, "greet/messages.py", "person: Person, *,", "person: Person, greeting: str, *,");
+    let words = held_up(&house, &json!({}));
+    assert!(words.contains("greet/app.py:9:13: error: Argument missing"), "{words}");
+}
+
+#[test]
+#[ignore = "slow: just slow"]
+fn end_of_turn_is_held_up_for_importers_of_a_removed_or_moved_module() {
+    for ends in ["removed", "moved"] {
+        let house = pyright();
+        commit(&house);
+        turn_hook(&house, "turn", &json!({}));
+        let module = house.project.path("greet/messages.py");
+        match ends {
+            "removed" => fs::remove_file(&module).unwrap(),
+            _ => fs::rename(&module, house.project.path("greet/words.py")).unwrap(),
+        }
+        let words = held_up(&house, &json!({}));
+        assert!(words.contains("greet/app.py:3:6: error: Import \"greet.messages\""), "{ends}: {words}");
+        assert!(!words.contains("greet/broken.py"), "{ends}: {words}");
+    }
+}
+
+/// Rules hold for the check of a turn.
+#[test]
+fn end_of_turn_shows_nothing_of_hidden_files() {
+    let house = House::new();
+    fs::write(
+        house.project.beside("config").join("lsp-tools.toml"),
+        "[permissions]\ndeny = ['*(secret.scr)']\n",
+    )
+    .unwrap();
+    commit(&house);
+    turn_hook(&house, "turn", &json!({}));
+    house.project.write("secret.scr", "WRONG\n");
+    assert_eq!(held_up(&house, &json!({})), "");
+    house.project.write("a.scr", "WRONG WRONG\n");
+    let words = held_up(&house, &json!({}));
+    assert!(words.contains("a.scr:1:7") && !words.contains("secret"), "{words}");
+}
+
+#[test]
+fn end_of_turn_knows_moved_files_and_those_that_it_cannot_compare() {
+    let house = House::new();
+    house.project.write("old.scr", "foo WRONG\n");
+    commit(&house);
+    house.project.write("latin.scr", "");
+    fs::write(house.project.path("latin.scr"), b"WRONG \xe4\n").unwrap();
+    let none = json!({});
+    turn_hook(&house, "turn", &none);
+    fs::rename(house.project.path("old.scr"), house.project.path("new.scr")).unwrap();
+    house.project.write("latin.scr", "WRONG\n");
+    assert_eq!(held_up(&house, &none), "", "its errors are old, or not known");
+    house.project.write("a.scr", "WRONG\nWRONG\n");
+    // The start of an earlier turn does not stay when a later one is not noted.
+    fs::rename(house.project.path(".git"), house.project.path("git")).unwrap();
+    turn_hook(&house, "turn", &none);
+    fs::rename(house.project.path("git"), house.project.path(".git")).unwrap();
+    assert_eq!(held_up(&house, &none), "");
+}

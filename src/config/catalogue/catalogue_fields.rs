@@ -220,6 +220,7 @@ pub(super) const DIAGNOSTICS: &[ConfigField] = &[
     plain("timeout-ms", Number(1, HOUR_MS)),
     plain("silent-when-same", Flag),
     plain("one-at-a-time", Flag),
+    plain("stale-after-signature", Flag),
     plain("hints-are-findings", Flag),
     launch("recheck", Free),
     launch("background-check", Record(BACKGROUND_CHECK)),

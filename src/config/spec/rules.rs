@@ -64,6 +64,9 @@ pub(crate) struct DiagnosticsRule {
     /// True if it checks only the document that changed last, so documents are sent to it one after
     /// the other.
     pub(crate) one_at_a_time: bool,
+    /// True if it may report old diagnostics of a document after a request for a signature in it,
+    /// until it gets the text again.
+    pub(crate) stale_after_signature: bool,
     /// True if its hints are findings, as its command line shows them.
     pub(crate) hints_are_findings: bool,
     /// Members added to the `didChange` that makes it check an unchanged text again, after another

@@ -1,12 +1,12 @@
 //! The judge of an edit: selects the servers for its check, and judges it once it is made or tried.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tokio::time::Instant;
 
-use super::new_findings::earlier_path;
-use super::{Baseline, BreakageMode, BreakageWatch, view_before_edits};
-use crate::analysis::answer::Verdict;
+use super::new_findings::{earlier_path, is_about_files};
+use super::{Baseline, BreakageMode, BreakageWatch, module_names, view_before_edits};
+use crate::analysis::answer::{DiagnosticItem, Verdict};
 use crate::analysis::breakage::delta::DiagnosticsDelta;
 use crate::analysis::breakage::edit_judgement::{DiagnosticsStatement, EditJudgement};
 use crate::analysis::breakage::edited_text::EditedText;
@@ -15,6 +15,7 @@ use crate::analysis::context::{Context, LanguageFile};
 use crate::config::spec::{DiagnosticsSource, ServerSpec, UncheckedAspect};
 use crate::lsp::documents::view::View;
 use crate::lsp::servers::manager::SessionUnavailable;
+use crate::text::words_in;
 use crate::workspace::WorkspacePath;
 
 /// The judge of one edit.
@@ -165,6 +166,26 @@ fn judging_servers<'a>(context: &'a Context, subject: &LanguageFile) -> Vec<(&'a
     servers
 }
 
+/// Removes findings on the absence of files that `edits` delete or move from `reports` on the state
+/// before: no server can be shown that a file is still there.
+fn drop_missing_files(
+    context: &Context,
+    edits: &[EditedText],
+    reports: &mut BTreeMap<WorkspacePath, FileReport>,
+) {
+    let sources = edits.iter().filter_map(|edit| match &edit.renamed_from {
+        Some(from) => Some(from),
+        None => edit.after.is_none().then_some(&edit.path),
+    });
+    let names: BTreeSet<String> = sources.flat_map(module_names).collect();
+    let is_missing = |item: &DiagnosticItem| {
+        is_about_files(context, item) && words_in(&item.message).any(|word| names.contains(word))
+    };
+    for report in reports.values_mut().filter(|_| !names.is_empty()) {
+        report.items.retain(|item| !is_missing(item));
+    }
+}
+
 /// Returns true if the servers of a file need not be asked again about the text on disk.
 pub(super) fn is_kept(context: &Context, subject: &LanguageFile) -> bool {
     let keeps = |(server, _): &(&str, &ServerSpec)| {
@@ -198,7 +219,10 @@ impl Baseline {
             }
         }
         let subjects: Vec<LanguageFile> = wanted.values().cloned().collect();
-        let found = self.check_earlier(context, subjects, until).await;
+        let mut found = self.check_earlier(context, subjects, until).await;
+        if self.earlier.tree.is_none() {
+            drop_missing_files(context, edits, &mut found);
+        }
         after.retain(|path, _| wanted.get(path).is_none_or(|subject| found.contains_key(&subject.path)));
         self.before.extend(found);
     }

@@ -184,7 +184,7 @@ impl Baseline {
 
 /// Returns true if a finding depends on its own text and on the existence of files, but on no other
 /// text.
-fn is_about_files(context: &Context, item: &DiagnosticItem) -> bool {
+pub(super) fn is_about_files(context: &Context, item: &DiagnosticItem) -> bool {
     let server = context.catalogue().servers.get(&item.server);
     let codes = server.map(|server| server.diagnostics.about_files.as_slice()).unwrap_or_default();
     item.code.as_ref().is_some_and(|code| codes.contains(code))
