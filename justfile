@@ -248,6 +248,16 @@ transcripts:
 locks *SERVERS:
     python3 locks/renew.py {{SERVERS}}
 
+# rewrite the plugin folders of hosts from the skill and from what `init HOST --print` prints
+plugin:
+    cargo build
+    plugin/generate target/debug/lsp-tools
+
+# install the plugin in real hosts in empty homes, ask, update and remove it
+plugin-hosts *HOSTS:
+    cargo build
+    tests/hosts/plugin.py target/debug/lsp-tools {{HOSTS}}
+
 # the crates' versions, licences, sources and known faults, by deny.toml
 deny:
     .ci/deny

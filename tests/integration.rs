@@ -51,6 +51,7 @@ mod overlays;
 mod pictures;
 mod pinned;
 mod places;
+mod plugin;
 mod policy;
 mod process;
 mod projects;
