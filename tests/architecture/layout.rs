@@ -11,17 +11,17 @@ const MAX_CODE_LINES: &[(&str, usize)] = &[
     ("text", 4_320),
     ("platform", 820),
     ("workspace", 7_730),
-    ("config", 4_560),
+    ("config", 4_610),
     ("process", 2_720),
     ("rpc", 1_150),
     ("lsp", 13_900),
     ("syntax", 8_480),
-    ("analysis", 12_400),
+    ("analysis", 12_620),
     ("policy", 2_330),
     ("tools", 16_600),
     ("runtime", 3_160),
-    ("bridges", 18_090),
-    ("cli", 10_680),
+    ("bridges", 18_110),
+    ("cli", 10_770),
 ];
 
 /// The maximum number of files of one folder, without those of folders in it.
