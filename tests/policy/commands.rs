@@ -119,6 +119,7 @@ const WITHOUT_TOOL: &[&str] = &[
     "init",
     "completions",
     "man",
+    "schema",
 ];
 
 /// The paths of all visible commands below `path`.
