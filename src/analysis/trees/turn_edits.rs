@@ -105,7 +105,9 @@ impl<'a> AgentTurn<'a> {
             let content = folder.read(&name, MAX_TURN_BYTES).map_err(from_state_error)?;
             Ok(content.and_then(|content| serde_json::from_slice::<TurnStart>(&content).ok()))
         });
-        let is_id = |start: &TurnStart| start.head.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let is_id = |start: &TurnStart| {
+            !start.head.is_empty() && start.head.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
         let Some(start) = start.await?.filter(is_id) else { return Ok(None) };
         let opened = self.open().await?;
         let changed = self.changes_since(&opened, &start.head).await?;
