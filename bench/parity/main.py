@@ -326,7 +326,8 @@ def ty(tool):
 def pyright(words):
     def line(copy):
         # It goes on with defaults after a complaint, which its JSON leaves out.
-        if re.search(r"^(Config|Pyproject) .*(could not|unrecognized|must|invalid|not supported|does not)", run(words, copy).stdout, re.M):
+        said = run(words, copy)
+        if re.search(r"^(Config|Pyproject) .*(could not|unrecognized|must|invalid|not supported|does not)", said.stdout + said.stderr, re.M):
             return None
         return json_findings([*words, "--outputjson"], copy, lambda all: None if bad(all) else [
             (inside(copy, one["file"]), one["range"]["start"]["line"] + 1, one.get("rule", "")) for one in all["generalDiagnostics"]])
