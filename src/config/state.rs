@@ -13,10 +13,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
+use sha2::{Digest, Sha256};
 
 use super::folders::Folders;
 use crate::platform::private;
 use crate::platform::user;
+use crate::text::hex;
 
 mod held;
 
@@ -144,6 +146,12 @@ impl StateFolder {
     /// describes its content in errors ("the todo lists").
     pub(crate) fn new(folders: &Folders, relative: impl AsRef<Path>, what: &'static str) -> Self {
         Self { path: folders.state.join(relative), what }
+    }
+
+    /// Like [`new`](Self::new), for the part of `kind` that belongs to the workspace at `root`.
+    pub(crate) fn of_workspace(folders: &Folders, kind: &str, root: &Path, what: &'static str) -> Self {
+        let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        Self::new(folders, Path::new(kind).join(hex(&digest[..8])), what)
     }
 
     /// Returns the content of a file of at most `limit` bytes; `None` if there is none.

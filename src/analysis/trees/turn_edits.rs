@@ -51,10 +51,9 @@ pub(crate) struct AgentTurn<'a> {
 impl<'a> AgentTurn<'a> {
     /// The present turn of the session `id`.
     pub(crate) fn of_session(context: &'a Context, id: &str) -> Self {
-        let short = |bytes: &[u8]| hex(&Sha256::digest(bytes)[..8]);
-        let root = short(context.workspace.root().as_os_str().as_encoded_bytes());
-        let folder = StateFolder::new(&context.folders, format!("turns/{root}"), "the starts of turns");
-        Self { context, folder, session: format!("-{}", short(id.as_bytes())) }
+        let root = context.workspace.root();
+        let folder = StateFolder::of_workspace(&context.folders, "turns", root, "the starts of turns");
+        Self { context, folder, session: format!("-{}", hex(&Sha256::digest(id)[..8])) }
     }
 
     /// Keeps the present state of the files as that at the start of the turn.

@@ -9,14 +9,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::state_files::{from_state_error, run_blocking};
 use crate::config::{StateFolder, StateName};
 use crate::policy::request::Effect;
-use crate::text::hex;
 use crate::tools::api::tool::{Call, Caller, Card, Tool};
 
 /// The most items of a list.
@@ -248,9 +246,8 @@ fn list_location(
         ToolError::new(ErrorCode::InvalidArgs, what)
     })?;
     // Sessions of two workspaces may have the same name.
-    let root = Sha256::digest(context.workspace.root().as_os_str().as_encoded_bytes());
-    let key = hex(&root[..8]);
-    Ok((StateFolder::new(&context.folders, format!("todos/{key}"), "the todo lists"), name))
+    let root = context.workspace.root();
+    Ok((StateFolder::of_workspace(&context.folders, "todos", root, "the todo lists"), name))
 }
 
 fn read(folder: &StateFolder, name: &StateName) -> Result<Vec<TodoItem>, ToolError> {
