@@ -256,27 +256,7 @@ impl Session {
     /// Waits until the server registers pull diagnostics for `path`; false at the deadline or its
     /// end.
     async fn wait_for_offer(&self, path: &WorkspacePath, language_id: &str, deadline: Instant) -> bool {
-        let mut changes = self.state.listen();
-        loop {
-            if self.offers(PULL, path, language_id) {
-                return true;
-            }
-            tokio::select! {
-                outcome = changes.changed() => if outcome.is_err() { return false },
-                _ = self.connection.wait_closed() => return false,
-                () = tokio::time::sleep_until(deadline) => return false,
-            }
-        }
-    }
-
-    /// Waits until the server pushes diagnostics of `path`.
-    async fn wait_for_push(&self, path: &WorkspacePath) {
-        let mut changes = self.state.listen();
-        while self.state.push_count(path) == 0 {
-            if changes.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        }
+        self.wait_until(deadline, || self.offers(PULL, path, language_id)).await
     }
 
     /// The message that a server has more findings in one file than the limit.

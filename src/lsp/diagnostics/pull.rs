@@ -28,13 +28,14 @@ impl Session {
     ) -> Result<RawDiagnostics, AskError> {
         let (synced, snapshot) = self.sync(path).await?;
         drop(synced);
-        let is_offered = tokio::select! {
-            biased;
-            is_offered = self.wait_for_offer(path, &snapshot.language_id, deadline) => is_offered,
+        let is_offered = || self.offers(PULL, path, &snapshot.language_id);
+        let is_pushed = || self.state.push_count(path) > 0;
+        self.wait_until(deadline, || is_offered() || is_pushed()).await;
+        if !is_offered() {
             // An earlier version of the server.
-            () = self.wait_for_push(path) => return self.pushed_diagnostics(path, deadline).await,
-        };
-        if !is_offered {
+            if is_pushed() {
+                return self.pushed_diagnostics(path, deadline).await;
+            }
             let known = DiagnosticsCompleteness::NoData(format!(
                 "{} did not register diagnostics in time",
                 self.server()

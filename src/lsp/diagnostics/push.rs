@@ -390,14 +390,7 @@ impl Session {
     /// server with findings is silent.
     async fn wait_for_another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
         let until = deadline.min(Instant::now() + required_quiet_time(&self.state.spec.diagnostics));
-        let mut changes = self.state.listen();
-        while self.state.push_count(path) <= count {
-            tokio::select! {
-                outcome = changes.changed() => if outcome.is_err() { return },
-                _ = self.connection.wait_closed() => return,
-                () = tokio::time::sleep_until(until) => return,
-            }
-        }
+        self.wait_until(until, || self.state.push_count(path) > count).await;
     }
 
     /// Sends a request and waits for its response, which comes after all earlier messages of the

@@ -365,18 +365,21 @@ impl Session {
         deadline: Instant,
     ) -> bool {
         let until = deadline.min(self.started + CAPABILITY_REGISTRATION_WINDOW);
+        self.wait_until(until, || self.offers(method, path, language_id)).await
+    }
+
+    /// Waits until `holds`, which is examined at every message of the server; false at the deadline
+    /// or the end of the server.
+    pub(crate) async fn wait_until(&self, deadline: Instant, holds: impl Fn() -> bool) -> bool {
         let mut changes = self.state.listen();
-        while Instant::now() < until {
-            if self.offers(method, path, language_id) {
-                return true;
-            }
+        while !holds() {
             tokio::select! {
-                outcome = changes.changed() => if outcome.is_err() { break },
-                _ = self.connection.wait_closed() => break,
-                () = tokio::time::sleep_until(until) => break,
+                outcome = changes.changed() => if outcome.is_err() { return false },
+                _ = self.connection.wait_closed() => return false,
+                () = tokio::time::sleep_until(deadline) => return false,
             }
         }
-        self.offers(method, path, language_id)
+        true
     }
 
     /// Returns true if the server offers `method` for requests that concern no document.

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::config::ConfigMarker;
 use crate::lsp::session::live_session::Session;
@@ -78,10 +78,8 @@ impl Session {
             files.find(|file| is_known(file) || self.workspace.absolute(file).exists())
         });
         let Some(file) = files.next().filter(|file| !is_known(file)) else { return };
-        let mut words = self.state.listen();
-        let published = async { while !is_known(&file) && words.changed().await.is_ok() {} };
         let deadline = deadline.min(Instant::now() + CONFIGURATION_FINDINGS_TIMEOUT);
-        if timeout_at(deadline, published).await.is_err() {
+        if !self.wait_until(deadline, || is_known(&file)).await {
             // A file that belongs to another configuration would wait each time.
             self.state.assume_no_findings(&file);
         }
