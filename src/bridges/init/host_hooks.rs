@@ -20,6 +20,9 @@ const HOST_GATE_TIMEOUT_SECONDS: u64 = 30;
 /// The starts of a host's session after which servers may not be running.
 const SESSION_STARTS: &str = "startup|resume";
 
+/// The lists of hooks at the start and end of a turn, as Claude Code calls them.
+const TURN: [&str; 2] = ["UserPromptSubmit", "Stop"];
+
 /// The plugin through which opencode calls us. It has the same time limit as the hooks of other
 /// hosts, and fails silently.
 const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
@@ -91,50 +94,30 @@ fn setup(
     Ok(match host {
         McpHost::ClaudeCode => HookSetup::Elements(
             folder(".claude", places.claude_folder()).join("settings.json"),
-            vec![
-                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
-                hooks.element("UserPromptSubmit", None, "turn"),
-                hooks.element("Stop", None, "stop"),
-                hooks.element("PostToolUse", Some("Edit|Write|MultiEdit"), "edit"),
-                hooks.element("PreToolUse", Some("Grep|Bash"), "search"),
-            ],
+            hooks.elements(TURN, ("PostToolUse", "Edit|Write|MultiEdit"), ("PreToolUse", "Grep|Bash")),
         ),
         McpHost::Codex => HookSetup::Elements(
             folder(".codex", places.codex_folder()).join("hooks.json"),
-            vec![
-                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
-                hooks.element("UserPromptSubmit", None, "turn"),
-                hooks.element("Stop", None, "stop"),
-                hooks.element("PostToolUse", Some("apply_patch"), "edit"),
-                hooks.element("PreToolUse", Some("Bash"), "search"),
-            ],
+            hooks.elements(TURN, ("PostToolUse", "apply_patch"), ("PreToolUse", "Bash")),
         ),
         // Gemini's hooks can add nothing before a tool runs, so the information about a symbol
         // follows the matches.
         McpHost::Gemini => HookSetup::Elements(
             folder(".gemini", places.home.join(".gemini")).join("settings.json"),
-            vec![
-                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
-                hooks.element("BeforeAgent", None, "turn"),
-                hooks.element("AfterAgent", None, "stop"),
-                hooks.element("AfterTool", Some("replace|write_file"), "edit"),
-                hooks.element(
-                    "AfterTool",
-                    Some("grep_search|search_file_content|run_shell_command"),
-                    "search",
-                ),
-            ],
+            hooks.elements(
+                ["BeforeAgent", "AfterAgent"],
+                ("AfterTool", "replace|write_file"),
+                ("AfterTool", "grep_search|search_file_content|run_shell_command"),
+            ),
         ),
         // A hook of Qwen Code before a tool has to decide on the call, so it runs after the tool.
         McpHost::QwenCode => HookSetup::Elements(
             folder(".qwen", places.home.join(".qwen")).join("settings.json"),
-            vec![
-                hooks.element("SessionStart", Some(SESSION_STARTS), "start"),
-                hooks.element("UserPromptSubmit", None, "turn"),
-                hooks.element("Stop", None, "stop"),
-                hooks.element("PostToolUse", Some("edit|write_file"), "edit"),
-                hooks.element("PostToolUse", Some("grep_search|run_shell_command"), "search"),
-            ],
+            hooks.elements(
+                TURN,
+                ("PostToolUse", "edit|write_file"),
+                ("PostToolUse", "grep_search|run_shell_command"),
+            ),
         ),
         McpHost::CopilotCli => HookSetup::File(
             folder(".github", places.copilot_folder()).join("hooks").join(OWN_FILE),
@@ -172,6 +155,23 @@ struct HookWords<'a> {
 impl HookWords<'_> {
     fn command(&self, event: &str) -> String {
         format!("{} hook {} {event}", shell_word(self.program), self.host.name())
+    }
+
+    /// The elements of all lists of a host: at the start and end of a turn, and, with their lists,
+    /// the tools that edit and that search.
+    fn elements(
+        &self,
+        [begins, ends]: [&str; 2],
+        (edit, edits): (&str, &str),
+        (search, searches): (&str, &str),
+    ) -> Vec<HostListElement> {
+        vec![
+            self.element("SessionStart", Some(SESSION_STARTS), "start"),
+            self.element(begins, None, "turn"),
+            self.element(ends, None, "stop"),
+            self.element(edit, Some(edits), "edit"),
+            self.element(search, Some(searches), "search"),
+        ]
     }
 
     /// Creates an element of the list of `list`'s hooks, in the form introduced by Claude Code.
