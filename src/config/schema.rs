@@ -1,4 +1,5 @@
-//! The check of a TOML table against its known keys, with the place of each error.
+//! The check of a TOML table against its known keys, with the place of each error, and the JSON
+//! Schema of these keys.
 
 use serde_json::{Map, Value, json};
 use toml::Table;

@@ -244,7 +244,7 @@ fn turn_hook(house: &House, event: &str, more: &Value) -> Said {
     said
 }
 
-/// What holds up the end of a turn; empty if nothing does.
+/// The reason that holds up the end of a turn; empty if there is none.
 fn held_up(house: &House, more: &Value) -> String {
     let said = turn_hook(house, "stop", more);
     let answer: Value = serde_json::from_str(&said.out).unwrap_or_default();

@@ -175,3 +175,13 @@ fn project_cannot_set_what_all_workspaces_share() {
     assert_eq!(settings.servers.machine_memory_budget_mb, Some(9_000));
     assert!(left_out.is_empty());
 }
+
+#[test]
+fn json_schema_has_the_keys_and_bounds_that_are_checked() {
+    let schema = Settings::json_schema();
+    let properties = schema["properties"].as_object().expect("properties");
+    assert_eq!(properties.len(), SETTINGS.len());
+    let hover = &properties["deadlines"]["properties"]["hover"];
+    assert_eq!(*hover, serde_json::json!({"type": "integer", "minimum": 1, "maximum": 3_600_000}));
+    assert_eq!(schema["additionalProperties"], false);
+}

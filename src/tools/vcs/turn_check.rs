@@ -1,5 +1,5 @@
 //! The check of an agent's turn for hooks of hosts: a form of `lsp_changes` that models do not see.
-//! It is a call, so rules hold for it, and it is recorded.
+//! As for every call, rules hold for it, and the audit log records it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
