@@ -136,7 +136,7 @@ fn scripted_diagnostics_modes_publish_as_configured() {
         [(Some(1), 1), (Some(1), 1), (Some(2), 2)]
     );
     assert_eq!(change(json!({"twice": true}), 4), [(Some(1), 1), (Some(1), 1), (Some(2), 2), (Some(2), 2)]);
-    assert_eq!(change(json!({"empty_first": true}), 3), [(Some(1), 0), (Some(1), 1), (Some(2), 2)]);
+    assert_eq!(change(json!({"empty_pushes": 1}), 3), [(Some(1), 0), (Some(1), 1), (Some(2), 2)]);
     assert_eq!(change(json!({"only_on_save": true}), 1), [(Some(1), 1)]);
     assert_eq!(change(json!({"version_offset": 7}), 2), [(Some(8), 1), (Some(9), 2)]);
     assert_eq!(

@@ -32,7 +32,7 @@ fn modes() -> Vec<(&'static str, Value, &'static str)> {
         ),
         (
             "empty first",
-            json!({"empty_first": true, "debounce_ms": 50}),
+            json!({"empty_pushes": 1, "debounce_ms": 50}),
             "diagnostics = {source = \"versioned-push\", first-empty-is-noise = true}",
         ),
     ]
@@ -59,11 +59,25 @@ async fn alternating_errors_are_never_stale_in_any_diagnostics_mode() {
 /// when the question comes.
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_after_load_are_waited_for_when_push_came_before() {
-    let scenario = json!({"index": {"ms": 200}, "diagnostics": {"empty_first": true, "debounce_ms": 1_000}});
+    let scenario = json!({"index": {"ms": 200}, "diagnostics": {"empty_pushes": 1, "debounce_ms": 1_000}});
     let table = "readiness = {progress = [\"Indexing\"]}\n\
                  diagnostics = {source = \"versioned-push\", quiet-ms = 2_000}";
     let play = Play::with(&scenario, table, [("a.scr", "def foo WRONG\n")]);
     play.references("a.scr").await.expect("an answer after the load");
+    assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
+    play.end().await;
+}
+
+/// Biome sends what it computed before its scan of the project also right after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn findings_after_load_are_waited_for_when_older_ones_came_right_after_it() {
+    let scenario = json!({
+        "index": {"ms": 200, "begins_on": "did_open"},
+        "diagnostics": {"empty_pushes": 2, "empty_delay_ms": 250, "debounce_ms": 200},
+    });
+    let table = "readiness = {progress = [\"Indexing\"]}\n\
+                 diagnostics = {source = \"versioned-push\", quiet-ms = 500}";
+    let play = Play::with(&scenario, table, [("a.scr", "def foo WRONG\n")]);
     assert_eq!(play.findings("a.scr").await, (Verdict::Complete, 1));
     play.end().await;
 }
@@ -81,7 +95,7 @@ async fn findings_that_are_pushed_instead_of_pulled_are_taken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn findings_after_empty_first_push_of_one_version_are_waited_for() {
-    let scenario = json!({"diagnostics": {"empty_first": true, "debounce_ms": 200}});
+    let scenario = json!({"diagnostics": {"empty_pushes": 1, "debounce_ms": 200}});
     let twice = "diagnostics = {source = \"versioned-push\", pushes-per-version = 2}";
     for table in ["", twice] {
         let play = Play::with(&scenario, table, [("a.scr", "def foo WRONG\n")]);

@@ -7,6 +7,11 @@ use serde::Deserialize;
 use super::RegexPattern;
 use crate::config::catalogue::marker::ConfigMarker;
 
+/// The silence after which a server that was not measured counts as done.
+const UNMEASURED_QUIET_TIME: Duration = Duration::from_secs(1);
+/// The silence after which a measured server counts as done, if no figure is given.
+const MEASURED_QUIET_TIME: Duration = Duration::from_millis(500);
+
 /// The rule for sending changes to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -102,6 +107,20 @@ pub(crate) struct DiagnosticsRule {
     /// The lists of globs by which a project excludes files from its command line's check; of
     /// several files the first that exists.
     pub(crate) excludes: Vec<ConfigMarker>,
+}
+
+impl DiagnosticsRule {
+    /// Returns true if the server's behaviour was measured.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.source != DiagnosticsSource::Auto
+    }
+
+    /// The silence after which the server counts as done.
+    pub(crate) fn quiet_time(&self) -> Duration {
+        let unstated = if self.is_measured() { MEASURED_QUIET_TIME } else { UNMEASURED_QUIET_TIME };
+        // Twice the longest delay that was measured, since machines differ in speed.
+        self.quiet_ms.map_or(unstated, |quiet| Duration::from_millis(quiet * 2))
+    }
 }
 
 /// A checker that a server runs in the background, over the project on disk.

@@ -43,11 +43,6 @@ use crate::lsp::session::state::Pushes;
 use crate::rpc::{PendingRequest, RequestError};
 use crate::workspace::WorkspacePath;
 
-/// The silence after which an unmeasured server counts as done.
-const UNMEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(1_000);
-/// The silence after which a measured server counts as done, if no figure is given.
-const MEASURED_PUSH_QUIET_WINDOW: Duration = Duration::from_millis(500);
-
 /// The silence after a correct push of a server whose idle sign is expected and never came.
 const UNSIGNALED_PUSH_QUIET_WINDOW: Duration = Duration::from_secs(3);
 
@@ -107,7 +102,7 @@ impl PushWaitState<'_> {
             None if pushed
                 && self.barrier
                 && !self.snapshot.owed
-                && is_measured(self.rule)
+                && self.rule.is_measured()
                 && !self.is_noise() =>
             {
                 PushDecision::Take
@@ -162,8 +157,8 @@ impl PushWaitState<'_> {
     /// the first text of a document; `None` if its last push counts.
     fn time_for_another_push(&self) -> Option<Duration> {
         let is_first = self.snapshot.version == 1 && self.pushes.items.is_empty();
-        let left = required_quiet_time(self.rule).saturating_sub(self.since_push);
-        (is_first && !is_measured(self.rule) && !left.is_zero()).then_some(left)
+        let left = self.rule.quiet_time().saturating_sub(self.since_push);
+        (is_first && !self.rule.is_measured() && !left.is_zero()).then_some(left)
     }
 
     /// Returns true if the server has sent as many pushes for the version as the rule expects.
@@ -172,24 +167,12 @@ impl PushWaitState<'_> {
     }
 
     fn decide_by_quiet(&self) -> PushDecision {
-        let needed = required_quiet_time(self.rule);
+        let needed = self.rule.quiet_time();
         match self.barrier && self.quiet >= needed {
             true => PushDecision::TakeSilence,
             false => PushDecision::Wait(self.barrier.then(|| needed.saturating_sub(self.quiet))),
         }
     }
-}
-
-fn is_measured(rule: &DiagnosticsRule) -> bool {
-    rule.source != DiagnosticsSource::Auto
-}
-
-/// Returns the silence after which a server counts as done.
-fn required_quiet_time(rule: &DiagnosticsRule) -> Duration {
-    let unmeasured =
-        if is_measured(rule) { MEASURED_PUSH_QUIET_WINDOW } else { UNMEASURED_PUSH_QUIET_WINDOW };
-    // Twice the longest delay that was measured, since machines differ in speed.
-    rule.quiet_ms.map_or(unmeasured, |quiet| Duration::from_millis(quiet * 2))
 }
 
 impl Session {
@@ -373,7 +356,11 @@ impl Session {
             match self.wait_for_idle(deadline).await {
                 Some(work) => known = DiagnosticsCompleteness::Partial(work.sentence(self.server())),
                 // The server sends the findings of the meantime right after it is done.
-                None => self.wait_for_another_push(&snapshot.path, pushes.count, deadline).await,
+                None if self.wait_for_later_push(&snapshot.path, pushes.count, deadline).await => {}
+                None => {
+                    let reason = format!("{} may report more about this text", self.server());
+                    known = DiagnosticsCompleteness::Partial(reason);
+                }
             }
             let later = self.state.pushes(&snapshot.path);
             if later.version.is_none_or(|version| version == snapshot.version) {
@@ -386,11 +373,21 @@ impl Session {
         RawDiagnostics { items, snapshot, known, notes, background: BackgroundFindings::None }
     }
 
-    /// Waits for a push beyond the first `count` for `path`, for at most the time for which a
-    /// server with findings is silent.
-    async fn wait_for_another_push(&self, path: &WorkspacePath, count: u64, deadline: Instant) {
-        let until = deadline.min(Instant::now() + required_quiet_time(&self.state.spec.diagnostics));
-        self.wait_until(until, || self.state.push_count(path) > count).await;
+    /// Waits for a push beyond the first `count` for `path` that is not early, for at most the time
+    /// for which a server with findings is silent; false if the deadline came first.
+    async fn wait_for_later_push(&self, path: &WorkspacePath, mut count: u64, deadline: Instant) -> bool {
+        loop {
+            let until = Instant::now() + self.state.spec.diagnostics.quiet_time();
+            let has_more = || self.state.push_count(path) > count;
+            if !self.wait_until(deadline.min(until), has_more).await {
+                return until <= deadline;
+            }
+            let pushes = self.state.pushes(path);
+            if !pushes.is_early {
+                return true;
+            }
+            count = pushes.count;
+        }
     }
 
     /// Sends a request and waits for its response, which comes after all earlier messages of the

@@ -124,7 +124,7 @@ fn diagnostics_of_unmeasured_server_are_taken_after_quiet_window() {
     let ours = snapshot(2, 1);
     assert_eq!(
         decide(&rule, &ours, &pushes(2, None, 1), true, 0),
-        PushDecision::Wait(Some(UNMEASURED_PUSH_QUIET_WINDOW))
+        PushDecision::Wait(Some(Duration::from_secs(1)))
     );
     assert_eq!(decide(&rule, &ours, &pushes(2, None, 1), true, 1_000), PushDecision::TakeSilence);
 }

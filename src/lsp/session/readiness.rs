@@ -23,6 +23,8 @@ pub(crate) struct Readiness {
     since: Instant,
     /// True if a progress that the rule names has begun and ended.
     named_ended: bool,
+    /// The time of the first sign that the project is loaded.
+    loaded: Option<Instant>,
     named_begun: bool,
     /// The last `quiescent` of `experimental/serverStatus`.
     quiescent: Option<bool>,
@@ -44,6 +46,7 @@ impl Default for Readiness {
             active: ActiveWork::default(),
             since: Instant::now(),
             named_ended: false,
+            loaded: None,
             named_begun: false,
             quiescent: None,
             signalled: false,
@@ -231,7 +234,10 @@ impl Readiness {
             }
             ProgressStep::Reported(work) => Some(work),
             ProgressStep::Ended(work) => {
-                self.named_ended |= matches_title(&rule.progress, &work.title);
+                if matches_title(&rule.progress, &work.title) {
+                    self.named_ended = true;
+                    self.mark_loaded();
+                }
                 None
             }
         }
@@ -241,6 +247,9 @@ impl Readiness {
     pub(crate) fn server_status(&mut self, rule: &ReadinessRule, params: &Value) {
         self.mark_event(rule);
         self.quiescent = params["quiescent"].as_bool().or(self.quiescent);
+        if self.quiescent == Some(true) {
+            self.mark_loaded();
+        }
         let healthy = params["health"].as_str().is_none_or(|health| health == "ok");
         self.broken = params["health"] == "error";
         self.health = if healthy { None } else { params["message"].as_str().map(truncate_status) };
@@ -253,7 +262,14 @@ impl Readiness {
             return;
         }
         let value = sign.field.as_ref().and_then(|field| params[field].as_str()).unwrap_or_default();
-        self.signalled |= sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(value));
+        if sign.matches.as_ref().is_none_or(|pattern| pattern.is_in(value)) {
+            self.signalled = true;
+            self.mark_loaded();
+        }
+    }
+
+    fn mark_loaded(&mut self) {
+        self.loaded.get_or_insert_with(Instant::now);
     }
 
     /// Returns the present readiness of the server.
@@ -291,8 +307,12 @@ impl Readiness {
     /// Returns true if the server loads the project for the first time, by the signs of the rule.
     pub(crate) fn is_loading(&self, rule: &ReadinessRule) -> bool {
         let gives_sign = !rule.progress.is_empty() || rule.server_status || rule.notification.is_some();
-        let has_given_sign = self.named_ended || self.signalled || self.quiescent == Some(true);
-        gives_sign && !has_given_sign && self.level(rule) != ReadinessLevel::Yes
+        gives_sign && self.loaded.is_none() && self.level(rule) != ReadinessLevel::Yes
+    }
+
+    /// Returns true if the server gave the first sign that the project is loaded within `time`.
+    pub(crate) fn has_just_loaded(&self, time: Duration) -> bool {
+        self.loaded.is_some_and(|loaded| loaded.elapsed() < time)
     }
 
     /// Returns true if `grace_ms` milliseconds have passed since the first document was opened.

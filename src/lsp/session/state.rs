@@ -52,7 +52,7 @@ pub(crate) struct Pushes {
     pub(crate) busy: bool,
     /// The time of the last push.
     pub(crate) pushed_at: Option<Instant>,
-    /// True if the last push came while the server was loading the project, so that another
+    /// True if the last push may hold findings of before the project was loaded, so that another
     /// follows.
     pub(crate) is_early: bool,
 }
@@ -319,7 +319,11 @@ impl SessionState {
                     None => inner.configuration_errors.remove(&path),
                 };
             }
-            let is_early = inner.readiness.is_loading(&self.spec.readiness);
+            let is_loading = inner.readiness.is_loading(&self.spec.readiness);
+            // Those of before the load's end may come after it, and nothing tells them apart.
+            let rule = &self.spec.diagnostics;
+            let may_be_older = rule.source == spec::DiagnosticsSource::VersionedPush
+                && inner.readiness.has_just_loaded(rule.quiet_time());
             let pushes = inner.pushes.entry(path).or_default();
             pushes.count += 1;
             pushes.of_version = if pushes.version == publish.version { pushes.of_version + 1 } else { 1 };
@@ -329,7 +333,7 @@ impl SessionState {
             pushes.left_out = left_out;
             pushes.idle_at_push = pushes.idle;
             pushes.pushed_at = Some(Instant::now());
-            pushes.is_early = is_early;
+            pushes.is_early = is_loading || may_be_older;
         }
         self.notify_listeners();
     }

@@ -211,9 +211,11 @@ impl Brain {
         {
             steps.push(now(Effect::Send(self.published(uri, old))));
         }
-        if rules.empty_first && old.is_none() && !saved {
+        if old.is_none() && !saved {
             let empty = Document { text: String::new(), ..document };
-            steps.push(now(Effect::Send(self.published(uri, &empty))));
+            let wait = Duration::from_millis(rules.empty_delay_ms);
+            let push = Step { wait, effect: Effect::Send(self.published(uri, &empty)) };
+            steps.extend(std::iter::repeat_n(push, rules.empty_pushes));
         }
         let wait = Duration::from_millis(rules.debounce_ms);
         let publish = Effect::Publish { uri: uri.to_owned(), version: document.version };
