@@ -101,6 +101,9 @@ GO = {"a.go": 'package p\n\nfunc F(x int) string {\n\treturn x\n}\n'}
 C = {"a.c": "int half(int x) { return y / 2; }\n"}
 ESLINT = 'export default [{ rules: { "no-undef": "error", "prefer-const": "warn", eqeqeq: "error", "no-debugger": "error" } }];\n'
 
+# Servers of the other languages in a cell's project.
+BESIDE = {"biome": ["typescript", "json"], "eslint": ["typescript"]}
+
 
 # Configurations that are broken or odd, by the name of the file; `None` is a folder in its place.
 BROKEN_JSON = {
@@ -313,7 +316,7 @@ def inside(folder, path):
 
 
 def ruff(tool):
-    return lambda copy: json_findings([tool / "bin/ruff", "check", "--no-cache", "--exclude", ".venv", "--output-format", "json"], copy, lambda all: [
+    return lambda copy: json_findings([tool / "bin/ruff", "check", "--no-cache", "--output-format", "json"], copy, lambda all: [
         (inside(copy, one["filename"]), one["location"]["row"], one["code"] or "invalid-syntax") for one in all])
 
 
@@ -424,7 +427,7 @@ def broken_cells():
                 servers = ["tsc", "typescript-language-server"] if server == "typescript" else [server]
                 yield {"name": f"{name}, broken: {shape}", "servers": servers, "trust": server in ("eslint", "rust-analyzer"),
                        "make": lambda at, v=version, f={**base, file: text}, m=made: m(at, v, f), "paths": [] if server == "typescript" else ["."],
-                       "install": server if server == "eslint" or not version else f"{package}@{version}",
+                       "install": server if server == "eslint" or not version else f"{package}@{version}", "beside": BESIDE.get(server, []),
                        "settings": f'prefer.python = ["{server}"]\n' if base is PYTHON else "", "codes": server != "gopls", "timeout": "45",
                        "once": server == "rust-analyzer",
                        # The command line reports nothing in go.mod.
@@ -473,7 +476,7 @@ def cells():
                     return at / "project", line(node)
                 language = "python" if server == "pyright" else None
                 yield {"name": f"{server} {version}, {shape}", "servers": [server], "make": made, "trust": server == "eslint",
-                       "install": "eslint" if server == "eslint" else f"{package}@{version}",
+                       "install": "eslint" if server == "eslint" else f"{package}@{version}", "beside": BESIDE.get(server, []),
                        "settings": f'prefer.{language} = ["{server}"]\n' if language else "", "paths": ["."]}
     yield from broken_cells()
 
@@ -487,7 +490,8 @@ def main():
     for case in cells():
         if not re.search(chosen.only, case["name"]):
             continue
-        install(case["install"])
+        for server in [case["install"], *case.get("beside", [])]:
+            install(server)
         with tempfile.TemporaryDirectory(dir=KEPT, prefix="cell-") as folder:
             project, line = case["make"](pathlib.Path(folder))
             row = compare(case, project, line)

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::json;
-use crate::support::{Project, real_servers};
+use crate::support::{Project, real_servers, write_executable};
 
 /// A file, a line from 1, and the rule.
 type Finding = (String, u64, String);
@@ -238,6 +238,10 @@ fn settings_that_a_silent_version_may_refuse_are_the_reason_of_a_partial_answer(
     let project = Project::new([("a.py", MODULE), ("requirements.txt", "ruff==0.5.7\n")]);
     let expected = by_ruff(&project, key).expect("findings");
     assert_parity(&project, &[key, "ty"], "ruff", Some(&expected), None);
+    // A file without settings has none to refuse.
+    project.write("ruff.toml", "");
+    assert_parity(&project, &[key, "ty"], "ruff", Some(&expected), None);
+    std::fs::remove_file(project.path("ruff.toml")).expect("the file");
     for (file, text) in [("ruff.toml", "selct = ['E']\n"), ("pyproject.toml", "[tool.ruff\n")] {
         project.write(file, text);
         assert_eq!(by_ruff(&project, key), None, "{text}");
@@ -294,4 +298,14 @@ fn pyright_reports_what_its_command_line_reports() {
         assert!(expected.len() > 3, "{expected:?}");
         assert_parity(&project, &["pyright"], "pyright", Some(&expected), None);
     }
+}
+
+/// Such an environment may have plugins, which run mypy or pylint.
+#[test]
+fn server_of_an_untrusted_environment_is_the_reason_of_a_partial_answer() {
+    let project = Project::new([("a.py", "x = 1\n"), (".venv/pyvenv.cfg", ""), (".venv/bin/python", "")]);
+    write_executable(project.path(".venv/bin/pylsp"), "#!/bin/sh\ntouch was-run\n");
+    let reason = "the pylsp of the project's environment was not run";
+    assert_parity(&project, &["pylsp"], "pylsp", None, Some(reason));
+    assert!(!project.path("was-run").exists());
 }

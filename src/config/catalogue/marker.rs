@@ -83,11 +83,12 @@ impl ConfigMarker {
         }
     }
 
-    /// Returns true if `root` has the marker, or a file that may have it: it cannot be read, or is
-    /// malformed.
+    /// Returns true if `root` has the marker with settings in it, or a file that may have them: it
+    /// cannot be read, or is malformed. Empty files and folders have none.
     pub(crate) fn may_be_in(&self, workspace: &Workspace, root: &WorkspacePath) -> bool {
         let Ok(path) = root.join(&self.file) else { return false };
-        let is_there = || workspace.absolute(&path).exists();
+        let has_text = |file: std::fs::Metadata| file.is_file() && file.len() > 0;
+        let is_there = || workspace.absolute(&path).metadata().is_ok_and(has_text);
         let Some(section) = &self.section else { return is_there() };
         let text = workspace.read_text_up_to(&path, MAX_MARKER_FILE_BYTES).map(|file| file.text);
         match text.ok().filter(|text| settings_of(&self.file, text).is_some()) {
