@@ -165,8 +165,10 @@ impl HookWords<'_> {
         (edit, edits): (&str, &str),
         (search, searches): (&str, &str),
     ) -> Vec<HostListElement> {
+        // Gemini CLI compares the whole matcher of this list, so that the pattern would never match.
+        let starts = (self.host != McpHost::Gemini).then_some(SESSION_STARTS);
         vec![
-            self.element("SessionStart", Some(SESSION_STARTS), "start"),
+            self.element("SessionStart", starts, "start"),
             self.element(begins, None, "turn"),
             self.element(ends, None, "stop"),
             self.element(edit, Some(edits), "edit"),
