@@ -23,8 +23,8 @@ const SESSION_STARTS: &str = "startup|resume";
 /// The lists of hooks at the start and end of a turn, as Claude Code calls them.
 const TURN: [&str; 2] = ["UserPromptSubmit", "Stop"];
 
-/// The plugin through which opencode calls us. It has the same time limit as the hooks of other
-/// hosts, and fails silently.
+/// The plugin through which opencode calls us, with the time limit of the hooks of other hosts. If
+/// the program does not start, the model reads one line.
 const OPENCODE_PLUGIN: &str = include_str!("opencode_plugin.js");
 
 /// The form of a host's hooks.

@@ -6,20 +6,30 @@ import { spawn } from "node:child_process";
 const PROGRAM = "LSP_TOOLS";
 const EVENTS = { edit: "edit", write: "edit", multiedit: "edit", apply_patch: "edit", grep: "search", bash: "search" };
 
+let reported = false;
+
 function ask(event, cwd, input) {
   return new Promise((resolve) => {
     let text = "";
     const done = () => resolve(text);
+    const fail = (error) => {
+      // Later calls fail in the same way.
+      if (event !== "start" && !reported) {
+        reported = true;
+        text = `lsp-tools: the plugin cannot start \`${PROGRAM}\` (${error.code}); put it on PATH, or remove the plugin`;
+      }
+      done();
+    };
     try {
       const child = spawn(PROGRAM, ["hook", "opencode", event], { cwd, stdio: ["pipe", "pipe", "ignore"] });
       const timer = setTimeout(() => child.kill(), 10_000);
-      child.on("error", done);
+      child.on("error", fail);
       child.on("close", () => (clearTimeout(timer), done()));
       child.stdin.on("error", () => {});
       child.stdout.on("data", (part) => (text += part));
       child.stdin.end(JSON.stringify({ cwd, ...input }));
-    } catch {
-      done();
+    } catch (error) {
+      fail(error);
     }
   });
 }
