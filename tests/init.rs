@@ -94,7 +94,10 @@ fn init_print_option_writes_no_file() {
     let project = Project::new([]);
     let output = run(&project, &["init", "claude-code", "--print"]);
     let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(shown["mcpServers"]["lsp-tools"]["args"], json!(["mcp", "--profile", "lsp"]));
+    assert_eq!(
+        shown["mcpServers"]["lsp-tools"]["args"],
+        json!(["mcp", "--profile", "lsp", "--text-answers"])
+    );
     assert!(!project.path(".mcp.json").exists());
     assert_eq!(run(&project, &["init", "emacs"]).status.code(), Some(2));
     assert_eq!(run(&project, &["init", "--hooks"]).status.code(), Some(2));

@@ -459,7 +459,7 @@ impl McpHost {
     /// Returns true if the host's model receives the JSON form of answers, alone or beside the
     /// shorter text form.
     pub(crate) fn shows_json_answers(self) -> bool {
-        matches!(self, Self::Codex | Self::CopilotCli)
+        matches!(self, Self::ClaudeCode | Self::Codex | Self::CopilotCli | Self::QwenCode)
     }
 
     /// Returns true if the host has hooks that reach its model.

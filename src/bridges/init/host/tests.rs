@@ -58,7 +58,7 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
             McpHost::ClaudeCode,
             "project/.mcp.json",
             "/mcpServers/lsp-tools",
-            json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp"]}),
+            json!({"type": "stdio", "command": "lsp-tools", "args": ["mcp", "--text-answers"]}),
         ),
         (
             McpHost::CopilotCli,
@@ -106,7 +106,7 @@ fn mcp_host_setup_writes_each_hosts_file_and_format() {
             McpHost::QwenCode,
             "project/.qwen/settings.json",
             "/mcpServers/lsp-tools",
-            json!({"command": "lsp-tools", "args": ["mcp"]}),
+            json!({"command": "lsp-tools", "args": ["mcp", "--text-answers"]}),
         ),
         (
             McpHost::Cline,
