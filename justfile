@@ -253,7 +253,7 @@ plugin:
     cargo build
     plugin/generate target/debug/lsp-tools
 
-# install the plugin in real hosts in empty homes, ask, update and remove it
+# install the plugin in real hosts in empty homes, ask, update and remove it; without HOSTS, rewrite the table of docs/mcp.md
 plugin-hosts *HOSTS:
     cargo build
     tests/hosts/plugin.py target/debug/lsp-tools {{HOSTS}}
