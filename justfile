@@ -140,6 +140,11 @@ parity *ARGS:
     cargo build --release
     python3 bench/parity/main.py {{ARGS}}
 
+# tests that others wrote, on the product: patches, reports, findings or refactorings; just outside patches --from CLONE
+outside *ARGS:
+    cargo build --release
+    python3 bench/outside/main.py {{ARGS}}
+
 # hints against the real servers' definitions
 hints *ARGS:
     cargo bench --bench hints -- {{ARGS}}

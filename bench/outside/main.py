@@ -1,0 +1,26 @@
+"""Runs test suites that others wrote on the product, and records the outcome in bench/results/outside.md.
+
+    python3 bench/outside/main.py SUITE [--from DIR] [--only WORDS]        (just outside SUITE)
+
+Suites: patches, reports, findings, refactorings. --from names a clone or a copy of the suite's repository, which is cloned otherwise. --only is a
+regular expression for the names of cases; the page is then left alone. The program is target/release/lsp-tools, or $LSP_TOOLS.
+"""
+
+import argparse
+import importlib
+import sys
+
+SUITES = ["patches", "reports", "findings", "refactorings"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--from", dest="given", metavar="DIR", help="a clone or a copy of the suite's repository")
+    parser.add_argument("--only", default="", help="a regular expression that names of cases must match")
+    chosen = parser.parse_args()
+    sys.exit(importlib.import_module(chosen.suite).main(chosen))
+
+
+if __name__ == "__main__":
+    main()
