@@ -18,6 +18,7 @@ def main():
     parser.add_argument("suite", choices=SUITES)
     parser.add_argument("--from", dest="given", metavar="DIR", help="a clone or a copy of the suite's repository")
     parser.add_argument("--only", default="", help="a regular expression that names of cases must match")
+    parser.add_argument("--server", default="basedpyright", help="the Python server of the refactorings")
     chosen = parser.parse_args()
     sys.exit(importlib.import_module(chosen.suite).main(chosen))
 
