@@ -102,7 +102,7 @@ C = {"a.c": "int half(int x) { return y / 2; }\n"}
 ESLINT = 'export default [{ rules: { "no-undef": "error", "prefer-const": "warn", eqeqeq: "error", "no-debugger": "error" } }];\n'
 
 # Servers of the other languages in a cell's project.
-BESIDE = {"biome": ["typescript", "json"], "eslint": ["typescript"]}
+BESIDE = {"biome": ["typescript", "json"], "eslint": ["typescript"], "pyright": ["json", "toml"], "basedpyright": ["json", "toml"]}
 
 
 # Configurations that are broken or odd, by the name of the file; `None` is a folder in its place.
