@@ -1,7 +1,7 @@
 """RefactorBench's renames and moves, each done by language commands alone, and judged by the benchmark's own tests.
 
-A task that fails may still have a complete answer: one that names every file that the failing tests read. The tests read files by paths relative
-to a folder of the repository.
+A task that fails may still have a complete answer: one that names, beside the files that it changed, every file that the failing tests ask for. Tests
+name files by paths relative to a folder of the repository.
 """
 
 import ast
@@ -17,26 +17,48 @@ import tomllib
 import support
 
 REPOSITORY = "microsoft/RefactorBench"
-PATIENCE = 900
+
+
+def paths_in(node):
+    """The paths in the strings of a piece of source."""
+    return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and str(one.value).startswith("../")]
 
 
 def failures(test, folder):
-    """The failing tests: the last line of each one's message, and the paths that it reads. None if a test cannot run."""
-    done = support.run([sys.executable, test, "-v"], folder)
+    """The failing tests: of each its name, the files that it asks for, and its message. None if the tests cannot run."""
+    done = support.run([sys.executable, test], folder)
     if not re.search(r"^Ran \d+ tests?", done.stderr, re.M):
         return None
-    names = set(re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stderr, re.M))
     source = ast.parse(test.read_text())
-    paths = {}
-    for node in ast.walk(source):
-        if isinstance(node, ast.FunctionDef) and node.name in names:
-            words = [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-            paths[node.name] = {word.removeprefix("../") for word in words if word.startswith("../")}
-    messages = [part.strip().splitlines()[-1] for part in re.split(r"^-{20,}$", done.stderr, flags=re.M)[:-1] if "Error" in part]
-    return [(name, paths.get(name, set())) for name in sorted(names)], messages
+    methods = {node.name: node for node in ast.walk(source) if isinstance(node, ast.FunctionDef)}
+    # Files that `setUp` keeps in attributes.
+    attributes = {target.attr: paths_in(node.value) for node in ast.walk(source) if isinstance(node, ast.Assign)
+                  for target in node.targets if isinstance(target, ast.Attribute)}
+    found = []
+    for part in re.split(r"^={20,}$", done.stderr, flags=re.M)[1:]:
+        name = re.search(r"^(?:FAIL|ERROR): (\w+)", part, re.M)[1]
+        message = re.findall(r"^\w*(?:Error|Exception)\b.*", part, re.M)[-1]
+        words = re.findall(r"\.\./[\w./-]*\w", message)
+        used = [one.attr for one in ast.walk(methods[name]) if isinstance(one, ast.Attribute)]
+        words = words or paths_in(methods[name]) + [path for attribute in used for path in attributes.get(attribute, [])]
+        found.append((name, {word.removeprefix("../") for word in words}, message[:200]))
+    return found
 
 
-def do(name, commands, files, server, kept):
+def beside_changes(said):
+    """The text of answers without the files that they changed."""
+    rest = []
+    for text in said:
+        try:
+            answer = json.loads(text)
+        except ValueError:
+            rest.append(text)
+            continue
+        rest.append(json.dumps({key: value for key, value in answer.items() if key != "results"}))
+    return "\n".join(rest)
+
+
+def do(name, commands, files, kept):
     """Runs the commands in a copy of the task's repository, and the tests before and after."""
     test = files / "tests" / name
     with tempfile.TemporaryDirectory(prefix="refactor-") as place:
@@ -46,25 +68,27 @@ def do(name, commands, files, server, kept):
         beside = root / "refactorbench-tests"
         beside.mkdir()
         before = failures(test, beside)
-        if before is None or not before[0]:
-            return {"outcome": "vacuous", "left": [], "why": "its tests do not run, or pass before the change"}
+        if not before:
+            return {"outcome": "vacuous", "why": "its tests do not run, or pass before the change"}
         beside.rmdir()
         said, refused = [], ""
         for words in commands:
             done = support.run([support.PROGRAM, "--workspace", root, "--timeout", "180", "--format", "json", *words, "--no-diagnostics"], root,
                                env=support.parity.environment())
-            said.append(done.stdout + done.stderr)
+            said.append(done.stdout or done.stderr)
             if done.returncode not in (0, 1):
                 refused = re.sub(r"\s+", " ", done.stderr or done.stdout)[:200]
         (kept / f"{name.replace('/', '+')}.txt").write_text("\n".join(said))
         beside.mkdir()
         after = failures(test, beside)
-        failed, messages = after if after else ([], ["the tests do not run"])
-    answer = "\n".join(said)
-    left = sorted({path for _, paths in failed for path in paths if (files / "repositories" / name.split("/")[0] / path).is_file()})
+    if after is None:
+        return {"outcome": "fail", "why": "the tests do not run"}
+    there = files / "repositories" / name.split("/")[0]
+    left = sorted({path for _, paths, _ in after for path in paths if (there / path).is_file()})
+    answer = beside_changes(said)
     unnamed = [path for path in left if path not in answer]
-    outcome = "pass" if after and not failed else "named" if after and left and not unnamed else "fail"
-    return {"outcome": outcome, "left": left, "unnamed": unnamed, "why": refused or "; ".join(messages)[:400], "failed": len(failed)}
+    outcome = "pass" if not after else "named" if left and not unnamed else "fail"
+    return {"outcome": outcome, "left": left, "unnamed": unnamed, "why": refused or "; ".join(f"{test}: {message}" for test, _, message in after[:2])}
 
 
 def main(chosen):
@@ -83,9 +107,9 @@ def main(chosen):
             mark = kept / f"{name.replace('/', '+')}.json"
             if re.search(chosen.only, name):
                 try:
-                    result = do(name, commands, files, chosen.server, kept)
+                    result = do(name, commands, files, kept)
                 except subprocess.TimeoutExpired:
-                    result = {"outcome": "fail", "left": [], "unnamed": [], "why": "a command took longer than its deadline"}
+                    result = {"outcome": "fail", "why": "a command took longer than its deadline"}
                 mark.write_text(json.dumps(result))
                 print(f"{kind}, {name}: {result['outcome']}", *(f"{key}: {result[key]}" for key in ("unnamed", "why") if result.get(key)), sep="\n  ", flush=True)
             if mark.is_file():
@@ -99,7 +123,7 @@ def main(chosen):
         misses = [[name, result["outcome"], ", ".join(result.get("unnamed", [])) or "-", result["why"][:160]]
                   for (_, name), result in results.items() if result["outcome"] != "pass"]
         text = (f"[{REPOSITORY}](https://github.com/{REPOSITORY}), {commit}, with {chosen.server} of `lsp-tools install`. A task passes by the "
-                f"benchmark's tests; it is named if the answer has every file that failing tests read.\n\n")
+                f"benchmark's tests; it is named if the answer has every file that failing tests ask for, beside those that it changed.\n\n")
         head = ["task", "outcome", "files that the answer does not name", "first failures"]
         support.record(support.REFACTORINGS, text + support.table(["tasks", "number", "pass", "named", "fail"], rows) + "\n\n" + support.table(head, misses))
     return 0 if results else 1
