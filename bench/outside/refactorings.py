@@ -58,6 +58,11 @@ def beside_changes(said):
     return "\n".join(rest)
 
 
+def short(why):
+    """The messages of tests without what unittest says before them, and without the texts of whole files."""
+    return re.sub(r"AssertionError: (?:\w+ is not \w+ : )?", "", re.sub(r" found in ['\"{][^;]*", " found", why))[:160]
+
+
 def do(name, commands, files, kept):
     """Runs the commands in a copy of the task's repository, and the tests before and after."""
     test = files / "tests" / name
@@ -120,7 +125,7 @@ def main(chosen):
         rows.append([title, len(some), some.count("pass"), some.count("named"), len(some) - some.count("pass") - some.count("named")])
         print(*rows[-1], sep=", ")
     if len(results) == sum(map(len, tasks.values())):
-        misses = [[name, result["outcome"], ", ".join(result.get("unnamed", [])) or "-", result["why"][:160]]
+        misses = [[name, result["outcome"], ", ".join(result.get("unnamed", [])) or "-", short(result["why"])]
                   for (_, name), result in results.items() if result["outcome"] != "pass"]
         text = (f"[{REPOSITORY}](https://github.com/{REPOSITORY}), {commit}, with {chosen.server} of `lsp-tools install`. A task passes by the "
                 f"benchmark's tests; it is named if the answer has every file that failing tests ask for, beside those that it changed.\n\n")

@@ -99,7 +99,7 @@ def tree(folder):
 
 def table(head, rows):
     """A table of Markdown."""
-    cell = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
+    cell = lambda text: str(text).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join("| " + " | ".join(map(cell, line)) + " |" for line in lines)
 
