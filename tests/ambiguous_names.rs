@@ -110,3 +110,37 @@ async fn many_candidates_are_counted_and_the_first_of_them_listed() {
     assert!(error.ends_with("shop/part_19.py:1:5 (function set_up), and 2 more"), "{error}");
     workspace.shutdown().await;
 }
+
+const STREAMS_PY: &str = "import functools\n\n\nclass Source:\n    @functools.lru_cache\n    def push(self) -> int:\n        return 1\n\n\n\
+                          class Sink:\n    def push(self) -> int:\n        return 2\n\n\nclass Pipe(Sink):\n    def push(self) -> int:\n        \
+                          return Source().push() + Sink().push()\n";
+const STREAMS_TS: &str = "export class Source {\n  public push(): number;\n  public push(by?: number): number {\n    return 1;\n  }\n}\n\n\
+                          export class Sink {\n  push(): number {\n    return 2;\n  }\n}\n\nexport class Pipe extends Sink {\n  \
+                          override push(): number {\n    return new Source().push() + new Sink().push();\n  }\n}\n";
+
+/// Servers that state no class of a method: methods of one file are not overloads of each other,
+/// and every name that the error lists is accepted.
+#[tokio::test(flavor = "multi_thread")]
+async fn candidates_of_one_file_are_all_listed_and_accepted_by_the_names_that_are_listed() {
+    for (server, file, text) in [
+        ("ty", "streams.py", STREAMS_PY),
+        ("pyright", "streams.py", STREAMS_PY),
+        ("typescript-language-server", "streams.ts", STREAMS_TS),
+    ] {
+        let project = Project::new([(file, text), ("tsconfig.json", "{}"), ("pyproject.toml", "")]);
+        let workspace = project.opening().servers(&[server]).at_shell().open();
+        let several = ask(&workspace, "lsp_references", "push").await;
+        let error = several["error"].as_str().unwrap_or_default();
+        assert!(error.starts_with("`push` matches 3 symbols in this workspace"), "{server}: {error}");
+        for name in ["Source.push", "Sink.push", "Pipe.push"] {
+            let found = ask(&workspace, "lsp_hover", name).await;
+            assert_eq!(found["ok"], true, "{server}: {name}: {found}");
+            let line: usize =
+                found["resolved"]["at"].as_str().unwrap().split(':').next().unwrap().parse().unwrap();
+            let class = text.lines().take(line).filter(|line| line.contains("class ")).last();
+            let class = class.unwrap_or_default();
+            assert!(class.contains(name.split('.').next().unwrap()), "{server}: {name}: {class}");
+        }
+        workspace.shutdown().await;
+    }
+}

@@ -45,15 +45,24 @@ pub(crate) fn declared_at(
 ) -> Option<DeclaredName> {
     let grammar = Grammar::for_language(language, path.extension())?;
     let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
-    let is_own = |index: &usize| {
-        let definition = &source.definitions[*index];
-        let is_brought_in = matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension);
-        !is_brought_in && source.range(&definition.selection).touches(position)
-    };
-    if let Some(index) = source.definitions_named(name).find(is_own) {
-        return Some(declared_name(&source, &source.definitions[index]));
-    }
     let byte = source.buffer().byte_offset(position);
+    let is_declaration = |index: &usize| {
+        let role = &source.definitions[*index].role;
+        !matches!(role, DefinitionRole::Import(_) | DefinitionRole::Extension)
+    };
+    let declared: Vec<usize> = source.definitions_named(name).filter(is_declaration).collect();
+    let is_own = |index: &usize| source.range(&source.definitions[*index].selection).touches(position);
+    // Some servers give the start of the declaration, which may be a decorator or a modifier.
+    let is_begun = |index: &usize| {
+        let definition = &source.definitions[*index];
+        let around = definition.parent.map(|parent| &source.definitions[parent].span);
+        definition.selection.start >= byte && around.is_none_or(|around| around.contains(&byte))
+    };
+    let mut found = declared.iter().find(|index| is_own(index));
+    found = found.or_else(|| declared.iter().find(|index| is_begun(index)));
+    if let Some(index) = found {
+        return Some(declared_name(&source, &source.definitions[*index]));
+    }
     is_type_without_body(&source, byte, name).then(|| DeclaredName {
         namespaces: Vec::new(),
         containers: Vec::new(),

@@ -87,7 +87,7 @@ impl Context {
                 let (count, candidates) = (places.len(), self.list_candidates(name, places).await);
                 let error = format!("`{name}` matches {count} symbols in {within}: {candidates}");
                 Err(ToolError::new(ErrorCode::InvalidArgs, error)
-                    .with_hint("give FILE:LINE:COLUMN, or a qualified name: Class.method"))
+                    .with_hint("give FILE:LINE:COLUMN, Class.method or FILE:Class.method"))
             }
         }
     }

@@ -41,6 +41,8 @@ use search::{NameSearch, SymbolSearchAnswer};
 const MAX_NAME_SEARCH_COVERAGES: usize = 6;
 /// The most symbols of the name that are checked for being imports.
 const MAX_IMPORT_CHECKED_SYMBOLS: usize = 20;
+/// The most symbols of a name whose containers are looked up.
+const MAX_CONTAINER_CHECKED_SYMBOLS: usize = 50;
 /// The divisor for the share of the time that the first search of the text gets.
 const FIRST_SEARCH_SHARE: u32 = 3;
 /// The longest search of the text for a name.
@@ -293,8 +295,11 @@ impl Context {
             let is_shown = !is_hidden(&self.workspace, &symbol.location.file);
             is_shown && bare_name(symbol) == *last
         };
-        let mut fitting: Vec<&WorkspaceSymbol> = found.symbols.iter().filter(fits).collect();
-        let direct = |symbol: &&WorkspaceSymbol| {
+        let mut fitting: Vec<WorkspaceSymbol> = found.symbols.iter().filter(fits).cloned().collect();
+        if fitting.len() > 1 || !containers.is_empty() {
+            self.add_containers(last, &mut fitting);
+        }
+        let direct = |symbol: &WorkspaceSymbol| {
             let parts = container_parts(symbol);
             parts.len() >= containers.len()
                 && parts.iter().rev().zip(containers.iter().rev()).all(|(part, wanted)| part == wanted)
@@ -316,6 +321,21 @@ impl Context {
                 ))
             }
             _ => Ok((exact, found.timed_out)),
+        }
+    }
+
+    /// Adds the types and functions around symbols called `name`, by the syntax trees of their
+    /// files: some servers give no container, others only the file's module.
+    fn add_containers(&self, name: &str, symbols: &mut [WorkspaceSymbol]) {
+        let until = std::time::Instant::now() + syntax::DEADLINE;
+        for symbol in symbols.iter_mut().take(MAX_CONTAINER_CHECKED_SYMBOLS) {
+            let FileRef::Inside(path) = &symbol.location.file else { continue };
+            let declared = self.declared_at(path, symbol.location.range.start, name, until);
+            let around = declared.map(|declared| declared.containers).unwrap_or_default();
+            if !around.is_empty() && !container_parts(symbol).ends_with(&around) {
+                let within = symbol.container.iter().chain(&around).map(String::as_str);
+                symbol.container = Some(within.collect::<Vec<_>>().join("."));
+            }
         }
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct ExactSymbol {
 }
 
 /// One symbol for each function, whose overloads are in one container of one file.
-pub(super) fn without_overloads(symbols: &[&WorkspaceSymbol]) -> Vec<ExactSymbol> {
+pub(super) fn without_overloads(symbols: &[WorkspaceSymbol]) -> Vec<ExactSymbol> {
     let mut found: Vec<ExactSymbol> = Vec::new();
     let mut functions: HashMap<(&FileRef, &Option<String>), usize> = HashMap::new();
     for symbol in symbols {
