@@ -91,7 +91,12 @@ fn reasons(blamed: &[&ServerStatus]) -> Vec<String> {
         };
         reasons.push(format!("{} {are} not installed", escape::words(&names)));
     }
-    reasons.extend(blamed.iter().filter(|status| !plain(status)).map(|status| status_sentence(status)));
+    for sentence in blamed.iter().filter(|status| !plain(status)).map(|status| status_sentence(status)) {
+        // Two languages may have the same server.
+        if !reasons.contains(&sentence) {
+            reasons.push(sentence);
+        }
+    }
     reasons
 }
 

@@ -121,7 +121,7 @@ fn conclusion(output: &DoctorOutput, display: &DisplayCapabilities) -> String {
     let missing: Vec<String> = missing.map(|server| format!("\"{}\"", server.server)).collect();
     if !missing.is_empty() {
         let setting = format!("disabled = [{}]", missing.join(", "));
-        out.push_str(&format!("to ignore missing servers, in lsp-tools.toml: {setting}\n"));
+        out.push_str(&format!("to ignore missing servers, in .lsp-tools/lsp-tools.toml: {setting}\n"));
     }
     out
 }
@@ -206,7 +206,7 @@ ok python (12 files)  pylsp 1.15.0
 
 confined
 2 of 3 servers need attention
-to ignore missing servers, in lsp-tools.toml: disabled = [\"gopls\"]
+to ignore missing servers, in .lsp-tools/lsp-tools.toml: disabled = [\"gopls\"]
 ";
         assert_eq!(render(&output, &DisplayCapabilities::PLAIN), expected);
     }
