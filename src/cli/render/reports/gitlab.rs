@@ -52,9 +52,11 @@ fn unanswered_entry(file: &ReportedFile<'_>, prints: &mut Fingerprints) -> Value
     })
 }
 
-/// Joins the message into one line, as GitLab shows it.
+/// Joins the message into one line, as GitLab shows it; the rule if the message is empty, since the
+/// field must not be.
 fn description(finding: &ReportedFinding<'_>) -> String {
-    finding.message.split_whitespace().collect::<Vec<_>>().join(" ")
+    let text = finding.message.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() { finding.rule().to_owned() } else { text }
 }
 
 fn severity(severity: Severity) -> &'static str {
@@ -132,6 +134,12 @@ mod tests {
                 },
             ])
         );
+    }
+
+    #[test]
+    fn gitlab_description_of_an_empty_message_is_the_rule() {
+        let report = render(&CheckReport::from(&answer(vec![at_line(1, "")], &[], Verdict::Complete)));
+        assert_eq!(report[0]["description"], "E1");
     }
 
     #[test]

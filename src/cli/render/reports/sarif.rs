@@ -135,7 +135,8 @@ fn looked_at(path: &str) -> Value {
 fn artifact(path: &str) -> Value {
     if path.starts_with('/') {
         json!({"uri": format!("file://{}", percent_encoded(path))})
-    } else if url::Url::parse(path).is_ok_and(|url| !url.cannot_be_a_base()) {
+    } else if path.contains("://") {
+        // No path in the workspace has two slashes in a row, even below a folder `http:`.
         json!({"uri": path})
     } else {
         json!({"uri": percent_encoded(path), "uriBaseId": "SRCROOT"})
@@ -180,7 +181,7 @@ mod tests {
             },
             message: "here".into(),
         }];
-        let items = vec![first, item("b.py", Some("E1")), item("b.py", None)];
+        let items = vec![first, item("b.py", Some("E1")), item("http:/b.py", None)];
         let log = log_of(&answer(items, &[], Verdict::Complete));
         assert_eq!(log["version"], "2.1.0");
         let run = &log["runs"][0];
@@ -213,6 +214,8 @@ mod tests {
         assert_eq!(run["results"][1]["ruleIndex"], 0);
         assert_eq!(run["results"][2]["ruleId"], "pylsp");
         assert_eq!(run["results"][2]["ruleIndex"], 2);
+        let file = &run["results"][2]["locations"][0]["physicalLocation"]["artifactLocation"];
+        assert_eq!(*file, json!({"uri": "http%3A/b.py", "uriBaseId": "SRCROOT"}));
     }
 
     #[test]
