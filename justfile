@@ -258,6 +258,16 @@ plugin:
     cargo build
     plugin/generate target/debug/lsp-tools
 
+# rewrite the types and methods of the client packages from the tools' schemas
+clients:
+    cargo build
+    clients/generate target/debug/lsp-tools
+
+# install both client packages from the registries with the program, check types, run tests and examples: minutes
+clients-test *KINDS:
+    cargo build
+    clients/test target/debug/lsp-tools {{KINDS}}
+
 # install the plugin in real hosts in empty homes, ask, update and remove it; without HOSTS, rewrite the table of docs/mcp.md
 plugin-hosts *HOSTS:
     cargo build
