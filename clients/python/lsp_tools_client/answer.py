@@ -31,6 +31,7 @@ class Answer(Generic[T]):
         whole = cast(Mapping[str, Any], self.raw)
         parts = [part for key in ("server_status", "diagnostics") if isinstance(part := whole.get(key), dict)]
         single = [part.get(key) for part in parts for key in ("detail", "reason", "hint")]
+        single += [f"run: {part['installer']}" for part in parts if part.get("installer")]
         return [reason for reason in single if reason] + [note for part in (whole, *parts) for note in part.get("notes", [])]
 
     @property

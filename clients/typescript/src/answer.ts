@@ -17,7 +17,7 @@ export interface Failure {
   hint?: string;
 }
 
-type Fields = { verdict?: Verdict; notes?: string[]; detail?: string; reason?: string; hint?: string };
+type Fields = { verdict?: Verdict; notes?: string[]; detail?: string; reason?: string; hint?: string; installer?: string };
 
 /** The answer of a tool: `value` if it is complete, else `raw` with its `verdict`. */
 export class Answer<T> {
@@ -38,7 +38,7 @@ export class Answer<T> {
   get reasons(): string[] {
     const whole = this.raw as Fields & { server_status?: Fields; diagnostics?: Fields };
     const parts = [whole.server_status ?? {}, whole.diagnostics ?? {}];
-    const single = parts.flatMap(({ detail, reason, hint }) => [detail, reason, hint]);
+    const single = parts.flatMap(({ detail, reason, hint, installer }) => [detail, reason, hint, installer && `run: ${installer}`]);
     return [...single, ...[whole, ...parts].flatMap(({ notes }) => notes ?? [])].filter((reason) => reason !== undefined);
   }
 

@@ -117,7 +117,7 @@ class Connection {
       };
       this.program.once("error", ({ message }) => finish(message, new ProgramMissing(`${path} cannot be run: ${message}; ${INSTALL}`)));
       // A child of the program may still hold its standard error.
-      this.program.once("exit", () => setTimeout(() => this.program.stderr.destroy(), DRAIN_MS));
+      this.program.once("exit", () => setTimeout(() => this.program.stderr.destroy(), DRAIN_MS).unref());
       this.program.once("close", (status, signal) => {
         const reason = [`${NAME} ended with ${signal ? `signal ${signal}` : `status ${status}`}`, ...this.errors].join("; ");
         finish(reason, new ProgramEnded(reason));

@@ -34,7 +34,10 @@ async function firstLine(): Promise<string> {
 /** Waits until the command has begun, does `act`, and waits until the command is ended. */
 async function untilEnded(act: () => void): Promise<void> {
   const lines = createInterface({ input: createReadStream(join(workspace, "pipe")) });
-  const ended = new Promise<void>((resolve) => lines.once("close", resolve));
+  const ended = new Promise<void>((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error("the command was not ended")), 30_000);
+    lines.once("close", () => resolve(clearTimeout(late)));
+  });
   await new Promise((resolve) => lines.once("line", resolve));
   act();
   await ended;
@@ -94,7 +97,7 @@ for (const [name, kind, says] of [
   ["silent", "CallTimeout", /within 1000 ms/],
 ] as const) {
   test(`a wrong program is a typed error: ${name}`, async () => {
-    const call = open({ program: join(STAGE, name), timeoutMs: 1_000 }).read({ path: "greet/app.py" });
+    const call = open({ program: join(STAGE, name), timeoutMs: name === "silent" ? 1_000 : 60_000 }).read({ path: "greet/app.py" });
     await assert.rejects(call, (error: lsp.LspToolsError) => error instanceof lsp[kind] && error.name === kind && says.test(error.message));
   });
 }
@@ -102,7 +105,7 @@ for (const [name, kind, says] of [
 test("without a program the error says how to install it", async () => {
   const path = process.env.PATH;
   renameSync(PACKAGED, `${PACKAGED}-hidden`);
-  process.env.PATH = "relative";
+  process.env.PATH = "planted";
   try {
     await assert.rejects(open().read({ path: "greet/app.py" }), { name: "ProgramMissing", message: /npm install lsp-tools/ });
   } finally {
