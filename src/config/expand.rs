@@ -7,6 +7,8 @@ use super::spec::ServerSpec;
 
 const ROOT: &str = "${root}";
 const NODE_MODULES: &str = "${node-modules}";
+const SITE_PACKAGES: &str = "${site-packages}";
+const CACHE: &str = "${cache}";
 
 /// A server's table with its placeholders filled in.
 #[derive(Debug, Clone)]
@@ -20,21 +22,34 @@ pub struct ExpandedServer {
 }
 
 impl ServerSpec {
-    /// Returns the table with `${root}` replaced by `root`, and `${node-modules}` by the nearest
-    /// `node_modules` folder above `program` (absolute; links are followed) that has the path in
-    /// the string. Concerns `command`, `env`, `settings` and `initialization-options`.
-    pub fn expand(&self, root: &Path, program: &Path) -> ExpandedServer {
+    /// Returns true if the server needs a folder for what it computes.
+    pub(crate) fn needs_cache(&self) -> bool {
+        self.command.iter().any(|word| word.contains(CACHE))
+    }
+
+    /// Returns the table with `${root}` replaced by `root`, `${cache}` by `cache`, and
+    /// `${node-modules}` and `${site-packages}` by the nearest such folder of the installation of
+    /// `program` (absolute; links are followed) that has the path in the string. Concerns
+    /// `command`, `env`, `settings` and `initialization-options`. A word of the command that has no
+    /// value is left out, with the option before it.
+    pub fn expand(&self, root: &Path, program: &Path, cache: Option<&Path>) -> ExpandedServer {
         let mut server = self.clone();
-        let places =
-            PlaceholderValues { root: root.display().to_string(), node_modules: node_modules_above(program) };
+        let places = PlaceholderValues {
+            root: root.display().to_string(),
+            cache: cache.map(|cache| cache.display().to_string()),
+            node_modules: node_modules_above(program),
+            site_packages: site_packages_beside(program),
+        };
         let mut missing = Vec::new();
         places.fill_table("settings", &mut server.settings, &mut missing);
         places.fill_table("initialization-options", &mut server.initialization_options, &mut missing);
-        server.command = self
-            .command
-            .iter()
-            .filter_map(|word| places.expand_text(word, "command", &mut missing))
-            .collect();
+        server.command.clear();
+        for word in &self.command {
+            match places.expand_text(word, "command", &mut missing) {
+                Some(word) => server.command.push(word),
+                None => drop(server.command.pop_if(|option| option.starts_with('-'))),
+            }
+        }
         server.env = self
             .env
             .iter()
@@ -48,8 +63,10 @@ impl ServerSpec {
 
 struct PlaceholderValues {
     root: String,
+    cache: Option<String>,
     /// The folders, nearest first.
     node_modules: Vec<PathBuf>,
+    site_packages: Vec<PathBuf>,
 }
 
 impl PlaceholderValues {
@@ -77,20 +94,35 @@ impl PlaceholderValues {
     }
 
     fn expand_text(&self, text: &str, key: &str, missing: &mut Vec<String>) -> Option<String> {
-        let text = text.replace(ROOT, &self.root);
+        let mut text = text.replace(ROOT, &self.root);
+        if text.contains(CACHE) {
+            text = text.replace(CACHE, self.cache.as_ref()?);
+        }
+        let within = |placeholder: &str, folders: &[PathBuf]| {
+            let mut paths =
+                folders.iter().map(|folder| text.replace(placeholder, &folder.display().to_string()));
+            paths.find(|path| Path::new(path).exists())
+        };
+        if text.contains(SITE_PACKAGES) {
+            return within(SITE_PACKAGES, &self.site_packages);
+        }
         if !text.contains(NODE_MODULES) {
             return Some(text);
         }
-        let filled = self
-            .node_modules
-            .iter()
-            .map(|folder| text.replace(NODE_MODULES, &folder.display().to_string()))
-            .find(|path| Path::new(path).exists());
+        let filled = within(NODE_MODULES, &self.node_modules);
         if filled.is_none() {
             missing.push(key.to_owned());
         }
         filled
     }
+}
+
+/// The folders of packages of the virtual environment in which `program` lies.
+fn site_packages_beside(program: &Path) -> Vec<PathBuf> {
+    let program = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
+    let libraries = program.ancestors().nth(2).map(|environment| environment.join("lib"));
+    let versions = libraries.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    versions.map(|version| version.path().join("site-packages")).collect()
 }
 
 fn node_modules_above(program: &Path) -> Vec<PathBuf> {
@@ -120,19 +152,39 @@ mod tests {
         symlink(&program, &link).unwrap();
 
         let server = &Catalogue::built_in().servers["typescript-language-server"];
-        let expanded = server.expand(Path::new("/project"), &link);
+        let expanded = server.expand(Path::new("/project"), &link, None);
         let path = expanded.server.initialization_options["tsserver"]["path"].as_str();
         assert_eq!((path, &expanded.missing[..]), (tsserver.to_str(), &[][..]));
 
         fs::remove_file(&tsserver).unwrap();
-        let expanded = server.expand(Path::new("/project"), &link);
+        let expanded = server.expand(Path::new("/project"), &link, None);
         assert_eq!(expanded.missing, ["initialization-options.tsserver.path"]);
         assert!(expanded.server.initialization_options["tsserver"].get("path").is_none());
     }
 
     #[test]
+    fn option_without_a_value_is_left_out_of_the_command() {
+        let environment = tempfile::tempdir().unwrap();
+        let packages = environment.path().join("lib/python3.13/site-packages");
+        let program = environment.path().join("bin/jdtls");
+        let mut server = Catalogue::built_in().servers["clangd"].clone();
+        server.command = ["jdtls", "-data", "${cache}", "-vm", "${site-packages}/jdk/java", "-x"]
+            .map(str::to_owned)
+            .to_vec();
+        let command = |cache| server.expand(Path::new("/project"), &program, cache).server.command;
+        assert_eq!(command(None), ["jdtls", "-x"]);
+        fs::create_dir_all(packages.join("jdk/java")).unwrap();
+        let java = fs::canonicalize(&packages).unwrap_or(packages).join("jdk/java").display().to_string();
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::write(&program, "").unwrap();
+        assert_eq!(command(Some(Path::new("/c"))), ["jdtls", "-data", "/c", "-vm", &java, "-x"]);
+    }
+
+    #[test]
     fn built_in_catalogue_uses_only_known_placeholders() {
-        let text = include_str!("../../servers.toml").replace(ROOT, "").replace(NODE_MODULES, "");
+        let known = [ROOT, NODE_MODULES, SITE_PACKAGES, CACHE];
+        let text = include_str!("../../servers.toml").to_owned();
+        let text = known.iter().fold(text, |text, own| text.replace(own, ""));
         // Those of other parts: the version that a project pins, and the file of a question.
         let text = ["${version}", "${uri}", "${path}"].iter().fold(text, |text, own| text.replace(own, ""));
         let other = text.lines().find(|line| line.contains("${"));
@@ -146,7 +198,7 @@ mod tests {
         server.env.insert("HERE".to_owned(), "${root}".to_owned());
         server.settings = toml::from_str("a = [{ b = '${root}' }, 1]").unwrap();
         let ExpandedServer { server, missing } =
-            server.expand(Path::new("/project"), Path::new("/usr/bin/clangd"));
+            server.expand(Path::new("/project"), Path::new("/usr/bin/clangd"), None);
         assert_eq!(server.command.last().map(String::as_str), Some("--index=/project/index"));
         assert_eq!(server.env["HERE"], "/project");
         assert_eq!(server.settings["a"][0]["b"].as_str(), Some("/project"));

@@ -268,6 +268,7 @@ pub(super) const READINESS: &[ConfigField] = &[
     plain("distrust-empty-ms", Number(0, 60_000)),
     plain("reads-on-request", Flag),
     plain("notification", Record(READY)),
+    plain("ends-start", Flag),
 ];
 
 pub(super) const MOVE_SYMBOL: &[ConfigField] =

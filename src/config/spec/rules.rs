@@ -271,6 +271,9 @@ pub(crate) struct ReadinessRule {
     pub(crate) files_during: Vec<String>,
     /// A notification that means "ready" once.
     pub(crate) notification: Option<ReadySign>,
+    /// True if it registers its capabilities shortly before that sign, so that its start ends with
+    /// it.
+    pub(crate) ends_start: bool,
     /// Milliseconds after its first document was opened for which an empty answer is not believed
     /// and requested again, because it may come before the server has looked.
     pub(crate) distrust_empty_ms: u64,

@@ -73,6 +73,8 @@ pub(crate) struct SessionSetup {
     pub(crate) limits: SessionLimits,
     /// The record of all messages.
     pub(crate) trace: Option<Arc<RpcTrace>>,
+    /// Its folder for what it computes.
+    pub(crate) cache: Option<ServerCache>,
 }
 
 /// One running, initialized server.
@@ -123,6 +125,8 @@ pub(crate) struct Session {
     pub(crate) memberships: ProjectMemberships,
     /// The process parameters of its start.
     pub(crate) spawn: OnceLock<Spawn>,
+    /// Its folder for what it computes, held while it runs.
+    _cache: Option<ServerCache>,
     /// The project files that determined its start.
     pub(crate) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
     /// A number counted up with each change on disk that concerns it.
@@ -190,7 +194,7 @@ impl Session {
             notify_server::<DidChangeConfiguration>(&connection, &params);
         }
         let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
-        Ok(Self {
+        let session = Self {
             state,
             connection,
             capabilities,
@@ -219,10 +223,18 @@ impl Session {
             faults_of_extends: Mutex::default(),
             memberships: ProjectMemberships::default(),
             spawn: OnceLock::new(),
+            _cache: setup.cache,
             launch_inputs: OnceLock::new(),
             disk: AtomicU64::default(),
             diagnostics_cache: Mutex::default(),
-        })
+        };
+        if session.state.spec.readiness.ends_start {
+            tokio::select! {
+                _ready = session.wait_until(deadline, || !session.state.is_loading()) => {}
+                () = stopping.cancelled() => {}
+            }
+        }
+        Ok(session)
     }
 
     /// The version that the server states with its name.

@@ -21,6 +21,7 @@ pub(crate) mod readiness;
 pub(crate) mod reload;
 pub(crate) mod request;
 pub(crate) mod semantic_tokens;
+pub(crate) mod server_cache;
 pub(crate) mod server_handler;
 pub(crate) mod state;
 pub(crate) mod user_messages;

@@ -338,6 +338,11 @@ impl SessionState {
         self.notify_listeners();
     }
 
+    /// Returns true if the server loads the project for the first time, by its signs.
+    pub(super) fn is_loading(&self) -> bool {
+        self.inner.lock().readiness.is_loading(&self.spec.readiness)
+    }
+
     fn on_other_notification(&self, method: &str, params: &Value) {
         let rule = &self.spec.readiness;
         let idle = self.spec.diagnostics.idle.as_ref().filter(|sign| sign.method == method);

@@ -24,6 +24,7 @@ use crate::lsp::servers::machine::StartTurn;
 use crate::lsp::servers::server_choice::{ChosenServers, ServerChoice};
 use crate::lsp::session::live_session::{Session, SessionLimits, SessionSetup};
 use crate::lsp::session::progress::ProgressEvent;
+use crate::lsp::session::server_cache::ServerCache;
 use crate::lsp::session::state::SessionState;
 use crate::process::{ProgramPath, Spawn, user_folders};
 use crate::workspace::WorkspacePath;
@@ -59,7 +60,15 @@ pub(super) async fn launch(
         true => ServerSpec { untrusted: None, ..ServerSpec::clone(&launch_inputs.spec) },
         false => untrusted::restricted_spec(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };
-    let ExpandedServer { server: spec, missing } = spec.expand(&folder, &located.program);
+    let cache = match spec.needs_cache() {
+        true => Some(ServerCache::claim(&setup.cache, server, &folder).map_err(|error| {
+            let detail = format!("no folder for what it computes: {error}");
+            SessionUnavailable::Failed { server: server.to_owned(), detail }
+        })?),
+        false => None,
+    };
+    let cache_path = cache.as_ref().map(ServerCache::path);
+    let ExpandedServer { server: spec, missing } = spec.expand(&folder, &located.program, cache_path);
     let pins = pins(setup, server, &spec, &located, &folder).map_err(disabled)?;
     // Without its own copy of a module, a server uses the project's, and would run that.
     if !missing.is_empty() && !setup.trusted {
@@ -110,6 +119,7 @@ pub(super) async fn launch(
         root: root.clone(),
         limits: SessionLimits { max_file_bytes: setup.settings.limits.max_file_bytes },
         trace: setup.trace.clone(),
+        cache,
     };
     let longest = spec.start_timeout.map_or(setup.settings.deadlines.start, Duration::from_secs) * times;
     let start = Session::start(session, Arc::new(state), process, Instant::now() + longest, stopping);

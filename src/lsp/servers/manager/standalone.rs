@@ -23,7 +23,7 @@ impl Manager {
         let root = WorkspacePath::root();
         let spec = self.shared.spec(server)?;
         let located = launch::find(setup, server, spec, &root)?;
-        let spec = spec.expand(setup.workspace.root(), &located.program).server;
+        let spec = spec.expand(setup.workspace.root(), &located.program, None).server;
         let pins = launch::pins(setup, server, &spec, &located, setup.workspace.root());
         let pins = pins.map_err(|reason| SessionUnavailable::Disabled { reason })?;
         let spawn = Spawn {
