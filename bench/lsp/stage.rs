@@ -128,7 +128,7 @@ impl Stage {
         let program = folders.iter().map(|folder| folder.join(&name)).find(|path| path.is_file());
         let program = program.with_context(|| format!("{name} is not installed"))?;
         let root = self.folder.path().join("raw");
-        let table = table.expand(&root, &program).server;
+        let table = table.expand(&root, &program, None).server;
         let mut command = table.command.clone();
         command[0] = program.display().to_string();
         let mut start = Start::new(command, root);

@@ -51,24 +51,22 @@ pub(crate) fn declared_at(
         !matches!(role, DefinitionRole::Import(_) | DefinitionRole::Extension)
     };
     let declared: Vec<usize> = source.definitions_named(name).filter(is_declaration).collect();
+    let at = |index: usize| declared_name(&source, &source.definitions[index]);
     let is_own = |index: &usize| source.range(&source.definitions[*index].selection).touches(position);
+    if let Some(index) = declared.iter().copied().find(is_own) {
+        return Some(at(index));
+    }
+    if is_type_without_body(&source, byte, name) {
+        let (namespaces, containers) = (Vec::new(), Vec::new());
+        return Some(DeclaredName { namespaces, containers, is_namespace: false, is_only_declared: true });
+    }
     // Some servers give the start of the declaration, which may be a decorator or a modifier.
     let is_begun = |index: &usize| {
         let definition = &source.definitions[*index];
         let around = definition.parent.map(|parent| &source.definitions[parent].span);
         definition.selection.start >= byte && around.is_none_or(|around| around.contains(&byte))
     };
-    let mut found = declared.iter().find(|index| is_own(index));
-    found = found.or_else(|| declared.iter().find(|index| is_begun(index)));
-    if let Some(index) = found {
-        return Some(declared_name(&source, &source.definitions[*index]));
-    }
-    is_type_without_body(&source, byte, name).then(|| DeclaredName {
-        namespaces: Vec::new(),
-        containers: Vec::new(),
-        is_namespace: false,
-        is_only_declared: true,
-    })
+    declared.iter().copied().find(is_begun).map(at)
 }
 
 fn declared_name(source: &ParsedSource, definition: &SourceDefinition) -> DeclaredName {

@@ -165,7 +165,7 @@ impl HookWords<'_> {
         (edit, edits): (&str, &str),
         (search, searches): (&str, &str),
     ) -> Vec<HostListElement> {
-        // Gemini CLI compares the whole matcher of this list, so that the pattern would never match.
+        // Gemini CLI compares this matcher as a whole, so the pattern would never match.
         let starts = (self.host != McpHost::Gemini).then_some(SESSION_STARTS);
         vec![
             self.element("SessionStart", starts, "start"),

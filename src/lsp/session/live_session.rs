@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use super::capabilities::{self, ServerCapabilities};
 use super::readiness::UnfinishedWork;
 use super::request::notify_server;
+use super::server_cache::ServerCache;
 use super::server_handler::ServerHandler;
 use super::state::{SessionState, workspace_folder};
 use crate::config::Catalogue;
