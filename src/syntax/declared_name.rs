@@ -43,30 +43,58 @@ pub(crate) fn declared_at(
     position: Position,
     deadline: Instant,
 ) -> Option<DeclaredName> {
-    let grammar = Grammar::for_language(language, path.extension())?;
-    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let source = parsed(language, path, text, deadline)?;
+    named_at(&source, name, position)
+}
+
+/// Like [`declared_at`], for the position of a symbol in a server's list: some servers give the
+/// start of the declaration, which may be a decorator or a modifier before the name.
+pub(crate) fn declared_from(
+    language: &str,
+    path: &WorkspacePath,
+    text: &str,
+    name: &str,
+    position: Position,
+    deadline: Instant,
+) -> Option<DeclaredName> {
+    let source = parsed(language, path, text, deadline)?;
     let byte = source.buffer().byte_offset(position);
-    let is_declaration = |index: &usize| {
-        let role = &source.definitions[*index].role;
-        !matches!(role, DefinitionRole::Import(_) | DefinitionRole::Extension)
-    };
-    let declared: Vec<usize> = source.definitions_named(name).filter(is_declaration).collect();
-    let at = |index: usize| declared_name(&source, &source.definitions[index]);
-    let is_own = |index: &usize| source.range(&source.definitions[*index].selection).touches(position);
-    if let Some(index) = declared.iter().copied().find(is_own) {
-        return Some(at(index));
-    }
-    if is_type_without_body(&source, byte, name) {
-        let (namespaces, containers) = (Vec::new(), Vec::new());
-        return Some(DeclaredName { namespaces, containers, is_namespace: false, is_only_declared: true });
-    }
-    // Some servers give the start of the declaration, which may be a decorator or a modifier.
     let is_begun = |index: &usize| {
         let definition = &source.definitions[*index];
         let around = definition.parent.map(|parent| &source.definitions[parent].span);
-        definition.selection.start >= byte && around.is_none_or(|around| around.contains(&byte))
+        is_declaration(definition)
+            && definition.selection.start >= byte
+            && around.is_none_or(|around| around.contains(&byte))
     };
-    declared.iter().copied().find(is_begun).map(at)
+    let begun = || source.definitions_named(name).find(is_begun);
+    named_at(&source, name, position).or_else(|| Some(declared_name(&source, &source.definitions[begun()?])))
+}
+
+fn parsed(language: &str, path: &WorkspacePath, text: &str, deadline: Instant) -> Option<ParsedSource> {
+    let grammar = Grammar::for_language(language, path.extension())?;
+    ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()
+}
+
+/// Returns false for a name that is only brought in here.
+fn is_declaration(definition: &SourceDefinition) -> bool {
+    !matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension)
+}
+
+fn named_at(source: &ParsedSource, name: &str, position: Position) -> Option<DeclaredName> {
+    let is_own = |index: &usize| {
+        let definition = &source.definitions[*index];
+        is_declaration(definition) && source.range(&definition.selection).touches(position)
+    };
+    if let Some(index) = source.definitions_named(name).find(is_own) {
+        return Some(declared_name(source, &source.definitions[index]));
+    }
+    let byte = source.buffer().byte_offset(position);
+    is_type_without_body(source, byte, name).then(|| DeclaredName {
+        namespaces: Vec::new(),
+        containers: Vec::new(),
+        is_namespace: false,
+        is_only_declared: true,
+    })
 }
 
 fn declared_name(source: &ParsedSource, definition: &SourceDefinition) -> DeclaredName {
@@ -143,6 +171,16 @@ mod tests {
             identifiers_on_line(&Buffer::new(text), line).into_iter().find(|found| found.name == name);
         let deadline = Instant::now() + Duration::from_secs(60);
         declared_at(language, &path, text, name, found.unwrap().range.start, deadline)
+    }
+
+    #[test]
+    fn use_before_a_namesake_is_no_declaration_except_of_a_symbol_that_begins_there() {
+        let text = "int pay() { return total(1); }\nstatic int total(int a) { return a; }\n";
+        assert_eq!(at("a.c", text, "return total", "total"), None);
+        let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
+        let path = workspace.path(Path::new("a.c")).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        assert!(declared_from("c", &path, text, "total", Position::new(1, 0), deadline).is_some());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 import type { Verdict } from "./tools.js";
 
-/** How a single call ends early. */
+/** Options of one call: cancellation, time limit. */
 export interface CallOptions {
   /** Cancels the call, which then throws the signal's reason. */
   signal?: AbortSignal;
@@ -10,7 +10,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-/** What a tool answers if it fails. */
+/** The answer of a failed tool. */
 export interface Failure {
   code?: string;
   error?: string;

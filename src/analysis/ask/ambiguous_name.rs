@@ -58,7 +58,7 @@ impl Context {
         let compared = places.iter().take(MAX_COMPARED_CANDIDATES);
         let declared: Vec<Option<DeclaredName>> = match places.len() {
             1 => vec![None],
-            _ => compared.map(|(path, at)| self.declared_at(path, *at, last, until)).collect(),
+            _ => compared.map(|(path, at)| self.declared_from(path, *at, last, until)).collect(),
         };
         let distance = |index: &usize| match &declared[*index] {
             Some(declared) => NameDistance::new(declared, containers),
@@ -100,9 +100,25 @@ impl Context {
         name: &str,
         until: Instant,
     ) -> Option<DeclaredName> {
-        let language = self.language_file_unchecked(path.clone()).ok()?.language?;
-        let text = self.text(path).ok()?.to_string();
+        let (language, text) = self.text_with_language(path)?;
         syntax::declared_at(&language, path, &text, name, at, until)
+    }
+
+    /// Like [`declared_at`](Self::declared_at), for the position of a symbol in a server's list.
+    pub(crate) fn declared_from(
+        &self,
+        path: &WorkspacePath,
+        at: Position,
+        name: &str,
+        until: Instant,
+    ) -> Option<DeclaredName> {
+        let (language, text) = self.text_with_language(path)?;
+        syntax::declared_from(&language, path, &text, name, at, until)
+    }
+
+    fn text_with_language(&self, path: &WorkspacePath) -> Option<(String, String)> {
+        let language = self.language_file_unchecked(path.clone()).ok()?.language?;
+        Some((language, self.text(path).ok()?.to_string()))
     }
 
     /// The first of `places`, each with a description that distinguishes it.

@@ -380,6 +380,9 @@ impl Session {
             let until = Instant::now() + self.state.spec.diagnostics.quiet_time();
             let has_more = || self.state.push_count(path) > count;
             if !self.wait_until(deadline.min(until), has_more).await {
+                if until <= deadline {
+                    self.state.settle_push(path, count);
+                }
                 return until <= deadline;
             }
             let pushes = self.state.pushes(path);

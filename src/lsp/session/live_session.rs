@@ -74,7 +74,7 @@ pub(crate) struct SessionSetup {
     pub(crate) limits: SessionLimits,
     /// The record of all messages.
     pub(crate) trace: Option<Arc<RpcTrace>>,
-    /// Its folder for what it computes.
+    /// The server's cache folder.
     pub(crate) cache: Option<ServerCache>,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Session {
     pub(crate) memberships: ProjectMemberships,
     /// The process parameters of its start.
     pub(crate) spawn: OnceLock<Spawn>,
-    /// Its folder for what it computes, held while it runs.
+    /// The server's cache folder, held while the session lives.
     _cache: Option<ServerCache>,
     /// The project files that determined its start.
     pub(crate) launch_inputs: OnceLock<Mutex<LaunchInputs>>,
@@ -195,7 +195,17 @@ impl Session {
             notify_server::<DidChangeConfiguration>(&connection, &params);
         }
         let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
-        let session = Self {
+        if state.spec.readiness.ends_start {
+            let closed = tokio::select! {
+                () = state.await_load(deadline) => None,
+                () = stopping.cancelled() => None,
+                reason = connection.wait_closed() => Some(RequestError::Closed { reason }),
+            };
+            if let Some(error) = closed {
+                return Err(start_failure(process, connection, &error).await);
+            }
+        }
+        Ok(Self {
             state,
             connection,
             capabilities,
@@ -228,14 +238,7 @@ impl Session {
             launch_inputs: OnceLock::new(),
             disk: AtomicU64::default(),
             diagnostics_cache: Mutex::default(),
-        };
-        if session.state.spec.readiness.ends_start {
-            tokio::select! {
-                _ready = session.wait_until(deadline, || !session.state.is_loading()) => {}
-                () = stopping.cancelled() => {}
-            }
-        }
-        Ok(session)
+        })
     }
 
     /// The version that the server states with its name.

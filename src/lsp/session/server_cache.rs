@@ -22,18 +22,23 @@ pub(crate) struct ServerCache {
 }
 
 impl ServerCache {
-    /// Claims the first free folder of `server` for `root` (absolute) below `cache`.
+    /// Claims the first free folder of `server` for `root` (absolute) below `cache`. Sessions with
+    /// and without trust share none: a project that was imported with trust may run code.
     ///
     /// # Errors
     /// The folder cannot be made or locked, or all are in use.
-    pub(crate) fn claim(cache: &Path, server: &str, root: &Path) -> io::Result<Self> {
+    pub(crate) fn claim(cache: &Path, server: &str, root: &Path, trusted: bool) -> io::Result<Self> {
         let above = cache.join("servers").join(server);
         let name = &hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()))[..16];
         for number in 0..MAX_SESSIONS_OF_ROOT {
-            let path = above.join(format!("{name}-{number}"));
+            let trust = if trusted { "trusted" } else { "untrusted" };
+            let path = above.join(format!("{name}-{trust}-{number}"));
             private::make_folder(&path)?;
             let options = &mut private::open_options();
-            let lock = private::open(options.create(true).write(true), &path.with_extension("lock"))?;
+            let lock = private::open(
+                options.create(true).truncate(false).write(true),
+                &path.with_extension("lock"),
+            )?;
             match lock.try_lock() {
                 Ok(()) => return Ok(Self { path, _lock: lock }),
                 Err(TryLockError::WouldBlock) => {}
@@ -56,7 +61,7 @@ mod tests {
     #[test]
     fn folder_is_held_by_one_session_and_kept_for_the_next() {
         let cache = tempfile::tempdir().unwrap();
-        let claim = || ServerCache::claim(cache.path(), "jdtls", Path::new("/project")).unwrap();
+        let claim = || ServerCache::claim(cache.path(), "jdtls", Path::new("/project"), true).unwrap();
         let first = claim();
         let second = claim();
         assert_ne!(first.path(), second.path());
@@ -65,7 +70,9 @@ mod tests {
         drop(first);
         assert_eq!(claim().path(), kept);
         assert_eq!(std::fs::read_to_string(kept.join("index")).unwrap(), "x");
-        let other = ServerCache::claim(cache.path(), "jdtls", Path::new("/other")).unwrap();
-        assert!(other.path() != kept && other.path() != second.path());
+        for (root, trusted) in [("/other", true), ("/project", false)] {
+            let other = ServerCache::claim(cache.path(), "jdtls", Path::new(root), trusted).unwrap();
+            assert!(other.path() != kept && other.path() != second.path(), "{root}");
+        }
     }
 }

@@ -281,6 +281,21 @@ impl SessionState {
         timeout_at(deadline, asked).await.is_ok()
     }
 
+    /// Waits until the server has loaded the project, by its signs, at most until `deadline`.
+    pub(super) async fn await_load(&self, deadline: Instant) {
+        let mut changes = self.listen();
+        let is_loading = || self.inner.lock().readiness.is_loading(&self.spec.readiness);
+        let loaded = async { while is_loading() && changes.changed().await.is_ok() {} };
+        let _in_time = timeout_at(deadline, loaded).await;
+    }
+
+    /// Records that no push followed the first `count` for `path`, so that the last one counts.
+    pub(crate) fn settle_push(&self, path: &WorkspacePath, count: u64) {
+        if let Some(pushes) = self.inner.lock().pushes.get_mut(path).filter(|pushes| pushes.count == count) {
+            pushes.is_early = false;
+        }
+    }
+
     fn on_publish_diagnostics(&self, params: &RawValue) {
         #[derive(serde::Deserialize)]
         struct PublishedDiagnostics {
@@ -320,7 +335,7 @@ impl SessionState {
                 };
             }
             let is_loading = inner.readiness.is_loading(&self.spec.readiness);
-            // Those of before the load's end may come after it, and nothing tells them apart.
+            // Findings computed before the load ended may arrive after it, and look the same.
             let rule = &self.spec.diagnostics;
             let may_be_older = rule.source == spec::DiagnosticsSource::VersionedPush
                 && inner.readiness.has_just_loaded(rule.quiet_time());
@@ -336,11 +351,6 @@ impl SessionState {
             pushes.is_early = is_loading || may_be_older;
         }
         self.notify_listeners();
-    }
-
-    /// Returns true if the server loads the project for the first time, by its signs.
-    pub(super) fn is_loading(&self) -> bool {
-        self.inner.lock().readiness.is_loading(&self.spec.readiness)
     }
 
     fn on_other_notification(&self, method: &str, params: &Value) {

@@ -330,7 +330,7 @@ impl Context {
         let until = std::time::Instant::now() + syntax::DEADLINE;
         for symbol in symbols.iter_mut().take(MAX_CONTAINER_CHECKED_SYMBOLS) {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
-            let declared = self.declared_at(path, symbol.location.range.start, name, until);
+            let declared = self.declared_from(path, symbol.location.range.start, name, until);
             let around = declared.map(|declared| declared.containers).unwrap_or_default();
             if !around.is_empty() && !container_parts(symbol).ends_with(&around) {
                 let within = symbol.container.iter().chain(&around).map(String::as_str);

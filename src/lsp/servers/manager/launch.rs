@@ -61,8 +61,8 @@ pub(super) async fn launch(
         false => untrusted::restricted_spec(server, &launch_inputs.spec, &folder).map_err(disabled)?,
     };
     let cache = match spec.needs_cache() {
-        true => Some(ServerCache::claim(&setup.cache, server, &folder).map_err(|error| {
-            let detail = format!("no folder for what it computes: {error}");
+        true => Some(ServerCache::claim(&setup.cache, server, &folder, setup.trusted).map_err(|error| {
+            let detail = format!("its cache folder cannot be created: {error}");
             SessionUnavailable::Failed { server: server.to_owned(), detail }
         })?),
         false => None,
