@@ -19,7 +19,8 @@ from .tools import READING, VERSION, AsyncTools, Tools
 T = TypeVar("T")
 Folder = str | os.PathLike[str]
 NAME = "lsp-tools"
-UPDATE = f"update it: pip install --upgrade {NAME}"
+INSTALL = f"install the package {NAME} that was made with this one"
+UPDATE = f"update it: {INSTALL}"
 LONGEST_LINE = 64 << 20
 CLOSE_S, DRAIN_S = 5.0, 1.0
 
@@ -33,7 +34,7 @@ def find_program() -> str:
     folders = filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep))
     if found := shutil.which(NAME, path=os.pathsep.join(folders)):
         return found
-    raise ProgramMissing(f"the program {NAME} is neither installed beside this package nor on PATH; run: pip install {NAME}")
+    raise ProgramMissing(f"the program {NAME} is neither installed beside this package nor on PATH; {INSTALL}")
 
 
 def numbers_of(version: str) -> list[int]:
@@ -62,12 +63,12 @@ class Connection:
             options: dict[str, Any] = {"stdin": pipe, "stdout": pipe, "stderr": pipe, "limit": LONGEST_LINE, "start_new_session": True}
             self = cls(await asyncio.create_subprocess_exec(program, *words, **options))
         except OSError as error:
-            raise ProgramMissing(f"{program} cannot be run: {error.strerror}; name another program, or run: pip install {NAME}") from error
+            raise ProgramMissing(f"{program} cannot be run: {error.strerror}; name another program, or {INSTALL}") from error
         about = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": f"{NAME}-client", "version": VERSION}}
         try:
             server = (await self.request("initialize", about)).get("result", {}).get("serverInfo", {})
             if server.get("name") != NAME:
-                raise ProgramUnusable(f"{program} is not {NAME}; name another program, or run: pip install {NAME}")
+                raise ProgramUnusable(f"{program} is not {NAME}; name another program, or {INSTALL}")
             if numbers_of(server["version"]) < numbers_of(VERSION):
                 raise ProgramTooOld(f"{program} is {NAME} {server['version']}, and this package needs {VERSION} or later; {UPDATE}")
         except ProgramEnded as error:

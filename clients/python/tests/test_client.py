@@ -87,7 +87,7 @@ class ClientTest(unittest.TestCase):
 
     def test_wrong_programs_are_typed_errors(self) -> None:
         for name, kind, says in [
-            ("nowhere", lsp.ProgramMissing, "cannot be run: No such file.*pip install lsp-tools"),
+            ("nowhere", lsp.ProgramMissing, "cannot be run: No such file.*install the package lsp-tools"),
             ("old", lsp.ProgramTooOld, r"is lsp-tools 0\.0\.9, and this package needs .*pip install --upgrade lsp-tools"),
             ("without_mcp", lsp.ProgramUnusable, "status 2; error: unrecognized subcommand 'mcp'.*pip install --upgrade lsp-tools"),
             ("other", lsp.ProgramUnusable, "is not lsp-tools"),
@@ -101,7 +101,7 @@ class ClientTest(unittest.TestCase):
         hidden = Path(self.program).rename(self.program + "-hidden")
         try:
             with lsp.Client(self.project) as client:
-                self.assertRaisesRegex(lsp.ProgramMissing, "pip install lsp-tools", client.read, path="greet/app.py")
+                self.assertRaisesRegex(lsp.ProgramMissing, "install the package lsp-tools", client.read, path="greet/app.py")
         finally:
             hidden.rename(self.program)
             os.environ["PATH"] = path

@@ -12,8 +12,9 @@ import type { CallOptions, Failure } from "./answer.js";
 import { READING, Tools, VERSION } from "./tools.js";
 
 const NAME = "lsp-tools";
-const INSTALL = `name another program, or run: npm install ${NAME}`;
-const UPDATE = `update it: npm install ${NAME}@latest`;
+const PACKAGE = `install the package ${NAME} that was made with this one`;
+const INSTALL = `name another program, or ${PACKAGE}`;
+const UPDATE = `update it: ${PACKAGE}`;
 const [CLOSE_MS, DRAIN_MS] = [5_000, 1_000];
 
 export interface ClientOptions {
@@ -59,7 +60,7 @@ function findProgram(): string {
   }
   const found = places.map((folder) => join(folder, NAME)).find(canRun);
   if (found) return found;
-  throw new ProgramMissing(`the program ${NAME} is neither installed beside this package nor on PATH; run: npm install ${NAME}`);
+  throw new ProgramMissing(`the program ${NAME} is neither installed beside this package nor on PATH; ${PACKAGE}`);
 }
 
 function isOlder(version: string, than: string): boolean {

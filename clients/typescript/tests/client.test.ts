@@ -90,9 +90,9 @@ test("an aborted call reaches the server", async () => {
 });
 
 for (const [name, kind, says] of [
-  ["nowhere", "ProgramMissing", /cannot be run: .*ENOENT.*npm install lsp-tools/],
-  ["old", "ProgramTooOld", /is lsp-tools 0\.0\.9, and this package needs .*npm install lsp-tools@latest/],
-  ["without_mcp", "ProgramUnusable", /status 2; error: unrecognized subcommand 'mcp'.*npm install lsp-tools@latest/],
+  ["nowhere", "ProgramMissing", /cannot be run: .*ENOENT.*install the package lsp-tools/],
+  ["old", "ProgramTooOld", /is lsp-tools 0\.0\.9, and this package needs .*install the package lsp-tools/],
+  ["without_mcp", "ProgramUnusable", /status 2; error: unrecognized subcommand 'mcp'.*install the package lsp-tools/],
   ["other", "ProgramUnusable", /is not lsp-tools/],
   ["silent", "CallTimeout", /within 1000 ms/],
 ] as const) {
@@ -107,7 +107,7 @@ test("without a program the error says how to install it", async () => {
   renameSync(PACKAGED, `${PACKAGED}-hidden`);
   process.env.PATH = "planted";
   try {
-    await assert.rejects(open().read({ path: "greet/app.py" }), { name: "ProgramMissing", message: /npm install lsp-tools/ });
+    await assert.rejects(open().read({ path: "greet/app.py" }), { name: "ProgramMissing", message: /install the package lsp-tools/ });
   } finally {
     process.env.PATH = path;
     renameSync(`${PACKAGED}-hidden`, PACKAGED);
