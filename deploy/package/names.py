@@ -1,4 +1,4 @@
-"""The names under which the program is packed and registered; everything that makes packages, plugins and registry files reads them here.
+"""The names under which the program is packed and registered; what makes packages, plugins and registry files reads them here.
 
 Version, description, licence, keywords and the address of the repository come from Cargo.toml.
 """

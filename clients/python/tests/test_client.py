@@ -88,8 +88,8 @@ class ClientTest(unittest.TestCase):
     def test_wrong_programs_are_typed_errors(self) -> None:
         for name, kind, says in [
             ("nowhere", lsp.ProgramMissing, "cannot be run: No such file.*install the package lsp-tools"),
-            ("old", lsp.ProgramTooOld, r"is lsp-tools 0\.0\.9, and this package needs .*pip install --upgrade lsp-tools"),
-            ("without_mcp", lsp.ProgramUnusable, "status 2; error: unrecognized subcommand 'mcp'.*pip install --upgrade lsp-tools"),
+            ("old", lsp.ProgramTooOld, r"is lsp-tools 0\.0\.9, and this package needs .*install the package lsp-tools"),
+            ("without_mcp", lsp.ProgramUnusable, "status 2; error: unrecognized subcommand 'mcp'.*install the package lsp-tools"),
             ("other", lsp.ProgramUnusable, "is not lsp-tools"),
             ("silent", lsp.CallTimeout, "within 1 s"),
         ]:
