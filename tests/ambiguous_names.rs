@@ -118,15 +118,10 @@ const STREAMS_TS: &str = "export class Source {\n  public push(): number;\n  pub
                           export class Sink {\n  push(): number {\n    return 2;\n  }\n}\n\nexport class Pipe extends Sink {\n  \
                           override push(): number {\n    return new Source().push() + new Sink().push();\n  }\n}\n";
 
-/// Servers that state no class of a method: methods of one file are not overloads of each other,
+/// Checks servers of which some state no class of a method: methods of one file are no overloads,
 /// and every name that the error lists is accepted.
-#[tokio::test(flavor = "multi_thread")]
-async fn candidates_of_one_file_are_all_listed_and_accepted_by_the_names_that_are_listed() {
-    for (server, file, text) in [
-        ("ty", "streams.py", STREAMS_PY),
-        ("pyright", "streams.py", STREAMS_PY),
-        ("typescript-language-server", "streams.ts", STREAMS_TS),
-    ] {
+async fn check_candidates_of_one_file(cases: &[(&str, &str, &str)]) {
+    for &(server, file, text) in cases {
         let project = Project::new([(file, text), ("tsconfig.json", "{}"), ("pyproject.toml", "")]);
         let workspace = project.opening().servers(&[server]).at_shell().open();
         let several = ask(&workspace, "lsp_references", "push").await;
@@ -143,4 +138,16 @@ async fn candidates_of_one_file_are_all_listed_and_accepted_by_the_names_that_ar
         }
         workspace.shutdown().await;
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn candidates_of_one_file_are_all_listed_and_accepted_by_the_names_that_are_listed() {
+    check_candidates_of_one_file(&[("ty", "streams.py", STREAMS_PY)]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "slow: just slow"]
+async fn candidates_of_one_file_with_other_servers_are_all_listed_and_accepted() {
+    let python = ("pyright", "streams.py", STREAMS_PY);
+    check_candidates_of_one_file(&[python, ("typescript-language-server", "streams.ts", STREAMS_TS)]).await;
 }
