@@ -40,15 +40,26 @@ esac
 """
 
 
-class Npm(unittest.TestCase):
+class Packed(unittest.TestCase):
+    """A folder with a stand-in for the program."""
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="lsp-tools-npm-"))
-        program = cls.folder / "program"
-        program.write_text(STAND_IN)
+        cls.folder = Path(tempfile.mkdtemp(prefix="lsp-tools-packages-"))
+        cls.program = cls.folder / "program"
+        cls.program.write_text(STAND_IN)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+
+class Npm(Packed):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
         out = cls.folder / "out"
         out.mkdir()
-        cls.tarballs = npm.make(out, {TRIPLE: program})
+        cls.tarballs = npm.make(out, {TRIPLE: cls.program})
         cls.place = cls.folder / "place"
         cls.place.mkdir()
         # Without a description of the folder npm fails at packages of which one needs the other.
@@ -58,10 +69,6 @@ class Npm(unittest.TestCase):
         subprocess.run(["npm", "install", *quiet, *cls.tarballs], cwd=cls.place, env=environment, check=True, stdout=subprocess.DEVNULL)
         cls.packages = cls.place / "node_modules"
         cls.launcher = cls.packages / ".bin/lsp-tools"
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
 
     def run_launcher(self, *words, launcher=None, text=""):
         command = [str(launcher or self.launcher), *words]
@@ -161,18 +168,12 @@ class Npm(unittest.TestCase):
             self.assertIn(says, done.stderr)
 
 
-class Registry(unittest.TestCase):
+class Registry(Packed):
     @classmethod
     def setUpClass(cls):
-        cls.folder = Path(tempfile.mkdtemp(prefix="lsp-tools-registry-"))
-        program = cls.folder / "program"
-        program.write_text(STAND_IN)
-        cls.bundle, entry = registry.make(cls.folder, {TRIPLE: program})
+        super().setUpClass()
+        cls.bundle, entry = registry.make(cls.folder, {TRIPLE: cls.program})
         cls.entry = json.loads(entry.read_text())
-
-    @classmethod
-    def tearDownClass(cls):
-        shutil.rmtree(cls.folder)
 
     def test_the_bundle_holds_the_program_and_its_licences(self):
         with zipfile.ZipFile(self.bundle) as archive:

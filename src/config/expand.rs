@@ -37,8 +37,7 @@ impl ServerSpec {
         let places = PlaceholderValues {
             root: root.display().to_string(),
             cache: cache.map(|cache| cache.display().to_string()),
-            node_modules: node_modules_above(program),
-            site_packages: site_packages_beside(program),
+            program,
         };
         let mut missing = Vec::new();
         places.fill_table("settings", &mut server.settings, &mut missing);
@@ -61,15 +60,14 @@ impl ServerSpec {
     }
 }
 
-struct PlaceholderValues {
+struct PlaceholderValues<'a> {
     root: String,
     cache: Option<String>,
-    /// The folders, nearest first.
-    node_modules: Vec<PathBuf>,
-    site_packages: Vec<PathBuf>,
+    /// The program, whose folders of packages are looked for if a string names them.
+    program: &'a Path,
 }
 
-impl PlaceholderValues {
+impl PlaceholderValues<'_> {
     fn fill_table(&self, key: &str, table: &mut toml::Table, missing: &mut Vec<String>) {
         let entries = std::mem::take(table);
         table.extend(entries.into_iter().filter_map(|(name, value)| {
@@ -98,18 +96,18 @@ impl PlaceholderValues {
         if text.contains(CACHE) {
             text = text.replace(CACHE, self.cache.as_ref()?);
         }
-        let within = |placeholder: &str, folders: &[PathBuf]| {
+        let within = |placeholder: &str, folders: Vec<PathBuf>| {
             let mut paths =
                 folders.iter().map(|folder| text.replace(placeholder, &folder.display().to_string()));
             paths.find(|path| Path::new(path).exists())
         };
         if text.contains(SITE_PACKAGES) {
-            return within(SITE_PACKAGES, &self.site_packages);
+            return within(SITE_PACKAGES, site_packages_beside(self.program));
         }
         if !text.contains(NODE_MODULES) {
             return Some(text);
         }
-        let filled = within(NODE_MODULES, &self.node_modules);
+        let filled = within(NODE_MODULES, node_modules_above(self.program));
         if filled.is_none() {
             missing.push(key.to_owned());
         }
@@ -125,6 +123,7 @@ fn site_packages_beside(program: &Path) -> Vec<PathBuf> {
     versions.map(|version| version.path().join("site-packages")).collect()
 }
 
+/// The folders `node_modules` above `program`, nearest first.
 fn node_modules_above(program: &Path) -> Vec<PathBuf> {
     let program = fs::canonicalize(program).unwrap_or_else(|_| program.to_owned());
     program.ancestors().filter(|folder| folder.ends_with("node_modules")).map(Path::to_owned).collect()

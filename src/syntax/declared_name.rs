@@ -32,69 +32,51 @@ pub(crate) fn has_headers(language: &str) -> bool {
     matches!(language, "c" | "cpp")
 }
 
-/// Returns the declaration of `name` (unqualified) at `position` of `text`, which is or would be
-/// the file `path` of `language`. `None` if no such name is declared there, or the language has no
+/// The place of a declaration.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum DeclarationPlace {
+    /// The declared name.
+    Name(Position),
+    /// The position of a symbol in a server's list: the name, or the start of the declaration, which
+    /// may be a decorator or a modifier.
+    Listed(Position),
+}
+
+/// Returns the declaration of `name` (unqualified) at `place` in `text`, which is or would be the
+/// file `path` of `language`. `None` if no such name is declared there, or the language has no
 /// grammar here.
 pub(crate) fn declared_at(
     language: &str,
     path: &WorkspacePath,
     text: &str,
     name: &str,
-    position: Position,
+    place: DeclarationPlace,
     deadline: Instant,
 ) -> Option<DeclaredName> {
-    let source = parsed(language, path, text, deadline)?;
-    named_at(&source, name, position)
-}
-
-/// Like [`declared_at`], for the position of a symbol in a server's list: some servers give the
-/// start of the declaration, which may be a decorator or a modifier before the name.
-pub(crate) fn declared_from(
-    language: &str,
-    path: &WorkspacePath,
-    text: &str,
-    name: &str,
-    position: Position,
-    deadline: Instant,
-) -> Option<DeclaredName> {
-    let source = parsed(language, path, text, deadline)?;
-    let byte = source.buffer().byte_offset(position);
-    let is_begun = |index: &usize| {
-        let definition = &source.definitions[*index];
-        let around = definition.parent.map(|parent| &source.definitions[parent].span);
-        is_declaration(definition)
-            && definition.selection.start >= byte
-            && around.is_none_or(|around| around.contains(&byte))
-    };
-    let begun = || source.definitions_named(name).find(is_begun);
-    named_at(&source, name, position).or_else(|| Some(declared_name(&source, &source.definitions[begun()?])))
-}
-
-fn parsed(language: &str, path: &WorkspacePath, text: &str, deadline: Instant) -> Option<ParsedSource> {
     let grammar = Grammar::for_language(language, path.extension())?;
-    ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()
-}
-
-/// Returns false for a name that is only brought in here.
-fn is_declaration(definition: &SourceDefinition) -> bool {
-    !matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension)
-}
-
-fn named_at(source: &ParsedSource, name: &str, position: Position) -> Option<DeclaredName> {
-    let is_own = |index: &usize| {
-        let definition = &source.definitions[*index];
-        is_declaration(definition) && source.range(&definition.selection).touches(position)
-    };
-    if let Some(index) = source.definitions_named(name).find(is_own) {
-        return Some(declared_name(source, &source.definitions[index]));
-    }
+    let source = ParsedSource::new(path.clone(), grammar, text.to_owned(), deadline).ok()?;
+    let (DeclarationPlace::Name(position) | DeclarationPlace::Listed(position)) = place;
     let byte = source.buffer().byte_offset(position);
-    is_type_without_body(source, byte, name).then(|| DeclaredName {
-        namespaces: Vec::new(),
-        containers: Vec::new(),
-        is_namespace: false,
-        is_only_declared: true,
-    })
+    let find = |fits: &dyn Fn(&SourceDefinition) -> bool| {
+        let mut all = source.definitions_named(name).map(|index| &source.definitions[index]);
+        all.find(|definition| {
+            let is_brought_in =
+                matches!(definition.role, DefinitionRole::Import(_) | DefinitionRole::Extension);
+            !is_brought_in && fits(definition)
+        })
+    };
+    if let Some(own) = find(&|definition| source.range(&definition.selection).touches(position)) {
+        return Some(declared_name(&source, own));
+    }
+    if is_type_without_body(&source, byte, name) {
+        let (namespaces, containers) = (Vec::new(), Vec::new());
+        return Some(DeclaredName { namespaces, containers, is_namespace: false, is_only_declared: true });
+    }
+    let begun = find(&|definition| {
+        let around = definition.parent.map(|parent| &source.definitions[parent].span);
+        definition.selection.start >= byte && around.is_none_or(|around| around.contains(&byte))
+    });
+    begun.filter(|_| matches!(place, DeclarationPlace::Listed(_))).map(|begun| declared_name(&source, begun))
 }
 
 fn declared_name(source: &ParsedSource, definition: &SourceDefinition) -> DeclaredName {
@@ -170,7 +152,7 @@ mod tests {
         let found =
             identifiers_on_line(&Buffer::new(text), line).into_iter().find(|found| found.name == name);
         let deadline = Instant::now() + Duration::from_secs(60);
-        declared_at(language, &path, text, name, found.unwrap().range.start, deadline)
+        declared_at(language, &path, text, name, DeclarationPlace::Name(found.unwrap().range.start), deadline)
     }
 
     #[test]
@@ -180,7 +162,8 @@ mod tests {
         let workspace = crate::workspace::Workspace::open(&std::env::temp_dir()).unwrap();
         let path = workspace.path(Path::new("a.c")).unwrap();
         let deadline = Instant::now() + Duration::from_secs(60);
-        assert!(declared_from("c", &path, text, "total", Position::new(1, 0), deadline).is_some());
+        let listed = DeclarationPlace::Listed(Position::new(1, 0));
+        assert!(declared_at("c", &path, text, "total", listed, deadline).is_some());
     }
 
     #[test]

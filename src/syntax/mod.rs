@@ -36,7 +36,7 @@ pub(crate) use code_units::{
     CodeIndex, CodeUnit, CodeUnitKind, NameUse, TestRole, UnitFile, index_code, is_fixture, is_setup,
     sets_autouse, units_in,
 };
-pub(crate) use declared_name::{DeclaredName, declared_at, declared_from, has_headers};
+pub(crate) use declared_name::{DeclarationPlace, DeclaredName, declared_at, has_headers};
 pub(crate) use grammar::has_grammar;
 pub(crate) use hover::hover;
 pub(crate) use language_families::related_languages;

@@ -7,7 +7,7 @@ use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::names::outline_cache::EnclosingSymbol;
 use crate::syntax;
-use crate::syntax::DeclaredName;
+use crate::syntax::{DeclarationPlace, DeclaredName};
 use crate::text::{LineColumn, Position};
 use crate::workspace::WorkspacePath;
 
@@ -58,7 +58,9 @@ impl Context {
         let compared = places.iter().take(MAX_COMPARED_CANDIDATES);
         let declared: Vec<Option<DeclaredName>> = match places.len() {
             1 => vec![None],
-            _ => compared.map(|(path, at)| self.declared_from(path, *at, last, until)).collect(),
+            _ => compared
+                .map(|(path, at)| self.declared_at(path, DeclarationPlace::Listed(*at), last, until))
+                .collect(),
         };
         let distance = |index: &usize| match &declared[*index] {
             Some(declared) => NameDistance::new(declared, containers),
@@ -96,29 +98,13 @@ impl Context {
     pub(crate) fn declared_at(
         &self,
         path: &WorkspacePath,
-        at: Position,
+        place: DeclarationPlace,
         name: &str,
         until: Instant,
     ) -> Option<DeclaredName> {
-        let (language, text) = self.text_with_language(path)?;
-        syntax::declared_at(&language, path, &text, name, at, until)
-    }
-
-    /// Like [`declared_at`](Self::declared_at), for the position of a symbol in a server's list.
-    pub(crate) fn declared_from(
-        &self,
-        path: &WorkspacePath,
-        at: Position,
-        name: &str,
-        until: Instant,
-    ) -> Option<DeclaredName> {
-        let (language, text) = self.text_with_language(path)?;
-        syntax::declared_from(&language, path, &text, name, at, until)
-    }
-
-    fn text_with_language(&self, path: &WorkspacePath) -> Option<(String, String)> {
         let language = self.language_file_unchecked(path.clone()).ok()?.language?;
-        Some((language, self.text(path).ok()?.to_string()))
+        let text = self.text(path).ok()?.to_string();
+        syntax::declared_at(&language, path, &text, name, place, until)
     }
 
     /// The first of `places`, each with a description that distinguishes it.

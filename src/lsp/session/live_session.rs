@@ -197,7 +197,7 @@ impl Session {
         let capabilities = ServerCapabilities::from_initialize(&result, &state.spec);
         if state.spec.readiness.ends_start {
             let closed = tokio::select! {
-                () = state.await_load(deadline) => None,
+                _loaded = state.await_load(deadline) => None,
                 () = stopping.cancelled() => None,
                 reason = connection.wait_closed() => Some(RequestError::Closed { reason }),
             };

@@ -30,8 +30,8 @@ impl ServerCache {
     pub(crate) fn claim(cache: &Path, server: &str, root: &Path, trusted: bool) -> io::Result<Self> {
         let above = cache.join("servers").join(server);
         let name = &hex(&Sha256::digest(root.as_os_str().as_encoded_bytes()))[..16];
+        let trust = if trusted { "trusted" } else { "untrusted" };
         for number in 0..MAX_SESSIONS_OF_ROOT {
-            let trust = if trusted { "trusted" } else { "untrusted" };
             let path = above.join(format!("{name}-{trust}-{number}"));
             private::make_folder(&path)?;
             let options = &mut private::open_options();

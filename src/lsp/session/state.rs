@@ -275,18 +275,20 @@ impl SessionState {
     /// Waits until the server asks for its settings, at most until `deadline`; returns true if it
     /// has asked.
     pub(super) async fn await_settings_request(&self, deadline: Instant) -> bool {
-        let mut changes = self.listen();
-        let asked =
-            async { while !self.inner.lock().has_asked_for_settings && changes.changed().await.is_ok() {} };
-        timeout_at(deadline, asked).await.is_ok()
+        self.wait_until(deadline, |inner| inner.has_asked_for_settings).await
     }
 
-    /// Waits until the server has loaded the project, by its signs, at most until `deadline`.
-    pub(super) async fn await_load(&self, deadline: Instant) {
+    /// Waits until the server has loaded the project, by its signs; false at the deadline.
+    pub(super) async fn await_load(&self, deadline: Instant) -> bool {
+        self.wait_until(deadline, |inner| !inner.readiness.is_loading(&self.spec.readiness)).await
+    }
+
+    /// Waits until `holds`, which is examined at every message of the server; false at the deadline.
+    async fn wait_until(&self, deadline: Instant, holds: impl Fn(&SessionStateInner) -> bool) -> bool {
         let mut changes = self.listen();
-        let is_loading = || self.inner.lock().readiness.is_loading(&self.spec.readiness);
-        let loaded = async { while is_loading() && changes.changed().await.is_ok() {} };
-        let _in_time = timeout_at(deadline, loaded).await;
+        let holds = || holds(&self.inner.lock());
+        let held = async { while !holds() && changes.changed().await.is_ok() {} };
+        timeout_at(deadline, held).await.is_ok()
     }
 
     /// Records that no push followed the first `count` for `path`, so that the last one counts.

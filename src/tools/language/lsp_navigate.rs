@@ -15,7 +15,7 @@ use crate::lsp::session::operations::Navigation;
 use crate::lsp::session::request::DependencyScope;
 use crate::policy::request::CallSubjects;
 use crate::syntax;
-use crate::syntax::OccurrenceSense;
+use crate::syntax::{DeclarationPlace, OccurrenceSense};
 use crate::text::Position;
 use crate::tools::api::address::Address;
 use crate::tools::api::tool::{Call, Card, Tool};
@@ -290,7 +290,8 @@ async fn definition_by_text(
 ) -> Option<Location> {
     let name = &place.resolved.as_ref()?.symbol;
     let until = std::time::Instant::now() + syntax::DEADLINE;
-    let declared = |path: &WorkspacePath, at| context.declared_at(path, at, name, until);
+    let declared =
+        |path: &WorkspacePath, at| context.declared_at(path, DeclarationPlace::Name(at), name, until);
     let FileRef::Inside(header) = &declaration.file else { return None };
     let containers = declared(header, declaration.range.start)?.containers;
     let found = fallback::workspace_symbols_named(context, name, until).await.ok()?;
@@ -320,7 +321,8 @@ fn declares(context: &Context, place: &ResolvedPosition, path: &WorkspacePath, a
     let language = context.language_of(path).ok()??;
     let name = place.resolved.as_ref().filter(|_| syntax::has_headers(language))?.symbol.as_str();
     let until = std::time::Instant::now() + syntax::DEADLINE;
-    context.declared_at(path, at, name, until).map(|declared| declared.is_only_declared)
+    let declared = context.declared_at(path, DeclarationPlace::Name(at), name, until);
+    declared.map(|declared| declared.is_only_declared)
 }
 
 /// The reason that an unresolved definition may exist: the name is imported, and the server did not

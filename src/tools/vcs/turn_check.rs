@@ -1,5 +1,5 @@
 //! The check of an agent's turn for hooks of hosts: a form of `lsp_changes` that models do not see.
-//! As for every call, rules hold for it, and the audit log records it.
+//! Rules hold for it as for every call, and the audit log records it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -31,7 +31,7 @@ use crate::lsp::session::ask::AskError;
 use crate::lsp::session::live_session::Session;
 use crate::lsp::session::readiness::UnfinishedWork;
 use crate::syntax;
-use crate::syntax::FoundSymbols;
+use crate::syntax::{DeclarationPlace, FoundSymbols};
 use crate::workspace::WorkspacePath;
 use names::{bare_name, container_parts, has_symbol_at, sort_by_relevance, without_overloads};
 use plan::TextEvidenceByLanguage;
@@ -330,7 +330,8 @@ impl Context {
         let until = std::time::Instant::now() + syntax::DEADLINE;
         for symbol in symbols.iter_mut().take(MAX_CONTAINER_CHECKED_SYMBOLS) {
             let FileRef::Inside(path) = &symbol.location.file else { continue };
-            let declared = self.declared_from(path, symbol.location.range.start, name, until);
+            let place = DeclarationPlace::Listed(symbol.location.range.start);
+            let declared = self.declared_at(path, place, name, until);
             let around = declared.map(|declared| declared.containers).unwrap_or_default();
             if !around.is_empty() && !container_parts(symbol).ends_with(&around) {
                 let within = symbol.container.iter().chain(&around).map(String::as_str);
