@@ -110,3 +110,24 @@ async fn second_check_asks_nothing_and_a_change_asks_where_it_may_matter() {
     assert_eq!(requests(own, settings).await, [2, 0, 0]);
     assert_eq!(requests(any, foreign).await, [2, 0, 0], "code of another language");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn documents_of_a_check_are_opened_in_batches_ahead_of_the_requests() {
+    let names: Vec<String> = (10..22).map(|number| format!("{number}.scr")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "let a = 1\n")).collect();
+    let script = json!({"behaves": true, "diagnostics": {"mode": "pull"}});
+    let project = Project::scripted(&script, "diagnostics = {source = \"pull\"}", files);
+    project.write_settings("[servers]\nmax-open-documents = 32\n");
+    let shop = project.opening().servers(&[]).open();
+    shop.ok("lsp_diagnostics", json!({"paths": ["."]})).await;
+    let methods: Vec<String> = project
+        .log()
+        .messages()
+        .iter()
+        .filter_map(|message| message["method"].as_str()?.strip_prefix("textDocument/").map(str::to_owned))
+        .collect();
+    let runs: Vec<(&str, usize)> =
+        methods.chunk_by(|a, b| a == b).map(|run| (run[0].as_str(), run.len())).collect();
+    assert_eq!(runs, [("didOpen", 8), ("diagnostic", 8), ("didOpen", 4), ("diagnostic", 4)]);
+    shop.shutdown().await;
+}

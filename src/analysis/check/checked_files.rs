@@ -13,6 +13,7 @@ use super::file_check::{FileCheckOptions, FindingsReuse, check_file};
 use super::file_report::FileReport;
 use super::left_out_files::{CheckScopes, LeftOutFiles};
 use super::notebook_check::{unread_notes, with_kernel_language};
+use super::opened_ahead::open_ahead;
 use super::shard::Shard;
 use crate::analysis::answer::{Answer, DiagnosticsOutput, FileVerdict, ServerState, ServerStatus, Verdict};
 use crate::analysis::context::{Context, LanguageFile};
@@ -25,6 +26,8 @@ use crate::workspace::WorkspacePath;
 
 /// The number of files that are checked concurrently.
 const MAX_CONCURRENT_FILE_CHECKS: usize = 8;
+/// The number of batches into which a check divides the documents that may be open at a server.
+const BATCHES_OF_OPEN_DOCUMENTS: usize = 4;
 /// The number of late files that are checked again concurrently. Fewer files at a time are less
 /// likely to time out again.
 const MAX_CONCURRENT_FILE_RECHECKS: usize = 2;
@@ -168,9 +171,18 @@ impl DiagnosedFiles {
             let report = check_file(context, subject.clone(), options).await;
             (subject, report)
         };
-        let queues = queues
-            .into_values()
-            .map(|queue| futures::stream::iter(queue.into_iter().map(check)).buffer_unordered(at_once));
+        let batch = context.config.settings.servers.max_open_documents / BATCHES_OF_OPEN_DOCUMENTS;
+        let queues = queues.into_values().map(|queue| {
+            let batches: Vec<_> = queue.chunks(batch.max(at_once)).map(<[_]>::to_vec).collect();
+            let opened = futures::stream::iter(batches).then(|batch| async {
+                open_ahead(context, &batch, options).await;
+                batch
+            });
+            let checked = opened.flat_map(|batch| {
+                futures::stream::iter(batch.into_iter().map(check)).buffer_unordered(at_once)
+            });
+            Box::pin(checked)
+        });
         let mut running = futures::stream::select_all(queues);
         while let Some((subject, report)) = running.next().await {
             rest.remove(&subject.path);
@@ -192,7 +204,6 @@ impl DiagnosedFiles {
             }
             let done = self.reports.len() + self.unread.len();
             context.send_progress(ProgressEvent::FilesChecked { done, total });
-            context.manager.close_surplus_documents().await;
             if again && in_a_row >= MAX_CONSECUTIVE_LATE_CHECKS {
                 late.extend(rest.into_values());
                 break;

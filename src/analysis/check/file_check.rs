@@ -10,11 +10,13 @@ use crate::analysis::ask::fallback;
 use crate::analysis::context::{Context, LanguageFile, from_read_error};
 use crate::analysis::error::ToolError;
 use crate::analysis::items::diagnostic_item::to_item;
+use crate::config::spec::ServerSpec;
 use crate::lsp::diagnostics::findings::{BackgroundFindings, DiagnosticsCompleteness, ServerFileDiagnostics};
 use crate::lsp::documents::view::View;
 use crate::lsp::model::Diagnostic;
 use crate::lsp::session::ask::AskError;
 use crate::lsp::session::live_session::Session;
+use crate::workspace::WorkspacePath;
 
 /// A choice of earlier findings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,6 +43,39 @@ pub(crate) struct FileCheckOptions {
     pub left_out: LeftOutFiles,
 }
 
+impl FileCheckOptions {
+    /// The deadline of the check of a file that begins now.
+    pub(super) fn deadline(&self, context: &Context) -> Instant {
+        let usual = context.deadline(context.config.settings.deadlines.diagnostics);
+        self.until.map_or(usual, |until| until.min(usual))
+    }
+
+    /// The servers that check `subject`.
+    pub(super) fn servers<'a>(
+        &self,
+        context: &'a Context,
+        subject: &LanguageFile,
+    ) -> Vec<(&'a str, &'a ServerSpec)> {
+        let mut servers = context.servers_for(subject, |features| features.diagnostics);
+        servers.retain(|(server, _)| !self.left_out.has(server, &subject.path));
+        servers
+    }
+
+    /// The earlier findings of a server in a file that are reused.
+    pub(super) fn kept_findings(
+        &self,
+        session: &Session,
+        path: &WorkspacePath,
+    ) -> Option<ServerFileDiagnostics> {
+        match self.reuse {
+            _ if !self.view.is_disk() => None,
+            FindingsReuse::None => None,
+            FindingsReuse::Recent => session.kept_diagnostics(path),
+            FindingsReuse::Lasting => session.lasting_diagnostics(path),
+        }
+    }
+}
+
 /// Requests the diagnostics of one file from every server.
 pub(crate) async fn check_file(
     context: &Context,
@@ -54,10 +89,8 @@ pub(crate) async fn check_file(
     if options.view.unsaved(&subject.path).is_none() {
         context.must_be_text(&subject.path)?;
     }
-    let usual = context.deadline(context.config.settings.deadlines.diagnostics);
-    let deadline = options.until.map_or(usual, |until| until.min(usual));
-    let mut servers = context.servers_for(&subject, |features| features.diagnostics);
-    servers.retain(|(server, _)| !options.left_out.has(server, &subject.path));
+    let deadline = options.deadline(context);
+    let servers = options.servers(context, &subject);
     let requests =
         servers.iter().map(|(server, _)| check_with_server(context, server, &subject, options, deadline));
     let answers = futures::future::join_all(requests).await;
@@ -178,12 +211,7 @@ async fn check_with_server(
         if let Some(status) = unread_status(context, &session, subject) {
             return Err(MissingDiagnosticsReason::Server(status));
         }
-        let kept = match options.reuse {
-            FindingsReuse::None => None,
-            FindingsReuse::Recent => session.kept_diagnostics(&subject.path),
-            FindingsReuse::Lasting => session.lasting_diagnostics(&subject.path),
-        };
-        if let Some(fresh) = kept.filter(|_| options.view.is_disk()) {
+        if let Some(fresh) = options.kept_findings(&session, &subject.path) {
             return Ok((answered_status(context, (server, &session), subject, &fresh, started), fresh));
         }
         match ask_for_findings(&session, subject, &options.view, deadline).await {

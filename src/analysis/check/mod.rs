@@ -1,9 +1,10 @@
 //! Checks of files by their servers, or by syntax trees if there is none.
 //!
 //! [`checked_files`] expands folders to files, without [`left_out_files`] and those of another
-//! [`shard`]. [`file_check`] asks all servers of a file at once, and the syntax tree if there are
-//! none; the result is a [`file_report`] with its verdict. [`notebook_check`] has the exceptions
-//! for notebooks, and [`files_with_server`] the files that a server could check.
+//! [`shard`], and has them opened in batches ([`opened_ahead`]). [`file_check`] asks all servers of
+//! a file at once, and the syntax tree if there are none; the result is a [`file_report`] with its
+//! verdict. [`notebook_check`] has the exceptions for notebooks, and [`files_with_server`] the files
+//! that a server could check.
 
 pub(crate) mod checked_files;
 pub(crate) mod file_check;
@@ -11,4 +12,5 @@ pub(crate) mod file_report;
 pub(crate) mod files_with_server;
 pub(crate) mod left_out_files;
 pub(crate) mod notebook_check;
+mod opened_ahead;
 pub(crate) mod shard;

@@ -16,6 +16,7 @@ pub(crate) mod known;
 mod notebook;
 mod pull;
 mod push;
+pub(crate) mod refreshes;
 mod tsserver;
 
 use std::sync::Arc;

@@ -279,12 +279,11 @@ impl Session {
 
     /// Closes the least recently used documents until at most `most` are open.
     pub(crate) async fn close_beyond(&self, most: usize) {
-        let paths = self.documents.paths();
-        if paths.len() <= most {
+        if self.documents.len() <= most {
             return;
         }
         let mut ages = Vec::new();
-        for path in paths {
+        for path in self.documents.paths() {
             let slot = self.documents.slot(&path);
             // One that is kept, or locked, is in use right now: beside the map's handle and this
             // one there is another.

@@ -17,6 +17,7 @@ use super::progress::{ProgressEvent, Watchers};
 use super::readiness::Readiness;
 use crate::config::spec;
 use crate::lsp::diagnostics::check_runs::{BackgroundCheckRuns, is_check_progress};
+use crate::lsp::diagnostics::refreshes::Refreshes;
 use crate::lsp::uri;
 use crate::workspace::{Workspace, WorkspacePath};
 
@@ -67,6 +68,7 @@ pub(crate) struct SessionState {
     workspace: Workspace,
     settings: Value,
     inner: Mutex<SessionStateInner>,
+    refreshes: Mutex<Refreshes>,
     /// Signalled at every message of the server that a caller may wait for.
     changes: watch::Sender<u64>,
     progress: Watchers,
@@ -94,8 +96,6 @@ struct SessionStateInner {
     /// A count of the events that invalidate earlier diagnostics: other files' changes, the
     /// server's own refresh requests.
     epoch: u64,
-    /// The number of refresh requests for diagnostics.
-    refreshes: u64,
 }
 
 impl SessionState {
@@ -110,7 +110,8 @@ impl SessionState {
     ) -> Self {
         let inner = Mutex::new(SessionStateInner { folders, ..SessionStateInner::default() });
         let server = server.to_owned();
-        Self { server, spec, workspace, settings, inner, changes: watch::channel(0).0, progress }
+        let refreshes = Mutex::new(Refreshes::new(Instant::now()));
+        Self { server, spec, workspace, settings, inner, refreshes, changes: watch::channel(0).0, progress }
     }
 
     fn notify_listeners(&self) {
@@ -204,6 +205,11 @@ impl SessionState {
 
     /// Records a change outside a document on which its diagnostics may depend.
     pub(crate) fn advance_epoch(&self) {
+        self.refreshes.lock().note_change(Instant::now());
+        self.outdate_findings();
+    }
+
+    fn outdate_findings(&self) {
         self.inner.lock().epoch += 1;
         self.notify_listeners();
     }
@@ -211,7 +217,7 @@ impl SessionState {
     /// The number of times that the server has announced changed findings (LSP 3.17, *Diagnostics
     /// Refresh*).
     pub(crate) fn refreshes(&self) -> u64 {
-        self.inner.lock().refreshes
+        self.refreshes.lock().count()
     }
 
     /// Returns the workspace folders that the server has.
@@ -476,8 +482,8 @@ impl SessionState {
 
     /// Handles `workspace/diagnostic/refresh`.
     pub(crate) fn refresh_diagnostics(&self) {
-        self.inner.lock().refreshes += 1;
-        self.advance_epoch();
+        self.refreshes.lock().add(self.spec.diagnostics.keeps_findings, Instant::now());
+        self.outdate_findings();
     }
 
     /// Handles `window/showMessageRequest`: returns the choice of an editor's user.

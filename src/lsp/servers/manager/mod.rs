@@ -334,10 +334,12 @@ impl Manager {
         }
     }
 
-    /// Closes documents beyond the settings' limit, the least recently used first.
-    pub(crate) async fn close_surplus_documents(&self) {
+    /// Closes documents, the least recently used first, until each server has room for `room` more
+    /// within the limit of the settings.
+    pub(crate) async fn close_surplus_documents(&self, room: usize) {
+        let most = self.shared.setup.settings.servers.max_open_documents.saturating_sub(room);
         for session in self.shared.running_sessions() {
-            session.close_beyond(self.shared.setup.settings.servers.max_open_documents).await;
+            session.close_beyond(most).await;
         }
     }
 
