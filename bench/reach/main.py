@@ -5,10 +5,11 @@ The truth is that of the languages' own reports of coverage: coverage.py by test
 (script_truth.py). Ours are the tests that `tests --against COMMIT` names, where the function's body differs from COMMIT in one statement.
 What is fetched is kept in target/bench/reach.
 
-  python3 bench/reach/main.py [--functions N] [--only PACKAGE] [--seed N] [--misses] [--program PATH]
+  python3 bench/reach/main.py [--functions N] [--only PACKAGE] [--seed N] [--misses] [--closure] [--program PATH]
 
 Prints a table and writes target/bench/reach.json. `named beyond` are tests that are named and do not execute the function; `imports`
-counts as found what lies in a file that is named only since it imports what changed.
+counts as found what lies in a file that is named only since it imports what changed. With --closure, a second table has beside them all
+tests in files that import the edited one, directly or not (closure.py), and the tests that execute the function (`needed`).
 """
 
 import argparse
@@ -22,6 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import closure
 import python_truth
 import script_truth
 from work_tree import KEPT, ROOT, commit_with, run
@@ -71,6 +73,7 @@ def judge(truth, function, answer, tests):
     imports = by_kind.get("imports", set())
     reached = function["tests"] & named
     missed = function["tests"] - reached
+    named_or_importing = (named & tests) | {test for test in tests if truth.file_of(test) in imports}
     return {
         "function": f"{function['file']}:{function['line']}:{function['name']}",
         "executed": len(function["tests"]),
@@ -82,7 +85,22 @@ def judge(truth, function, answer, tests):
         "verdict": answer["verdict"],
         "falsely_complete": answer["verdict"] == "complete" and bool(missed),
         "notes": answer.get("notes", []),
+        "selections": {
+            "tests": selection(truth, function, named & tests),
+            "with importing": selection(truth, function, named_or_importing),
+        },
     }
+
+
+def selection(truth, function, chosen):
+    """How much of what has to run is among `chosen`, and how much has to run then."""
+    files = {truth.file_of(test) for test in chosen}
+    return {"reached": len(function["tests"] & chosen), "tests": len(chosen), "files": len(files)}
+
+
+def select_by_imports(truth, function, folder, tests):
+    importing, took = closure.files_reaching(truth.imports, folder, function["file"])
+    return {**selection(truth, function, {test for test in tests if truth.file_of(test) in importing}), "took": took}
 
 
 def measure(truth, package, options, env):
@@ -93,6 +111,12 @@ def measure(truth, package, options, env):
     for function in found[: options.functions]:
         answer, took = ask(options, folder, function, env)
         outcome = {"package": package, "took": took, **judge(truth, function, answer, tests)}
+        if options.closure:
+            chosen = outcome["selections"]
+            chosen["tests"]["took"] = chosen["with importing"]["took"] = took
+            chosen["closure"] = select_by_imports(truth, function, folder, tests)
+            chosen["needed"] = {**selection(truth, function, function["tests"]), "took": 0}
+            outcome["all_tests"], outcome["all_files"] = len(tests), len({truth.file_of(test) for test in tests})
         outcomes.append(outcome)
         print(f"  {outcome['function']:<60} {outcome['reached']:>4}/{outcome['executed']:<4} named {outcome['named']:<4} strong {outcome['strong']:<4} {outcome['verdict']:<8} {took:>5.1f} s", flush=True)
         if options.misses:
@@ -111,6 +135,7 @@ def main():
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--misses", action="store_true")
     words.add_argument("--by-symbol", action="store_true", help="ask about the function by its address, without an edit")
+    words.add_argument("--closure", action="store_true", help="select tests by imports alone as well, and compare")
     words.add_argument("--program", default=str(ROOT / "target/release/lsp-tools"))
     options = words.parse_args()
     options.program = str(Path(options.program).resolve())
@@ -125,6 +150,8 @@ def main():
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     report(rows)
+    if options.closure:
+        report_selections(rows)
 
 
 def share(part, whole):
@@ -171,6 +198,21 @@ def report(rows):
         if outcome["falsely_complete"]:
             print(f"falsely complete: {outcome['package']} {outcome['function']}, {len(outcome['missed'])} missed, such as {outcome['missed'][0]}")
     (KEPT.parent / "reach.json").write_text(json.dumps({"figures": table, "functions": everything}, indent=1))
+
+
+def report_selections(rows):
+    everything = [outcome for _, outcomes in rows for outcome in outcomes]
+    print(f"\n{'package':<24}{'selection':<16}{'recall':>10}{'no miss':>10}{'of tests':>10}{'of files':>10}{'median':>10}")
+    for package, outcomes in [*rows, ("all", everything)]:
+        for name in ("needed", "tests", "with importing", "closure"):
+            chosen = [outcome["selections"][name] for outcome in outcomes]
+            total = lambda key: sum(one[key] for one in chosen)
+            recall = share(total("reached"), sum(outcome["executed"] for outcome in outcomes))
+            whole = sum(one["reached"] == outcome["executed"] for one, outcome in zip(chosen, outcomes))
+            of_tests = statistics.mean(share(one["tests"], outcome["all_tests"]) for one, outcome in zip(chosen, outcomes))
+            of_files = statistics.mean(share(one["files"], outcome["all_files"]) for one, outcome in zip(chosen, outcomes))
+            took = statistics.median(one["took"] for one in chosen)
+            print(f"{package:<24}{name:<16}{recall:>9.1f}%{whole:>10}{of_tests:>9.1f}%{of_files:>9.1f}%{took:>8.2f} s")
 
 
 if __name__ == "__main__":

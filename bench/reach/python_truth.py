@@ -11,6 +11,7 @@ import shutil
 import venv
 from pathlib import Path
 
+import closure
 from work_tree import KEPT, git, run
 
 SERVER = "pyright"
@@ -31,6 +32,10 @@ def test_id(test):
 
 def file_of(test):
     return test.split("::")[0]
+
+
+def imports(folder):
+    return closure.of_python(folder, [file for file in git(folder, "ls-files").splitlines() if file.endswith(".py")])
 
 
 def package(name):

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+import closure
 from work_tree import KEPT, git, run
 
 SERVER = "typescript-language-server"
@@ -39,6 +40,11 @@ def test_id(test):
 
 def file_of(test):
     return test
+
+
+def imports(folder):
+    files = [file for file in git(folder, "ls-files").splitlines() if re.search(r"\.[cm]?[jt]sx?$", file)]
+    return closure.of_script(folder, files, NODE / "node_modules/typescript")
 
 
 def package(name):
