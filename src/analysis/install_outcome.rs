@@ -10,6 +10,8 @@ pub enum InstallState {
     Installed,
     /// The server was already installed in the requested version.
     AlreadyInstalled,
+    /// The server's packages were saved in a folder.
+    Downloaded,
     /// The installation failed.
     Failed,
     /// There is no recipe for the server: `detail` has manual instructions.

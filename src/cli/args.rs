@@ -309,6 +309,12 @@ pub(crate) struct InstallCommandArgs {
     /// List the available languages and servers, with the installed versions
     #[arg(long, conflicts_with = "names")]
     pub(crate) list: bool,
+    /// Save the packages in a folder, for machines without a network, and install nothing
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["list", "from"])]
+    pub(crate) download: Option<PathBuf>,
+    /// Install packages that `--download` has saved in a folder
+    #[arg(long, value_name = "DIR", conflicts_with = "list")]
+    pub(crate) from: Option<PathBuf>,
 }
 
 /// `trust`

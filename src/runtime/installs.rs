@@ -9,6 +9,7 @@ use super::calls::record::CallRecorder;
 use crate::analysis::context::{Context, InstallGate};
 use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::InstallItem;
+use crate::lsp::servers::install::PackagePlace;
 use crate::policy::audit::AuditLog;
 use crate::policy::request::{CallSubjects, Effect, PolicyRequest, PolicyVerdict};
 use crate::policy::rules::Policy;
@@ -64,7 +65,7 @@ impl InstallGate for InstallRules {
     ) -> BoxFuture<'a, Result<InstallItem, ToolError>> {
         Box::pin(async move {
             let arguments = json!({"names": [server]});
-            let run = async { Ok(install::install_one(context, server).await) };
+            let run = async { Ok(install::install_one(context, server, PackagePlace::Registries).await) };
             run_recorded(&self.policy, self.audit.as_deref(), "install", Effect::Network, &arguments, run)
                 .await
         })

@@ -9,6 +9,7 @@ use super::Runtime;
 use super::installs::run_recorded;
 use crate::analysis::error::ToolError;
 use crate::analysis::install_outcome::InstallOutput;
+use crate::lsp::servers::install::PackagePlace;
 use crate::policy::request::Effect;
 use crate::tools::language::install;
 use crate::tools::language::install_list;
@@ -22,8 +23,22 @@ impl Runtime {
     /// # Errors
     /// `denied` by a rule; those of the installation.
     pub async fn install(&self, names: Vec<String>) -> Result<InstallOutput, ToolError> {
-        let arguments = json!({"names": names});
-        self.run_recorded("install", Effect::Network, &arguments, install::run(&self.context, &names)).await
+        self.install_at(names, PackagePlace::Registries).await
+    }
+
+    /// Like [`install`](Self::install), with packages of `place`, or saves the packages there.
+    pub(crate) async fn install_at(
+        &self,
+        names: Vec<String>,
+        place: PackagePlace,
+    ) -> Result<InstallOutput, ToolError> {
+        let arguments = match &place {
+            PackagePlace::Registries => json!({"names": names}),
+            PackagePlace::From(folder) => json!({"names": names, "from": folder}),
+            PackagePlace::Download(folder) => json!({"names": names, "download": folder}),
+        };
+        let run = install::run(&self.context, &names, place);
+        self.run_recorded("install", Effect::Network, &arguments, run).await
     }
 
     /// Lists the languages and servers that can be installed, and the installed ones.

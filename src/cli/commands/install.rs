@@ -7,6 +7,7 @@ use crate::cli::args::InstallCommandArgs;
 use crate::cli::exit::CliExitStatus;
 use crate::cli::render::setup::install::render;
 use crate::cli::render::setup::install_list;
+use crate::lsp::servers::install::PackagePlace;
 
 /// Installs servers, or lists them.
 pub(super) async fn run(arguments: InstallCommandArgs, cli: CliContext<'_>) -> Result<Reply, ToolError> {
@@ -16,7 +17,12 @@ pub(super) async fn run(arguments: InstallCommandArgs, cli: CliContext<'_>) -> R
             install_list::render(output, &cli.console.out)
         });
     }
-    let output = cli.runtime.install(arguments.names).await?;
+    let place = match (arguments.download, arguments.from) {
+        (Some(folder), _) => PackagePlace::Download(folder),
+        (None, Some(folder)) => PackagePlace::From(folder),
+        (None, None) => PackagePlace::Registries,
+    };
+    let output = cli.runtime.install_at(arguments.names, place).await?;
     output_reply(cli, &output, status(&output), |output| render(output, &cli.console.out))
 }
 

@@ -6,14 +6,24 @@ use crate::analysis::ask::server_notes::InstalledServerUse;
 use crate::analysis::context::Context;
 use crate::analysis::error::{ErrorCode, ToolError};
 use crate::analysis::install_outcome::{InstallItem, InstallOutput, InstallState};
-use crate::lsp::servers::install::{InstallError, InstallProgress, Installer};
+use crate::lsp::servers::install::{InstallError, InstallProgress, Installer, PackagePlace};
 use crate::lsp::servers::judge;
 use crate::lsp::session::progress::ProgressEvent;
 use crate::text::nearest_word;
 use crate::workspace::WorkspacePath;
 
 /// Installs each of `names`: a server's key, or a language's key for the servers that run for it.
-pub(crate) async fn run(context: &Context, names: &[String]) -> Result<InstallOutput, ToolError> {
+/// Paths of `place` are relative to the caller's folder.
+pub(crate) async fn run(
+    context: &Context,
+    names: &[String],
+    place: PackagePlace,
+) -> Result<InstallOutput, ToolError> {
+    let place = match place {
+        PackagePlace::Registries => place,
+        PackagePlace::From(folder) => PackagePlace::From(context.cwd.join(folder)),
+        PackagePlace::Download(folder) => PackagePlace::Download(context.cwd.join(folder)),
+    };
     let mut keys: Vec<String> = Vec::new();
     for name in names {
         for key in keys_of(context, name)? {
@@ -24,7 +34,7 @@ pub(crate) async fn run(context: &Context, names: &[String]) -> Result<InstallOu
     }
     let mut items = Vec::new();
     for key in &keys {
-        items.push(install_one(context, key).await);
+        items.push(install_one(context, key, place.clone()).await);
     }
     // Determined after all installations: servers may replace each other.
     for item in &mut items {
@@ -77,8 +87,8 @@ fn keys_of(context: &Context, name: &str) -> Result<Vec<String>, ToolError> {
     })
 }
 
-/// Installs one server of the catalogue.
-pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
+/// Installs one server of the catalogue, or saves its packages.
+pub(crate) async fn install_one(context: &Context, key: &str, place: PackagePlace) -> InstallItem {
     let started = Instant::now();
     let item = |state, packages, program, detail, notes| InstallItem {
         server: key.to_owned(),
@@ -88,6 +98,11 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
         detail,
         notes,
         took_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+    };
+    let failure = |error: InstallError| {
+        let manual = matches!(error, InstallError::Manual { .. });
+        let state = if manual { InstallState::Manual } else { InstallState::Failed };
+        item(state, Vec::new(), None, Some(error.to_string()), Vec::new())
     };
     let Some(server) = judge::server_at_version(context.catalogue(), key) else {
         let detail = format!("unknown server {key}");
@@ -103,16 +118,18 @@ pub(crate) async fn install_one(context: &Context, key: &str) -> InstallItem {
     };
     let installer = Installer::new(context.folders.data.clone(), &context.workspace)
         .with_spawner(context.manager.spawner().clone());
-    match installer.install(key, &server, &tell).await {
+    if let PackagePlace::Download(folder) = &place {
+        return match installer.download(key, &server, folder, &tell).await {
+            Ok((packages, notes)) => item(InstallState::Downloaded, packages, None, None, notes),
+            Err(error) => failure(error),
+        };
+    }
+    match installer.with_packages(place).install(key, &server, &tell).await {
         Ok(done) => {
             let state = if done.already { InstallState::AlreadyInstalled } else { InstallState::Installed };
             let in_vain = (!done.in_vain.is_empty()).then(|| done.in_vain.join("\n"));
             item(state, done.packages, Some(done.program.display().to_string()), in_vain, done.notes)
         }
-        Err(error) => {
-            let manual = matches!(error, InstallError::Manual { .. });
-            let state = if manual { InstallState::Manual } else { InstallState::Failed };
-            item(state, Vec::new(), None, Some(error.to_string()), Vec::new())
-        }
+        Err(error) => failure(error),
     }
 }

@@ -16,12 +16,13 @@ fn lines(item: &InstallItem, display: &DisplayCapabilities) -> String {
     let (word, style) = match item.state {
         InstallState::Installed => ("installed", GOOD),
         InstallState::AlreadyInstalled => ("already there", GOOD),
+        InstallState::Downloaded => ("downloaded", GOOD),
         InstallState::Failed => ("failed", BAD),
         InstallState::Manual => ("by hand", WARN),
     };
     let mut out =
         format!("{} {}", display.paint(BOLD, &escape::words(&item.server)), display.paint(style, word));
-    if item.state == InstallState::Installed {
+    if matches!(item.state, InstallState::Installed | InstallState::Downloaded) {
         out.push_str(&display.paint(DIM, &format!(" in {}", duration(item.took_ms))));
     }
     if !item.packages.is_empty() {

@@ -47,6 +47,25 @@ pub enum InstallError {
         /// The way to install it.
         mend: &'static str,
     },
+    /// The packages of a server cannot be saved in a folder.
+    #[error(
+        "{server} comes from {manager}, whose packages cannot be saved in a folder: install it on a machine with a network"
+    )]
+    Online {
+        /// The server's key.
+        server: String,
+        /// The package manager.
+        manager: &'static str,
+    },
+    /// The folder of saved packages does not exist.
+    #[error(
+        "{} is no folder of saved packages; save them with `lsp-tools install --download DIR NAME` on a machine with a network",
+        folder.display()
+    )]
+    NoSavedPackages {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// A command failed.
     #[error("`{command}` failed with {exit}:\n{}", output.join("\n"))]
     Failed {

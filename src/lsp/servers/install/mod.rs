@@ -5,7 +5,8 @@
 //! of Debian's packages), `locks` (the dependencies of pip and npm packages, with hashes), `report`
 //! (the reports of package managers on fetched files), `known_failure` (causes and remedies of
 //! their failures), `prefix` (the installation's folder and its activation), `manifest` (the mark
-//! of a complete installation), and the [`Installer`] over them. May use: `config`,
+//! of a complete installation), `package_place` and `download` (packages in a folder, for machines
+//! without a network), and the [`Installer`] over them. May use: `config`,
 //! [`process`](crate::process), [`locate`](super::locate), [`health`].
 //!
 //! Data flow: the first of the catalogue's recipes that works is used. It becomes steps; each runs
@@ -17,10 +18,12 @@
 //! that, as `rustup` does.
 
 pub(crate) mod deb;
+mod download;
 mod error;
 mod known_failure;
 mod locks;
 pub(super) mod manifest;
+mod package_place;
 mod prefix;
 pub(crate) mod recipes;
 mod report;
@@ -37,6 +40,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 pub use self::error::InstallError;
+pub(crate) use self::package_place::PackagePlace;
 use self::prefix::{InstallPrefix, program_in};
 use self::recipes::CheckedRecipe;
 use self::report::FetchReport;
@@ -60,6 +64,7 @@ pub struct Installer {
     data: PathBuf,
     spawner: Spawner,
     path: ProgramPath,
+    place: PackagePlace,
 }
 
 /// An installed server.
@@ -98,7 +103,8 @@ impl Installer {
     /// Package managers are searched for on PATH, outside `workspace`: a repository must not choose
     /// the programs that run.
     pub fn new(data: PathBuf, workspace: &Workspace) -> Self {
-        Self { data, spawner: Spawner::new(None), path: ProgramPath::of_user(workspace) }
+        let path = ProgramPath::of_user(workspace);
+        Self { data, spawner: Spawner::new(None), path, place: PackagePlace::Registries }
     }
 
     /// Sets the spawner of the commands.
@@ -113,6 +119,12 @@ impl Installer {
         Self { path: ProgramPath::new(workspace, path), ..self }
     }
 
+    /// Sets the place that the packages come from, instead of the registries.
+    #[must_use]
+    pub(crate) fn with_packages(self, place: PackagePlace) -> Self {
+        Self { place, ..self }
+    }
+
     /// Installs `server` unless it exists already, made of the same packages, by the first of the
     /// catalogue's ways that works. Dropping the future ends the running commands; the earlier
     /// installation stays in use until all is done. Must be called within a tokio runtime.
@@ -123,6 +135,7 @@ impl Installer {
         progress: &(dyn Fn(InstallProgress<'_>) + Send + Sync),
     ) -> Result<InstalledServer, InstallError> {
         check_key(key)?;
+        self.place.check()?;
         let ways = server.install.recipes().into_iter().map(|recipe| CheckedRecipe::new(key, recipe));
         let mut ways = ways.collect::<Result<Vec<_>, _>>()?;
         let Some(longest) = ways.iter().map(CheckedRecipe::max_duration).max() else {
@@ -188,7 +201,11 @@ impl Installer {
     ) -> Result<(PathBuf, Vec<String>), InstallError> {
         prefix.clean().await?;
         let folder = prefix.create_folder(recipes)?;
-        let notes = self.run_steps(job, recipes, &folder).await?;
+        let notes = self.run_steps(job, recipes, &folder, &self.place).await?;
+        if !recipes.recipe().rustup.is_empty() {
+            self.link_component(job, &folder).await?;
+        }
+        wrap_gems(&folder.join("gem")).map_err(InstallError::file("wrap the gems in", &folder))?;
         let lacking = || InstallError::NoProgram {
             server: job.key.to_owned(),
             program: job.program().to_owned(),
@@ -201,16 +218,22 @@ impl Installer {
         Ok((program_in(&prefix.current(), job.program()).ok_or_else(lacking)?, notes))
     }
 
+    /// Runs the commands of a recipe. Returns notes on packages that are not locked, or were built
+    /// from source.
     async fn run_steps(
         &self,
         job: &InstallJob<'_>,
         recipes: &CheckedRecipe,
         folder: &Path,
+        place: &PackagePlace,
     ) -> Result<Vec<String>, InstallError> {
+        if let (PackagePlace::From(_), Some(manager)) = (place, recipes.online_manager()) {
+            return Err(InstallError::Online { server: job.key.to_owned(), manager });
+        }
         recipes.prepare(folder).map_err(InstallError::file("prepare", folder))?;
         let mut notes = recipes.locks().unlocked.clone();
         notes.iter().for_each(|note| (job.progress)(InstallProgress::Note(note)));
-        for step in recipes.steps(folder) {
+        for step in recipes.steps(folder, place) {
             (job.progress)(InstallProgress::Step(&step.words));
             let mut report = FetchReport::default();
             let done = self.run(job, step, folder, &mut report).await;
@@ -224,10 +247,6 @@ impl Installer {
             built.iter().for_each(|note| (job.progress)(InstallProgress::Note(note)));
             notes.extend(built);
         }
-        if !recipes.recipe().rustup.is_empty() {
-            self.link_component(job, folder).await?;
-        }
-        wrap_gems(&folder.join("gem")).map_err(InstallError::file("wrap the gems in", folder))?;
         Ok(notes)
     }
 

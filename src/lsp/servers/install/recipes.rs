@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::deb;
 use super::error::InstallError;
 use super::locks::RecipeLocks;
+use super::package_place::PackagePlace;
 use super::step::{InstallStep, PrerequisiteTool, StepProgram, step};
 use crate::config::spec::{Recipe, RequiredProgram};
 
@@ -95,8 +96,23 @@ impl CheckedRecipe {
         runs.into_iter().filter(|(packages, _)| !packages.is_empty()).map(|(_, program)| program).collect()
     }
 
-    /// The commands that fill `folder`, in order.
-    pub(crate) fn steps(&self, folder: &Path) -> Vec<InstallStep> {
+    /// The first package manager of the recipe whose packages cannot be saved in a folder.
+    pub(super) fn online_manager(&self) -> Option<&'static str> {
+        let Recipe { rustup, cargo, go, gem, dotnet, deb, .. } = &self.recipe;
+        let managers = [
+            (rustup, "rustup"),
+            (cargo, "cargo"),
+            (go, "go"),
+            (gem, "gem"),
+            (dotnet, "dotnet"),
+            (deb, "apt-get"),
+        ];
+        managers.into_iter().find(|(packages, _)| !packages.is_empty()).map(|(_, manager)| manager)
+    }
+
+    /// The commands that fill `folder`, in order. Packages of pip and npm come from `place`, or are
+    /// only saved there.
+    pub(super) fn steps(&self, folder: &Path, place: &PackagePlace) -> Vec<InstallStep> {
         let Recipe { rustup, pip, pip_source: _, npm, cargo, cargo_features, go, gem, dotnet, deb } =
             &self.recipe;
         let mut steps = Vec::new();
@@ -104,10 +120,10 @@ impl CheckedRecipe {
             steps.push(component(rustup));
         }
         if !pip.is_empty() {
-            steps.extend(self::pip(pip, self.locked_pip(folder), &folder.join("venv")));
+            steps.extend(self::pip(pip, self.locked_pip(folder), &folder.join("venv"), place));
         }
         if !npm.is_empty() {
-            steps.push(self::npm(npm, self.locks.has_npm(), &folder.join(NPM)));
+            steps.push(self::npm(npm, self.locks.has_npm(), &folder.join(NPM), place));
         }
         if !cargo.is_empty() {
             steps.push(self::cargo(cargo, cargo_features, &folder.join("cargo")));
@@ -155,13 +171,20 @@ pub(super) fn which_component(program: &str) -> InstallStep {
     step(StepProgram::Tool(PrerequisiteTool::Rustup), format!("rustup which {program}"), &["which", program])
 }
 
-fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [InstallStep; 2] {
+fn pip(
+    packages: &[String],
+    locked: Option<Vec<OsString>>,
+    folder: &Path,
+    place: &PackagePlace,
+) -> [InstallStep; 2] {
     let make = step(StepProgram::Tool(PrerequisiteTool::Python), "python3 -m venv".into(), &["-m", "venv"])
         .arg(folder);
-    let words = format!("pip install {}", packages.join(" "));
+    let (command, of_place) = place.pip_options();
+    let words = format!("pip {command} {}", packages.join(" "));
     let options =
-        ["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off"];
+        ["-m", "pip", command, "--disable-pip-version-check", "--no-input", "--progress-bar", "off"];
     let fill = step(StepProgram::Made(folder.join("bin/python")), words, &options);
+    let fill = of_place.into_iter().fold(fill, InstallStep::arg);
     let fill = match locked {
         Some(locked) => locked.into_iter().fold(fill, InstallStep::arg),
         None => fill.arg("--").args(packages),
@@ -174,7 +197,7 @@ fn pip(packages: &[String], locked: Option<Vec<OsString>>, folder: &Path) -> [In
 
 /// Creates the step for npm, without install scripts: they run code of every dependency, and no
 /// server of the catalogue needs them.
-fn npm(packages: &[String], locked: bool, folder: &Path) -> InstallStep {
+fn npm(packages: &[String], locked: bool, folder: &Path, place: &PackagePlace) -> InstallStep {
     let packages_words = packages.join(" ");
     let quiet = ["--location=project", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
     let (words, command) = match locked {
@@ -183,7 +206,7 @@ fn npm(packages: &[String], locked: bool, folder: &Path) -> InstallStep {
     };
     let step =
         step(StepProgram::Tool(PrerequisiteTool::Npm), words, &[command]).args(&quiet.map(str::to_owned));
-    let step = step.arg("--prefix").arg(folder);
+    let step = place.with_npm_options(step.arg("--prefix").arg(folder));
     match locked {
         // A lock is installed whole, regardless of the user's settings.
         true => ["--legacy-peer-deps=false", "--include=optional", "--include=peer"]
@@ -268,7 +291,8 @@ mod tests {
     fn locked_packages_install_by_hash_and_build_only_where_allowed() {
         let arguments = |server: &str, manager: &str| {
             let recipe = Catalogue::built_in().servers[server].install.recipes().remove(0);
-            let steps = CheckedRecipe::new(server, recipe).unwrap().steps(Path::new("/p"));
+            let steps =
+                CheckedRecipe::new(server, recipe).unwrap().steps(Path::new("/p"), &PackagePlace::Registries);
             let step = steps.into_iter().find(|step| step.words.starts_with(manager)).unwrap();
             step.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
         };
@@ -283,8 +307,9 @@ mod tests {
         assert!(!autotools.contains("tree-sitter-autoconf"), "{autotools}");
         let shell = arguments("bash-language-server", "npm ci");
         assert!(shell.starts_with("ci ") && shell.contains(" --ignore-scripts "), "{shell}");
-        let other =
-            CheckedRecipe::new("s", recipe("npm = ['pyright@1.0.0']")).unwrap().steps(Path::new("/p"));
+        let other = CheckedRecipe::new("s", recipe("npm = ['pyright@1.0.0']"))
+            .unwrap()
+            .steps(Path::new("/p"), &PackagePlace::Registries);
         assert!(other[0].args.contains(&"--ignore-scripts".into()) && other[0].args[0] == "install");
     }
 
@@ -292,7 +317,8 @@ mod tests {
     fn recipe_steps_install_below_the_target_folder() {
         let all = "rustup = ['r']\npip = ['a==1']\nnpm = ['b@1']\ncargo = ['c@1']\ncargo-features = ['x', 'y']\n\
                    go = ['d@v1', 'e@v1']\ngem = ['f:1']\ndotnet = ['g@1']\ndeb = ['h/sid', 'i/sid']";
-        let steps = CheckedRecipe::new("s", recipe(all)).unwrap().steps(Path::new("/p"));
+        let steps =
+            CheckedRecipe::new("s", recipe(all)).unwrap().steps(Path::new("/p"), &PackagePlace::Registries);
         let words: Vec<&str> = steps.iter().map(|step| step.words.as_str()).collect();
         let expected = [
             "rustup component add r",
