@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 /// A server, a fixture of its language, and a function and an abstract type with uses in other
 /// files.
-const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
+const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 14] = [
     ("pylsp", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
     ("jedi-language-server", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
     ("pyright", "python", ["greet/messages.py", "compose"], ["greet/people.py", "Person"]),
@@ -23,6 +23,7 @@ const SUBJECTS: [(&str, &str, [&str; 2], [&str; 2]); 13] = [
     ("clangd", "c", ["include/queue.h", "queue_push"], ["include/queue.h", "queue_push"]),
     ("bash-language-server", "shell", ["lib/log.sh", "log_line"], ["lib/log.sh", "log_line"]),
     ("gopls", "go", ["station/station.go", "Mean"], ["station/station.go", "Sensor"]),
+    ("jdtls", "java", ["src/station/Means.java", "mean"], ["src/station/Sensor.java", "Sensor"]),
 ];
 
 /// The servers for `cargo test`.

@@ -535,9 +535,10 @@ impl Context {
 pub(crate) fn from_path_error(error: PathError) -> ToolError {
     let code = match &error {
         PathError::Outside { .. } | PathError::Nul { .. } => ErrorCode::OutsideWorkspace,
-        PathError::TooLong { .. } | PathError::LongName { .. } | PathError::TooDeep { .. } => {
-            ErrorCode::InvalidArgs
-        }
+        PathError::Uri { .. }
+        | PathError::TooLong { .. }
+        | PathError::LongName { .. }
+        | PathError::TooDeep { .. } => ErrorCode::InvalidArgs,
     };
     ToolError::new(code, error.to_string())
 }

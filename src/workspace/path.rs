@@ -26,6 +26,12 @@ pub enum PathError {
         /// The given path, made printable.
         given: String,
     },
+    /// The path is a URI.
+    #[error("`{given}` is a URI; give a path of the workspace")]
+    Uri {
+        /// The given URI, made printable.
+        given: String,
+    },
     /// No file name can contain a NUL character.
     #[error("`{given}` contains a NUL character; remove it")]
     Nul {
@@ -228,7 +234,17 @@ pub(super) fn check_given(given: &Path) -> Result<(), PathError> {
     if bytes.contains(&0) {
         return Err(PathError::Nul { given: truncate_printable(given) });
     }
+    if is_uri(bytes) {
+        return Err(PathError::Uri { given: truncate_printable(given) });
+    }
     Ok(())
+}
+
+/// Returns true if `text` begins with a scheme and an authority (RFC 3986, section 3).
+fn is_uri(text: &[u8]) -> bool {
+    let scheme = text.split(|byte| *byte == b':').next().unwrap_or_default();
+    let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    scheme.len() > 1 && scheme.iter().all(is_scheme) && text[scheme.len()..].starts_with(b"://")
 }
 
 /// The beginning of `given`, printable, for errors.

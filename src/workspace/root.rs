@@ -186,11 +186,13 @@ impl Workspace {
     /// # Errors
     /// The errors of [`path`](Self::path); the error names `given`, not `base`.
     pub(crate) fn path_from(&self, base: &Path, given: &Path) -> Result<WorkspacePath, PathError> {
+        check_given(given)?;
         self.path(&base.join(given)).map_err(|error| {
             let given = truncate_printable(given);
             match error {
                 PathError::Outside { .. } => PathError::Outside { given },
                 PathError::Nul { .. } => PathError::Nul { given },
+                PathError::Uri { .. } => PathError::Uri { given },
                 PathError::TooLong { bytes, .. } => PathError::TooLong { given, bytes },
                 PathError::LongName { bytes, .. } => PathError::LongName { given, bytes },
                 PathError::TooDeep { levels, .. } => PathError::TooDeep { given, levels },

@@ -212,6 +212,33 @@ const GO: Language = Language {
     sees_other_files: true,
 };
 
+const JAVA: Language = Language {
+    server: "jdtls",
+    keys: &["java"],
+    more: &[(".project", ECLIPSE_PROJECT), (".classpath", ECLIPSE_CLASSPATH)],
+    library: "src/lib/Helping.java",
+    library_text: "package lib;\n\npublic class Helping {\n    public static int helper(int value) { return value; }\n}\n",
+    line: 3,
+    folder: "src/lib",
+    user: "src/app/User.java",
+    user_text: "package app;\n\nimport lib.Helping;\n\nclass User {\n    int use(int value) {\n        return Helping.helper(value);\n    }\n}\n",
+    call_line: 6,
+    error: "class Wrong { int wrong = undefined; }",
+    comments: "// one\n// two\n",
+    made: Some(Made {
+        path: "src/lib/Making.java",
+        text: "package lib;\n\npublic class Making {\n    public static int made(int value) { return value; }\n}\n",
+        line: 3,
+        user_text: "package app;\n\nimport lib.Making;\n\nclass User {\n    int use(int value) {\n        return Making.made(value);\n    }\n}\n",
+    }),
+    global: false,
+    crowd_text: "// nothing\n",
+    configuration: None,
+    sees_other_files: true,
+};
+const ECLIPSE_PROJECT: &str = include_str!("../../fixtures/java/.project");
+const ECLIPSE_CLASSPATH: &str = include_str!("../../fixtures/java/.classpath");
+
 /// All servers.
 pub fn all() -> &'static [Language] {
     const TSC: Language = Language { server: "tsc", ..TYPESCRIPT };
@@ -262,6 +289,7 @@ pub fn all() -> &'static [Language] {
         PHP,
         FORTRAN,
         GO,
+        JAVA,
     ];
     ALL
 }

@@ -22,11 +22,12 @@ pub(crate) fn is_hidden(workspace: &Workspace, file: &FileRef) -> bool {
     matches!(file, FileRef::Inside(path) if workspace.is_path_hidden(path))
 }
 
-/// A file's path in the form of answers.
+/// A file's path in the form of answers. A document that is no file has its URI, without the query,
+/// which tells a server alone something.
 pub(crate) fn path_of(file: &FileRef) -> String {
     match file {
         FileRef::Inside(path) => path.display(),
         FileRef::Outside(path) => escape_unprintable(path.as_os_str()),
-        FileRef::Virtual(uri) => budget::name(uri.clone()),
+        FileRef::Virtual(uri) => budget::name(uri.split('?').next().unwrap_or_default().to_owned()),
     }
 }
