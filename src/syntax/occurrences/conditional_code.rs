@@ -64,15 +64,18 @@ pub(crate) fn is_conditional(
 /// The conditions under which the parts of a file are compiled.
 pub(super) struct SourceConditions {
     of_file: Condition,
-    /// The spans, in bytes, of the branches of the preprocessor.
+    /// The spans, in bytes, of the branches of the preprocessor, or of Rust's items with an attribute.
     branches: Vec<Span<usize>>,
 }
 
 impl SourceConditions {
     /// Looks through `source`.
     pub(super) fn new(project: &Project<'_>, source: &ParsedSource) -> Self {
-        // rust-analyzer knows code with an attribute of its own in a file that it knows.
-        let branches = if has_branches(source.grammar.key) { branches(&source.text) } else { Vec::new() };
+        let branches = match source.grammar.key {
+            "rust" => conditional_items(source),
+            key if has_branches(key) => branches(&source.text),
+            _ => Vec::new(),
+        };
         Self { of_file: condition_of_file(project, source), branches }
     }
 
@@ -94,11 +97,11 @@ pub(super) fn has_conditional_code(language: &str) -> bool {
 
 /// Returns true if files of a language have conditional code in the middle of other code.
 pub(super) fn has_branches(language: &str) -> bool {
-    matches!(language, "c" | "cpp")
+    matches!(language, "c" | "cpp" | "rust")
 }
 
 /// The condition under which the whole of `source` is compiled.
-pub(super) fn condition_of_file(project: &Project<'_>, source: &ParsedSource) -> Condition {
+fn condition_of_file(project: &Project<'_>, source: &ParsedSource) -> Condition {
     match source.grammar.key {
         "go" => go_condition(&source.path, &source.text),
         "rust" if is_conditional_module(project, &source.path, MAX_MODULE_DEPTH) => Condition::Unknown,
@@ -148,6 +151,24 @@ fn branches(text: &str) -> Vec<Span<usize>> {
             found.extend(guard.take().filter(|_| open.is_empty()));
         }
         offset = end;
+    }
+    found
+}
+
+/// Returns the items, fields and statements of Rust that have a `#[cfg(…)]` of their own.
+fn conditional_items(source: &ParsedSource) -> Vec<Span<usize>> {
+    let (mut found, mut open) = (Vec::new(), Vec::new());
+    if source.text.contains("cfg(") {
+        open.push(source.tree.root_node());
+    }
+    while let Some(node) = open.pop() {
+        if node.kind() == "attribute_item" && is_condition(source.text_of(node)) {
+            let mut following = std::iter::successors(node.next_named_sibling(), Node::next_named_sibling);
+            let is_item =
+                |node: &Node<'_>| node.kind() != "attribute_item" && !node.kind().ends_with("comment");
+            found.extend(following.find(is_item).map(|item| item.byte_range()));
+        }
+        open.extend(node.named_children(&mut node.walk()));
     }
     found
 }
@@ -475,6 +496,23 @@ mod tests {
         assert_eq!(within("#ifdef __cplusplus\nextern \"C\" {\nuse1\n#endif\nuse2\n"), Vec::<String>::new());
         assert_eq!(within("#ifndef A\n#define A\nuse1\n#endif\nuse2\n"), ["use1"], "code follows: no guard");
         assert_eq!(within("use1\n#ifndef A\nuse2\n#endif\n"), ["use2"]);
+    }
+
+    #[test]
+    fn rust_items_fields_and_statements_are_conditional_by_their_attributes() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "#[cfg(windows)]\n/// Words.\n#[inline]\nfn one() { use1(); }\nfn two() {\n    #[cfg(not(unix))]\n    \
+                    use2();\n    use3();\n}\nstruct S {\n    #[cfg(feature = \"x\")]\n    use4: u8,\n    use5: u8,\n}\n\
+                    #[cfg(test)]\nmod tests { fn use6() {} }\nimpl S {\n    #[cfg(windows)]\n    fn use7() {}\n}\n";
+        std::fs::write(folder.path().join("lib.rs"), text).unwrap();
+        let workspace = crate::workspace::Workspace::open(folder.path()).unwrap();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let project = Project::new(&workspace, crate::config::Catalogue::built_in(), deadline);
+        let source = project.source(&WorkspacePath::root().join("lib.rs").unwrap()).unwrap();
+        let conditions = SourceConditions::new(&project, &source);
+        let uses = text.match_indices("use").filter(|(at, _)| conditions.at(*at) == Condition::Unknown);
+        let words: Vec<&str> = uses.map(|(at, _)| &text[at..at + 4]).collect();
+        assert_eq!(words, ["use1", "use2", "use4", "use7"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::conditional_code::{
-    Condition, ConditionalOccurrence, SourceConditions, condition_of_file, has_branches, has_conditional_code,
+    Condition, ConditionalOccurrence, SourceConditions, has_branches, has_conditional_code,
 };
 use super::occurrence_sense::{OccurrenceQuery, OccurrenceSense, counts, is_member, is_own_definition};
 use super::occurrence_use::{OccurrenceUse, occurrence_use};
@@ -124,14 +124,8 @@ pub(crate) fn further_occurrences(
     let mut found = FurtherOccurrences { notebooks, unread, cut, of_method, ..FurtherOccurrences::default() };
     if has_conditional_code(language) {
         found.conditional = conditional_occurrences(&project, query, &in_known, &by_file);
-        let is_excluded = project
-            .source(&query.path)
-            .is_none_or(|source| condition_of_file(&project, &source) == Condition::Unmet);
-        found.conditional_cut = is_excluded
-            || cut
-            || unread > 0
-            || in_known.len() > MAX_FURTHER_PARSED_FILES
-            || project.is_late();
+        found.conditional_cut =
+            !is_parsed || cut || unread > 0 || in_known.len() > MAX_FURTHER_PARSED_FILES || project.is_late();
     }
     let known_sources = in_known.keys().take(MAX_FURTHER_PARSED_FILES);
     let known_sources = known_sources.filter_map(|path| project.source(path));
