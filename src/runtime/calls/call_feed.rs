@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
 
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -43,45 +42,20 @@ struct CallFeedRing {
     calls: VecDeque<FeedCall>,
 }
 
-/// One call.
+/// One call, as the audit log has it in its final state, and the parts of its answer that people
+/// look at.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct FeedCall {
     /// A number that increases with each call.
     pub(crate) number: u64,
-    /// The start time, in UTC.
-    pub(crate) time: String,
-    /// The prefix of the caller's session id.
-    pub(crate) session: String,
-    /// The agent that the call was made for.
-    pub(crate) agent: Option<String>,
-    /// The tool's name.
-    pub(crate) tool: String,
-    /// True while the call runs. The fields below are filled in when it ends.
+    /// True while the call runs.
     pub(crate) running: bool,
-    /// The tool's effect on the outside world.
-    pub(crate) effect: Option<&'static str>,
-    /// The policy decision.
-    pub(crate) decision: Option<&'static str>,
-    /// The paths that the call touches.
-    pub(crate) paths: Vec<String>,
-    /// The shell commands of the call.
-    pub(crate) commands: Vec<String>,
-    /// The network hosts of the call.
-    pub(crate) hosts: Vec<String>,
-    /// The duration in milliseconds.
-    pub(crate) duration_ms: u64,
-    /// The size of the arguments as JSON, in bytes.
-    pub(crate) bytes_in: usize,
-    /// The size of the answer that the model reads, in bytes.
-    pub(crate) bytes_out: usize,
-    /// `ok`, `failure`, or the code of the failure.
-    pub(crate) outcome: String,
-    /// The verdict of the answer, if the tool gives one.
-    pub(crate) verdict: Option<String>,
-    /// The id that undoes the call's edit.
-    pub(crate) undo: Option<String>,
-    /// The change of the diagnostics caused by that edit.
-    pub(crate) delta: Option<FeedDelta>,
+    /// The call. Its texts are shorter than in the audit log, and the session is a prefix.
+    #[serde(flatten)]
+    pub(crate) entry: AuditEntry,
+    /// The parts of its answer; empty while the call runs.
+    #[serde(flatten)]
+    pub(crate) result: FeedResult,
 }
 
 /// A summary of how an edit changed the diagnostics.
@@ -132,16 +106,18 @@ impl Drop for CallFeedWatch {
 pub(super) struct FeedTicket {
     feed: CallFeed,
     number: u64,
-    started: Instant,
-    result: Option<FeedResult>,
+    result: FeedResult,
 }
 
 /// The parts of an answer that the feed keeps.
-#[derive(Debug, Default)]
-struct FeedResult {
-    verdict: Option<String>,
-    undo: Option<String>,
-    delta: Option<FeedDelta>,
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(crate) struct FeedResult {
+    /// The verdict of the answer, if the tool gives one.
+    pub(crate) verdict: Option<String>,
+    /// The id that undoes the call's edit.
+    pub(crate) undo: Option<String>,
+    /// The change of the diagnostics caused by that edit.
+    pub(crate) delta: Option<FeedDelta>,
 }
 
 impl CallFeed {
@@ -172,29 +148,11 @@ impl CallFeed {
         if ring.calls.len() >= MAX_FEED_CALLS {
             ring.calls.pop_front();
         }
-        ring.calls.push_back(FeedCall {
-            number,
-            time: entry.time.clone(),
-            session: entry.session.chars().take(MAX_FEED_SESSION_CHARS).collect(),
-            agent: entry.agent.clone(),
-            tool: entry.tool.clone(),
-            running: true,
-            effect: None,
-            decision: None,
-            paths: Vec::new(),
-            commands: Vec::new(),
-            hosts: Vec::new(),
-            duration_ms: 0,
-            bytes_in: entry.bytes_in,
-            bytes_out: 0,
-            outcome: String::new(),
-            verdict: None,
-            undo: None,
-            delta: None,
-        });
+        let result = FeedResult::default();
+        ring.calls.push_back(FeedCall { number, running: true, entry: shortened(entry), result });
         drop(ring);
         self.notify();
-        Some(FeedTicket { feed: self.clone(), number, started: Instant::now(), result: None })
+        Some(FeedTicket { feed: self.clone(), number, result: FeedResult::default() })
     }
 
     fn notify(&self) {
@@ -214,7 +172,7 @@ impl CallFeed {
 impl FeedTicket {
     /// Records the subjects of the call once they are known.
     pub(super) fn subjects(&self, entry: &AuditEntry) {
-        self.feed.update(self.number, |call| copy_subjects(call, entry));
+        self.feed.update(self.number, |call| call.entry = shortened(entry));
     }
 
     /// Records the parts of the answer that the feed shows beside its size.
@@ -222,38 +180,34 @@ impl FeedTicket {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let delta = value.get("diagnostics").filter(|delta| delta.get("unchanged").is_some());
         let verdict = value.get("verdict").or_else(|| delta.and_then(|delta| delta.get("verdict")));
-        self.result = Some(FeedResult {
+        self.result = FeedResult {
             verdict: verdict.and_then(text),
             undo: value.get("undo").and_then(text),
             delta: delta.map(short_delta),
-        });
+        };
     }
 
     /// Records the end of the call.
     pub(super) fn end(self, entry: &AuditEntry) {
-        let result = self.result.unwrap_or_default();
-        let took = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.feed.update(self.number, |call| {
-            copy_subjects(call, entry);
-            call.running = false;
-            call.decision = entry.decision.map(|decision| decision.as_str());
-            call.duration_ms = took;
-            call.bytes_out = entry.bytes_out;
-            call.outcome.clone_from(&entry.outcome);
-            (call.verdict, call.undo, call.delta) = (result.verdict, result.undo, result.delta);
+            (call.running, call.entry, call.result) = (false, shortened(entry), self.result);
         });
     }
 }
 
-fn copy_subjects(call: &mut FeedCall, entry: &AuditEntry) {
+/// Returns the entry with the texts that the feed keeps.
+fn shortened(entry: &AuditEntry) -> AuditEntry {
     let short = |texts: &[String]| -> Vec<String> {
         let cut = |text: &String| text.chars().take(MAX_FEED_SUBJECT_CHARS).collect();
         texts.iter().take(MAX_FEED_SUBJECTS).map(cut).collect()
     };
-    call.effect = entry.effect.map(|effect| effect.as_str());
-    call.paths = short(&entry.paths);
-    call.commands = short(&entry.commands);
-    call.hosts = short(&entry.hosts);
+    AuditEntry {
+        session: entry.session.chars().take(MAX_FEED_SESSION_CHARS).collect(),
+        paths: short(&entry.paths),
+        commands: short(&entry.commands),
+        hosts: short(&entry.hosts),
+        ..entry.clone()
+    }
 }
 
 /// Parses the 0-based line of a finding.
@@ -327,12 +281,12 @@ mod tests {
         ticket.end(&entry("edit"));
         let call = feed.calls().remove(0);
         assert_eq!(
-            (call.running, call.session.as_str(), call.undo.as_deref()),
+            (call.running, call.entry.session.as_str(), call.result.undo.as_deref()),
             (false, "01234567", Some("e1"))
         );
-        let delta = call.delta.expect("a delta");
+        let delta = call.result.delta.expect("a delta");
         assert_eq!((delta.added, delta.removed, delta.first[0].line), (1, 2, 4));
-        assert_eq!(call.verdict.as_deref(), Some("complete"));
+        assert_eq!(call.result.verdict.as_deref(), Some("complete"));
         for _ in 0..MAX_FEED_CALLS * 2 {
             drop(feed.begin(&entry("read")));
         }

@@ -120,12 +120,13 @@ impl<'a> CallRecorder<'a> {
 
 impl Drop for CallRecorder<'_> {
     fn drop(&mut self) {
+        self.entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(feed) = self.feed.take() {
             feed.end(&self.entry);
         }
-        let Some(audit) = self.audit else { return };
-        self.entry.duration_ms = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        audit.add(&self.entry);
+        if let Some(audit) = self.audit {
+            audit.add(&self.entry);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ function verdict(call) {
   return parts;
 }
 
-const subject = (call) => [...call.paths, ...call.commands, ...call.hosts].join(", ");
+const subject = (call) => [call.paths, call.commands, call.hosts].flatMap((texts) => texts ?? []).join(", ");
 
 export function show(part) {
   const all = part.calls.length;
