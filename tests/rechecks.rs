@@ -113,7 +113,7 @@ async fn second_check_asks_nothing_and_a_change_asks_where_it_may_matter() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn documents_of_a_check_are_opened_in_batches_ahead_of_the_requests() {
-    let names: Vec<String> = (10..22).map(|number| format!("{number}.scr")).collect();
+    let names: Vec<String> = (10..30).map(|number| format!("{number}.scr")).collect();
     let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "let a = 1\n")).collect();
     let script = json!({"behaves": true, "diagnostics": {"mode": "pull"}});
     let project = Project::scripted(&script, "diagnostics = {source = \"pull\"}", files);
@@ -128,6 +128,8 @@ async fn documents_of_a_check_are_opened_in_batches_ahead_of_the_requests() {
         .collect();
     let runs: Vec<(&str, usize)> =
         methods.chunk_by(|a, b| a == b).map(|run| (run[0].as_str(), run.len())).collect();
-    assert_eq!(runs, [("didOpen", 8), ("diagnostic", 8), ("didOpen", 4), ("diagnostic", 4)]);
+    // The first checks start the server.
+    let batches = [("didOpen", 8), ("diagnostic", 8), ("didOpen", 4), ("diagnostic", 4)];
+    assert!(runs.ends_with(&batches), "{runs:?}");
     shop.shutdown().await;
 }

@@ -173,7 +173,10 @@ impl DiagnosedFiles {
         };
         let batch = context.config.settings.servers.max_open_documents / BATCHES_OF_OPEN_DOCUMENTS;
         let queues = queues.into_values().map(|queue| {
-            let batches: Vec<_> = queue.chunks(batch.max(at_once)).map(<[_]>::to_vec).collect();
+            // The first checks start the servers.
+            let (first, rest) = queue.split_at(at_once.min(queue.len()));
+            let rest = rest.chunks(batch.max(at_once));
+            let batches: Vec<_> = std::iter::once(first).chain(rest).map(<[_]>::to_vec).collect();
             let opened = futures::stream::iter(batches).then(|batch| async {
                 open_ahead(context, &batch, options).await;
                 batch

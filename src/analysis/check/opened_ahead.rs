@@ -10,7 +10,7 @@ use crate::config::spec::DiagnosticsSource;
 use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
-/// Opens the files of a batch at the servers that will be asked for their findings. A server may
+/// Opens the files of a batch at the running servers that will be asked for their findings. A server may
 /// restart its running requests at each opened document (ty does), so none is opened between them.
 pub(super) async fn open_ahead(context: &Context, batch: &[LanguageFile], options: &FileCheckOptions) {
     let deadline = options.deadline(context);
@@ -20,8 +20,7 @@ pub(super) async fn open_ahead(context: &Context, batch: &[LanguageFile], option
             if spec.diagnostics.source != DiagnosticsSource::Pull {
                 continue;
             }
-            // A server that cannot be asked is reported by the check of the file.
-            let Ok(session) = context.session(server, subject, deadline).await else { continue };
+            let Some(session) = context.manager.running_session(server, &subject.path) else { continue };
             if options.kept_findings(&session, &subject.path).is_some() {
                 continue;
             }
