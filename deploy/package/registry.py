@@ -2,7 +2,7 @@
 
     python3 deploy/package/make.py mcp
 
-The bundle's format is that of `@anthropic-ai/mcpb`, whose command validates and packs it. `server.json` names the packages of PyPI and npm, and
+The bundle's format is that of `@anthropic-ai/mcpb`, whose command validates it. `server.json` names the packages of PyPI and npm, and
 the bundle by its hash; it is checked against the Registry's schema. Nothing is published.
 """
 
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from urllib.parse import urlsplit
 
 import names
@@ -97,10 +98,15 @@ def bundle(out, triple, program):
     stage = out / "mcpb"
     files = {path.name: (path, False) for path in [*(names.ROOT / name for name in npm.LICENCES), npm.THIRD_PARTY]}
     npm.lay(stage, files | {"bin/lsp-tools": (program, True)})
-    (stage / "manifest.json").write_text(json.dumps(manifest(machine), indent=2) + "\n")
+    npm.describe(stage / "manifest.json", manifest(machine))
     made = out / names.bundle(npm.short(machine))
     run([mcpb(), "validate", stage / "manifest.json"])
-    run([mcpb(), "pack", stage, made])
+    # Not by `mcpb pack`, which stamps files with the time of day.
+    with zipfile.ZipFile(made, "w") as archive:
+        for path in sorted(path for path in stage.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(path.relative_to(stage).as_posix())
+            entry.external_attr = path.stat().st_mode << 16
+            archive.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)
     shutil.rmtree(stage)
     return made
 

@@ -6,10 +6,13 @@ mcpb and skillsaw below target/package-tools.
 That the real packages work is for check.py.
 """
 
+import functools
 import hashlib
+import http.server
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import subprocess
@@ -20,14 +23,17 @@ import unittest
 import zipfile
 from pathlib import Path
 
+import make
 import names
 import npm
 import registry
+import release
 import release_notes
 
 HERE = Path(__file__).resolve().parent
 ROOT = names.ROOT
 CARGO = names.CARGO
+DEPENDENCIES = tomllib.loads((ROOT / "Cargo.toml").read_text())["dependencies"]
 TRIPLE = f"{platform.machine()}-unknown-linux-gnu"
 # Says what it was given, and ends as it is told.
 STAND_IN = """#!/bin/sh
@@ -202,6 +208,120 @@ class Registry(Packed):
     def test_the_namespace_follows_from_the_repository(self):
         for address, name in [("https://github.com/someone/x", "io.github.someone"), ("https://code.someone.example/a/b", "example.someone.code")]:
             self.assertEqual(names.mcp_name(address), f"{name}/{names.NAME}")
+
+
+class Release(Packed):
+    """The files of a release of stand-ins, and what install.sh makes of them."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program.write_text(f"#!/bin/sh\necho '{names.NAME} {names.VERSION}'\n")
+        cls.program.chmod(0o755)
+        cls.programs = {triple: cls.program for triple in release.TRIPLES}
+        # Debian packages need cargo-deb, which takes minutes to build; check.py has them.
+        cls.kinds = [kind for kind in make.MAKERS if kind != "deb"]
+        cls.files = cls.folder / "files"
+        release.collect(cls.files, cls.programs, cls.kinds)
+
+    def install(self, source, **environment):
+        home = Path(tempfile.mkdtemp(dir=self.folder))
+        command = ["sh", str(ROOT / "deploy/install.sh"), str(source)]
+        done = subprocess.run(command, env=os.environ | {"HOME": str(home)} | environment, capture_output=True, text=True, timeout=60)
+        return done, sorted(path for path in home.rglob("*") if path.is_file())
+
+    def spoiled(self):
+        return Path(shutil.copytree(self.files, Path(tempfile.mkdtemp(dir=self.folder)) / "files"))
+
+    def test_it_has_a_package_of_each_kind_for_each_machine(self):
+        found = {path.name for path in self.files.iterdir()}
+        for triple in release.TRIPLES:
+            cpu, libc = triple.split("-")[0], triple.rpartition("-")[2]
+            tag = "musllinux_1_1" if libc == "musl" else f"manylinux_{release.GLIBC.replace('.', '_')}"
+            npm_name = npm.short(npm.MACHINES[triple])
+            expected = {
+                f"{names.NAME}-{triple}.tar.gz",
+                f"lsp_tools-{names.VERSION}-py3-none-{tag}_{cpu}.whl",
+                f"{names.NPM_SCOPE[1:]}-{npm_name}-{names.VERSION}.tgz",
+            }
+            self.assertLessEqual(expected, found)
+        self.assertEqual(len([name for name in found if name.endswith(".mcpb")]), 2)
+
+    def test_a_second_time_all_bytes_are_the_same(self):
+        again = self.folder / "again"
+        # As under another user, on another day.
+        mask = os.umask(0o077)
+        try:
+            os.utime(self.program, (1, 1))
+            release.collect(again, self.programs, self.kinds)
+        finally:
+            os.umask(mask)
+        self.assertEqual((again / "SHA256SUMS").read_text(), (self.files / "SHA256SUMS").read_text())
+
+    def test_the_hashes_are_those_of_all_files(self):
+        check = subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=self.files, capture_output=True, text=True)
+        self.assertEqual(check.returncode, 0, check.stdout)
+        self.assertEqual(len(check.stdout.splitlines()), len(list(self.files.iterdir())) - 1)
+
+    def test_the_bill_of_materials_is_valid_and_lists_what_the_licences_are_of(self):
+        [bill] = self.files.glob("*.cdx.json")
+        python = make.environment_of("sbom-11.12.0", "cyclonedx-python-lib[json-validation]==11.12.0") / "python"
+        validate = (
+            "import sys; from cyclonedx.schema import SchemaVersion; from cyclonedx.validation.json import JsonStrictValidator as Strict;"
+            "sys.exit(str(Strict(SchemaVersion.V1_6).validate_str(sys.stdin.read()) or '') or 0)"
+        )
+        done = subprocess.run([python, "-c", validate], input=bill.read_text(), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        listed = {(part["name"], part["version"]) for part in json.loads(bill.read_text())["components"]}
+        licensed = re.findall(r"^- (\S+) (\S+):", npm.THIRD_PARTY.read_text(), re.MULTILINE)
+        self.assertEqual([name for name, version in listed - set(licensed)], ["std"])
+        self.assertIn(("tree-sitter-ruby", DEPENDENCIES["tree-sitter-ruby"]), listed)
+
+    def test_it_installs_from_a_folder_and_from_an_address(self):
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def log_message(self, *_):
+                pass
+
+        handler = functools.partial(Quiet, directory=self.files)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            for source in [self.files, f"http://127.0.0.1:{server.server_address[1]}/"]:
+                done, [installed] = self.install(source)
+                self.assertIn(f"installed {names.NAME} {names.VERSION} as {installed}", done.stdout)
+                self.assertEqual((installed.parts[-3:], installed.stat().st_mode & 0o777), ((".local", "bin", names.NAME), 0o755))
+            server.shutdown()
+
+    def test_what_is_not_as_the_hashes_say_is_not_installed(self):
+        for wrong, says in [
+            (lambda files: [path.write_bytes(path.read_bytes() + b"x") for path in files.glob("*.tar.gz")], "nothing was installed"),
+            (lambda files: (files / "SHA256SUMS").write_text(""), "the release has no lsp-tools-"),
+            (lambda files: (files / "SHA256SUMS").unlink(), "SHA256SUMS cannot be read"),
+            (lambda files: [path.unlink() for path in files.glob("*.tar.gz")], ".tar.gz cannot be read"),
+        ]:
+            files = self.spoiled()
+            wrong(files)
+            done, installed = self.install(files)
+            self.assertEqual((done.returncode, installed), (1, []), says)
+            self.assertIn(says, done.stderr)
+
+    def test_a_program_that_does_not_run_replaces_nothing(self):
+        out = self.folder / "broken"
+        broken = self.folder / "broken-program"
+        broken.write_text("#!/bin/sh\nexit 1\n")
+        out.mkdir()
+        make.archive(out, dict.fromkeys(release.TRIPLES, broken))
+        release.sums(out)
+        done, installed = self.install(out)
+        self.assertEqual((done.returncode, installed), (1, []))
+        self.assertIn("does not run on this machine", done.stderr)
+
+    def test_other_machines_are_refused(self):
+        tools = Path(tempfile.mkdtemp(dir=self.folder))
+        (tools / "uname").write_text('#!/bin/sh\n[ "$1" = -s ] && echo Linux || echo sparc64\n')
+        (tools / "uname").chmod(0o755)
+        done, installed = self.install(self.files, PATH=f"{tools}:{os.environ['PATH']}")
+        self.assertEqual((done.returncode, installed), (1, []))
+        self.assertIn("no program for sparc64, only for x86_64 and aarch64", done.stderr)
 
 
 class Metadata(unittest.TestCase):

@@ -1,0 +1,114 @@
+"""Makes all files of a release, in target/release-files: programs for several kinds of machine, their packages, notes, a bill of materials, the
+install script, and the hashes of all these.
+
+    python3 deploy/package/release.py [TRIPLE…]        (just release-files)
+
+cargo-zigbuild builds for a machine of any kind on one of any other: zig brings a C compiler, a linker and the C libraries. Rust's standard library
+is built too, from the toolchain's component `rust-src`, so no toolchain for a target is needed. The same sources make the same bytes, whatever
+the folder and the time. Nothing is published.
+"""
+
+import hashlib
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import make
+import names
+import release_notes
+import sbom
+
+sys.path.insert(0, str(names.ROOT / "deploy"))
+import third_party
+
+ROOT = names.ROOT
+OUT = ROOT / "target/release-files"
+ZIG = "0.17.1"
+ZIGBUILD = "0.24.1"
+# The oldest glibc on which a program shall run: as old as Rust's own for it. It is the wheel's tag too.
+GLIBC = "2.17"
+TRIPLES = [f"{cpu}-unknown-linux-{libc}" for cpu in ["x86_64", "aarch64"] for libc in ["gnu", "musl"]]
+# What zig links into a program, by the file of its licence in the package `ziglang`.
+LIBRARIES = {"musl": "lib/libc/musl/COPYRIGHT", "glibc's start files": "lib/libc/glibc/LICENSES", "LLVM's libunwind": "lib/libunwind/LICENSE.TXT", "zig's compiler_rt": "LICENSE"}
+# Without `rust-src` cargo would say this in a way that helps nobody.
+SOURCES = "lib/rustlib/src/rust"
+
+
+def flags(triple, folders):
+    """The flags of rustc for the program of a kind of machine."""
+    words = [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
+    if triple.endswith("-musl"):
+        # zig brings the C library and what starts a program. The address is unknown in advance, as that of other programs.
+        words += ["-Clink-self-contained=no", "-Clink-arg=-pie"]
+    return " ".join(words)
+
+
+def zig():
+    """The folder of the commands of zig and cargo-zigbuild."""
+    return make.environment_of(f"zig-{ZIG}-{ZIGBUILD}", f"ziglang=={ZIG}", f"cargo-zigbuild=={ZIGBUILD}")
+
+
+def license_texts():
+    """Writes target/THIRD-PARTY.md with what zig links."""
+    [folder] = zig().parent.glob("lib/python*/site-packages/ziglang")
+    third_party.main({f"{name}, of zig {ZIG}": folder / path for name, path in LIBRARIES.items()})
+
+
+def build(triple):
+    """Builds the program for one kind of machine, and returns its path."""
+    sysroot = Path(make.said("rustc", "--print=sysroot").strip())
+    if not (sysroot / SOURCES).is_dir():
+        sys.exit(f"release: {sysroot} has no sources of the standard library; run: rustup component add rust-src")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+    cargo_home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    # Of two that fit, rustc and zig take the last.
+    folders = {ROOT: ".", cargo_home: "cargo", sysroot / SOURCES: "rust", target: "target"}
+    environment = os.environ | {
+        "PATH": f"{zig()}:{os.environ['PATH']}",
+        "CARGO_TARGET_DIR": str(target),
+        "CARGO_ZIGBUILD_CACHE_DIR": str(make.TOOLS / "zigbuild-cache"),
+        # A stable toolchain takes -Z with it.
+        "RUSTC_BOOTSTRAP": "1",
+        f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS": flags(triple, folders),
+        f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in folders.items()),
+    }
+    # It would take the place of the flags for the target.
+    environment.pop("RUSTFLAGS", None)
+    glibc = f".{GLIBC}" if triple.endswith("-gnu") else ""
+    command = ["cargo", "zigbuild", "--profile=dist", "--locked", "-Zbuild-std=std,panic_unwind", f"--target={triple}{glibc}"]
+    make.run(command, cwd=ROOT, env=environment)
+    return target / triple / "dist" / names.NAME
+
+
+def sums(folder):
+    """Writes SHA256SUMS over the files of `folder`, as `sha256sum --check` and install.sh read it."""
+    files = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in files]
+    (folder / "SHA256SUMS").write_text("".join(lines))
+
+
+def collect(out, programs, kinds=()):
+    """Fills `out` anew with the files of a release of `programs`, paths by triple."""
+    shutil.rmtree(out, ignore_errors=True)
+    make.make(out, programs, kinds)
+    (out / f"{names.NAME}-{names.VERSION}.cdx.json").write_text(sbom.document(list(programs), make.epoch()))
+    notes = release_notes.sections(release_notes.FILE.read_text())
+    (out / "NOTES.md").write_text(notes.get(names.VERSION, notes["Unreleased"]) + "\n")
+    shutil.copyfile(ROOT / "deploy/install.sh", out / "install.sh")
+    sums(out)
+
+
+def main(triples):
+    for triple in triples:
+        if triple not in TRIPLES:
+            sys.exit(f"release: {triple} is not released, only {', '.join(TRIPLES)}")
+    programs = {triple: build(triple) for triple in triples or TRIPLES}
+    license_texts()
+    collect(OUT, programs)
+    for path in sorted(OUT.iterdir()):
+        print(f"{path.relative_to(ROOT)}  {path.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
