@@ -230,6 +230,10 @@ package *KINDS: dist
 release-files *TRIPLES:
     python3 deploy/package/release.py {{TRIPLES}}
 
+# installs that release in an empty Debian and on musl, and asks for a hover there; arm64 under qemu-user; for root
+release-check:
+    python3 deploy/package/roots.py
+
 # installs each of them into an empty environment and does the README's first command there: a minute or two
 package-check *KINDS:
     python3 deploy/package/check.py {{KINDS}}

@@ -62,8 +62,9 @@ def build(triple):
         sys.exit(f"release: {sysroot} has no sources of the standard library; run: rustup component add rust-src")
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
     cargo_home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    # Of two that fit, rustc and zig take the last.
+    # Of two that fit, rustc takes the last.
     folders = {ROOT: ".", cargo_home: "cargo", sysroot / SOURCES: "rust", target: "target"}
+    c_folders = {cargo_home: "cargo", target: "target"}
     environment = os.environ | {
         "PATH": f"{zig()}:{os.environ['PATH']}",
         "CARGO_TARGET_DIR": str(target),
@@ -71,7 +72,7 @@ def build(triple):
         # A stable toolchain takes -Z with it.
         "RUSTC_BOOTSTRAP": "1",
         f"CARGO_TARGET_{triple.upper().replace('-', '_')}_RUSTFLAGS": flags(triple, folders),
-        f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in folders.items()),
+        f"CFLAGS_{triple.replace('-', '_')}": " ".join(f"-ffile-prefix-map={folder}={name}" for folder, name in c_folders.items()),
     }
     # It would take the place of the flags for the target.
     environment.pop("RUSTFLAGS", None)

@@ -149,6 +149,22 @@ class Npm(Packed):
         self.assertRegex(said.stderr, r"has no program for linux-\w+, only for other-\w+")
         self.assertIn("cargo install --path .", said.stderr)
 
+    def test_on_musl_it_takes_the_program_for_musl(self):
+        packages, launcher = self.copy()
+        [machine] = (packages / names.NPM_SCOPE).iterdir()
+        there = packages / names.NPM_SCOPE / f"{machine.name}-musl"
+        # A system with musl, as Node.js sees it.
+        preload = self.folder / "musl.js"
+        preload.write_text("process.report.getReport = () => ({ header: {} });\n")
+        command = ["node", "--require", str(preload), str(launcher), "say", "x"]
+        said = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        self.assertEqual((said.stdout, said.returncode), ("", 127))
+        self.assertIn(f"has no program for {there.name}, only for {machine.name}", said.stderr)
+        description = packages / "lsp-tools/package.json"
+        description.write_text(description.read_text().replace(f"/{machine.name}", f"/{there.name}"))
+        machine.rename(there)
+        self.assertEqual(subprocess.run(command, capture_output=True, text=True, timeout=60).stdout, "x\n")
+
     def test_packages_of_two_versions_are_told_apart(self):
         packages, launcher = self.copy()
         [machine] = (packages / names.NPM_SCOPE).iterdir()

@@ -1,0 +1,169 @@
+"""Installs the release of target/release-files on systems without Rust, and asks for a hover there.
+
+    python3 deploy/package/roots.py        (just release-check)
+
+The systems are folders: a minimal Debian, and one that has nothing but Debian's static busybox and musl, as Alpine does not lie in Debian's
+mirror. Programs for arm64 run under qemu-user, the one for glibc with Debian's libraries. The language server is ty, which is linked statically.
+Needs root, debootstrap, qemu-user-static and the network; an installation that takes over ten seconds fails.
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import make
+import names
+
+ROOT = names.ROOT
+RELEASE = ROOT / "target/release-files"
+MIRROR = "http://deb.debian.org/debian"
+SUITE = "bookworm"
+TY = "0.0.108"
+# Seconds for an installation.
+AT_MOST = 10
+# Seconds for a command under emulation.
+PATIENCE = 600
+HOVER = ["hover", "fixtures/python/greet/app.py:9:13"]
+# From the documentation of the function, not of what it is called with.
+ANSWER = "Compose a greeting in the person's own language."
+
+
+def fail(what):
+    sys.exit(f"release-check: {what}")
+
+
+def run(command, **options):
+    """The output of a command that must succeed."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, **options)
+    except FileNotFoundError:
+        fail(f"{words[0]} is not installed; run: apt-get install debootstrap qemu-user-static busybox-static musl")
+    except subprocess.TimeoutExpired:
+        fail(f"this did not end within {PATIENCE} s: {' '.join(words)}")
+    if done.returncode:
+        fail(f"status {done.returncode}: {' '.join(words)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def ty(place, cpu):
+    """The language server for a kind of processor."""
+    platform = f"--platform=musllinux_1_2_{cpu}"
+    run([sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", platform, f"--dest={place}", f"ty=={TY}"])
+    [wheel] = place.glob(f"ty-*_{cpu}.whl")
+    server = place / f"ty-{cpu}"
+    with zipfile.ZipFile(wheel) as archive:
+        server.write_bytes(archive.read(f"ty-{TY}.data/scripts/ty"))
+    server.chmod(0o755)
+    return server
+
+
+def debian(folder, *options):
+    run(["debootstrap", "--variant=minbase", *options, SUITE, folder, MIRROR])
+
+
+def with_musl(folder):
+    """A system with the programs of busybox, and musl for others."""
+    packages = folder.parent / "packages"
+    packages.mkdir()
+    run(["apt-get", "download", "-q", "busybox-static", "musl"], cwd=packages)
+    for package in packages.iterdir():
+        run(["dpkg-deb", "-x", package, folder])
+    for name in ["proc", "tmp", "root", "usr/local/bin", "usr/bin", "bin", "sbin"]:
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    run(["chroot", folder, "/bin/busybox", "--install", "-s"])
+
+
+def inside(folder, script):
+    """What a shell in a system says, and the seconds that it took."""
+    begun = time.monotonic()
+    own = ["unshare", "--fork", "--pid", "--mount", f"--mount-proc={folder}/proc", "chroot", folder]
+    text = run([*own, "/usr/bin/env", "-i", "HOME=/root", "PATH=/root/.local/bin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-euc", script])
+    return text, time.monotonic() - begun
+
+
+def installed(folder, what, script):
+    """Installs in a system, and asks for a hover there."""
+    said, seconds = inside(folder, script)
+    if seconds > AT_MOST:
+        fail(f"{what}: it took {seconds:.1f} s to install")
+    answer, asked = inside(folder, f"cd /project; lsp-tools {' '.join(HOVER)}; lsp-tools daemon stop --all >/dev/null")
+    if ANSWER not in answer:
+        fail(f"{what}: the hover is\n{answer}")
+    print(f"{what}: {said.splitlines()[-1]}; {seconds:.1f} s, and {asked:.1f} s to the first hover", flush=True)
+
+
+def provide(folder, server):
+    """Puts the release, a project and the language server into a system."""
+    shutil.copytree(RELEASE, folder / "release")
+    shutil.copytree(ROOT / "fixtures/python", folder / "project/fixtures/python")
+    shutil.copy(server, folder / "usr/local/bin/ty")
+
+
+def emulated(place, triple, server, *libraries):
+    """Runs the program for arm64 by its archive."""
+    [cpu] = {triple.partition("-")[0]}
+    with tarfile.open(RELEASE / f"{names.NAME}-{triple}.tar.gz") as archive:
+        archive.extractall(place / triple, filter="data")
+    project = place / triple / "project"
+    shutil.copytree(ROOT / "fixtures/python", project / "fixtures/python")
+    tools = place / triple / "bin"
+    tools.mkdir()
+    # The program starts the server, which this machine does not run by itself.
+    (tools / "ty").write_text(f'#!/bin/sh\nexec qemu-{cpu}-static {server} "$@"\n')
+    (tools / "ty").chmod(0o755)
+    environment = {"HOME": str(place / triple), "PATH": f"{tools}:{os.environ['PATH']}"}
+    command = [f"qemu-{cpu}-static", *libraries, place / triple / names.NAME / names.NAME]
+    if run([*command, "--version"], env=environment) != f"{names.NAME} {names.VERSION}\n":
+        fail(f"{triple} says another version")
+    begun = time.monotonic()
+    answer = run([*command, "--no-daemon", *HOVER], env=environment, cwd=project)
+    if ANSWER not in answer:
+        fail(f"{triple}: the hover is\n{answer}")
+    print(f"{triple}, under qemu-user: {time.monotonic() - begun:.1f} s to the hover", flush=True)
+
+
+def main():
+    if os.geteuid() != 0:
+        fail("only root can set up systems in folders")
+    if not (RELEASE / "SHA256SUMS").is_file():
+        fail("there is no release in target/release-files; make it with: just release-files")
+    for line in (RELEASE / "SHA256SUMS").read_text().splitlines():
+        digest, _, name = line.partition("  ")
+        if hashlib.sha256((RELEASE / name).read_bytes()).hexdigest() != digest:
+            fail(f"{name} is not the file that SHA256SUMS has the hash of")
+    triples = [path.name.removeprefix(f"{names.NAME}-").removesuffix(".tar.gz") for path in RELEASE.glob("*.tar.gz")]
+    with tempfile.TemporaryDirectory(prefix="lsp-tools-roots-") as folder:
+        place = Path(folder)
+        here = make.host().partition("-")[0]
+        server = ty(place, here)
+        (place / "musl").mkdir()
+        with_musl(place / "musl")
+        provide(place / "musl", server)
+        if f"{here}-unknown-linux-musl" in triples:
+            installed(place / "musl", "musl, install.sh", "sh /release/install.sh /release")
+        if f"{here}-unknown-linux-gnu" in triples:
+            debian(place / "debian")
+            provide(place / "debian", server)
+            installed(place / "debian", "Debian, install.sh", "sh /release/install.sh /release")
+            inside(place / "debian", "rm -r /root/.local")
+            architecture = run(["dpkg", "--print-architecture"]).strip()
+            installed(place / "debian", "Debian, dpkg", f"dpkg --install /release/*_{architecture}.deb 2>&1")
+        if here != "aarch64" and any(triple.startswith("aarch64") for triple in triples):
+            server = ty(place, "aarch64")
+            if "aarch64-unknown-linux-musl" in triples:
+                emulated(place, "aarch64-unknown-linux-musl", server)
+            if "aarch64-unknown-linux-gnu" in triples:
+                debian(place / "arm64", "--foreign", "--arch=arm64")
+                emulated(place, "aarch64-unknown-linux-gnu", server, "-L", place / "arm64")
+
+
+if __name__ == "__main__":
+    main()
