@@ -196,11 +196,12 @@ def make(out, programs, kinds=()):
 
 def main(arguments):
     kinds = [argument for argument in arguments if "=" not in argument]
-    programs = {triple: Path(path).resolve() for triple, _, path in (argument.partition("=") for argument in arguments if "=" in argument)}
+    given = [argument.partition("=") for argument in arguments if "=" in argument]
+    programs = {triple: Path(path).resolve() for triple, _, path in given} or {host(): PROGRAM}
     for kind in kinds:
         if kind not in MAKERS:
             sys.exit(f"package: there is no package {kind}, only {', '.join(MAKERS)}")
-    for triple, program in (programs := programs or {host(): PROGRAM}).items():
+    for triple, program in programs.items():
         npm.machine(triple, program)
     for made in make(OUT, programs, kinds):
         print(f"{made.relative_to(ROOT)}  {made.stat().st_size / 1e6:.1f} MB")

@@ -109,7 +109,7 @@ def provide(folder, server):
 
 def emulated(place, triple, server, *libraries):
     """Runs the program for arm64 by its archive."""
-    [cpu] = {triple.partition("-")[0]}
+    cpu = triple.partition("-")[0]
     with tarfile.open(RELEASE / f"{names.NAME}-{triple}.tar.gz") as archive:
         archive.extractall(place / triple, filter="data")
     project = place / triple / "project"
