@@ -10,6 +10,7 @@ Needs root, debootstrap, qemu-user-static and the network; an installation that 
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import tarfile
@@ -76,8 +77,11 @@ def with_musl(folder):
     run(["apt-get", "download", "-q", "busybox-static", "musl"], cwd=packages)
     for package in packages.iterdir():
         run(["dpkg-deb", "-x", package, folder])
-    for name in ["proc", "tmp", "root", "usr/local/bin", "usr/bin", "bin", "sbin"]:
+    for name in ["dev", "proc", "tmp", "root", "usr/local/bin", "usr/bin", "bin", "sbin"]:
         (folder / name).mkdir(parents=True, exist_ok=True)
+    # As the kernel numbers it; a debootstrap makes its own.
+    os.mknod(folder / "dev/null", 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    (folder / "dev/null").chmod(0o666)
     run(["chroot", folder, "/bin/busybox", "--install", "-s"])
 
 
