@@ -6,7 +6,6 @@ Without a TRIPLE it is that of the systems that deny.toml names. Hashes are thos
 """
 
 import json
-import subprocess
 import sys
 import tomllib
 from datetime import UTC, datetime
@@ -46,16 +45,16 @@ def document(triples, epoch):
     for package in packages:
         digest = hashes[package["name"], package["version"]]
         components.append(component(package) | ({"hashes": [{"alg": "SHA-256", "content": digest}]} if digest else {}))
-    # rustc's word, with its commit.
-    version = subprocess.run(["rustc", "-vV"], check=True, capture_output=True, text=True).stdout
+    # The standard library has the version of the compiler.
+    version = make.said("rustc", "-vV")
     release = next(line.removeprefix("release: ") for line in version.splitlines() if line.startswith("release: "))
     standard = {"type": "library", "bom-ref": f"pkg:generic/rust-std@{release}", "name": "std", "version": release}
     standard |= {"licenses": [{"expression": "MIT OR Apache-2.0"}], "purl": f"pkg:generic/rust-std@{release}"}
-    below = {
-        known[node["id"]]: sorted({known[entry["pkg"]] for entry in node["deps"] if entry["pkg"] in known and any(kind["kind"] is None for kind in entry["dep_kinds"])})
-        for node in data["resolve"]["nodes"]
-        if node["id"] in known
-    }
+    below = {}
+    for node in (node for node in data["resolve"]["nodes"] if node["id"] in known):
+        # As `shipped` has it, without those of tests and build scripts.
+        used = [entry["pkg"] for entry in node["deps"] if any(kind["kind"] is None for kind in entry["dep_kinds"])]
+        below[known[node["id"]]] = sorted({known[package] for package in used if package in known})
     below[reference(root)].append(standard["bom-ref"])
     said = {
         "$schema": f"http://cyclonedx.org/schema/bom-{SPECIFICATION}.schema.json",
