@@ -81,6 +81,10 @@ rust-go MODULE="":
 first-question SERVER="" ROUNDS="10":
     FIRST_QUESTION={{SERVER}} FIRST_QUESTION_ROUNDS={{ROUNDS}} cargo test --test integration first_question:: -- --ignored --nocapture
 
+# Java's server on a small project, from the first question to an edit
+java:
+    cargo test --test integration java:: -- --ignored
+
 # what one file's change does to answers about another, on every server that installs: just across-files zuban
 across-files SERVER="":
     ACROSS_FILES={{SERVER}} cargo test --test integration across_files:: -- --ignored --nocapture

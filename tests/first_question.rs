@@ -206,7 +206,11 @@ async fn every_server_first_answer_is_complete_only_if_right() {
                 _ => json!({ "path": path, "symbol": name }),
             };
             let project = Project::of_fixture(fixture);
-            project.trust_for(server, &real_servers(&[server]));
+            // Untrusted, jdtls starts without a project.
+            match server {
+                "jdtls" => project.trust(Some(&real_servers(&[server]))),
+                _ => project.trust_for(server, &real_servers(&[server])),
+            }
             let later = put(&project, server, tool, &arguments, true).await;
             let Some(truth) = findings(&later) else {
                 continue;

@@ -31,10 +31,10 @@ async fn complete_uses(shop: &TestWorkspace, target: &Target) -> Answer<Location
 /// Unless an answer is `complete`, jdtls may still read the project or its JDK, which takes long on a
 /// busy machine. A `complete` one is right.
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "slow: just slow"]
+#[ignore = "reads a JDK for minutes: just java"]
 async fn java_questions_edits_and_checks_are_right_in_a_trusted_project() {
     let project = Project::of_fixture("java");
-    project.trust_for(SERVER, &real_servers(&[SERVER]));
+    project.trust(Some(&real_servers(&[SERVER])));
     let shop = project.opening().servers(&[SERVER]).open();
     let means = "src/station/Means.java";
     let expected = [("src/report/Report.java", 13), (means, 9)];
