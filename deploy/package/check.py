@@ -22,6 +22,7 @@ import threading
 from contextlib import contextmanager
 from pathlib import Path
 
+import make
 import names
 import registry
 
@@ -229,7 +230,7 @@ def listed_tools(command, place, environment):
 def check_archive():
     """The archive is laid out as Cargo.toml tells cargo binstall."""
     told = CARGO["metadata"]["binstall"]
-    host = re.search(r"host: (\S+)", run(["rustc", "-vV"], ROOT, os.environ))[1]
+    host = make.compiler("host")
     fill = {"{ name }": CARGO["name"], "{ bin }": CARGO["name"], "{ version }": CARGO["version"], "{ target }": host, "{ binary-ext }": ""}
     url, inside = told["pkg-url"], told["bin-dir"]
     for key, value in fill.items():

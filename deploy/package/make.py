@@ -134,8 +134,9 @@ def wheel(out, programs):
     return made
 
 
-def host():
-    return next(line.removeprefix("host: ") for line in said("rustc", "-vV").splitlines() if line.startswith("host: "))
+def compiler(field):
+    """What rustc says of itself: its `host`, its `release`."""
+    return re.search(rf"^{field}: (.*)$", said("rustc", "-vV"), re.MULTILINE)[1]
 
 
 def mcp(out, programs):
@@ -149,7 +150,7 @@ def mcp(out, programs):
 
 def deb(out, programs):
     """The Debian packages; Cargo.toml says what is in them. A program that runs here writes manual pages and completions."""
-    cpu = host().partition("-")[0]
+    cpu = compiler("host").partition("-")[0]
     runs = next((program for triple, program in programs.items() if triple.startswith(cpu)), None) or next(iter(programs.values()))
     for folder in ["man", "completions"]:
         shutil.rmtree(OUT / folder, ignore_errors=True)
@@ -197,7 +198,7 @@ def make(out, programs, kinds=()):
 def main(arguments):
     kinds = [argument for argument in arguments if "=" not in argument]
     given = [argument.partition("=") for argument in arguments if "=" in argument]
-    programs = {triple: Path(path).resolve() for triple, _, path in given} or {host(): PROGRAM}
+    programs = {triple: Path(path).resolve() for triple, _, path in given} or {compiler("host"): PROGRAM}
     for kind in kinds:
         if kind not in MAKERS:
             sys.exit(f"package: there is no package {kind}, only {', '.join(MAKERS)}")

@@ -132,7 +132,7 @@ def main():
     triples = [path.name.removeprefix(f"{names.NAME}-").removesuffix(".tar.gz") for path in RELEASE.glob("*.tar.gz")]
     with tempfile.TemporaryDirectory(prefix="lsp-tools-roots-") as folder:
         place = Path(folder)
-        here = make.host().partition("-")[0]
+        here = make.compiler("host").partition("-")[0]
         server = ty(place, here)
         (place / "musl").mkdir()
         with_musl(place / "musl")

@@ -46,8 +46,7 @@ def document(triples, epoch):
         digest = hashes[package["name"], package["version"]]
         components.append(component(package) | ({"hashes": [{"alg": "SHA-256", "content": digest}]} if digest else {}))
     # The standard library has the version of the compiler.
-    version = make.said("rustc", "-vV")
-    release = next(line.removeprefix("release: ") for line in version.splitlines() if line.startswith("release: "))
+    release = make.compiler("release")
     standard = {"type": "library", "bom-ref": f"pkg:generic/rust-std@{release}", "name": "std", "version": release}
     standard |= {"licenses": [{"expression": "MIT OR Apache-2.0"}], "purl": f"pkg:generic/rust-std@{release}"}
     below = {}

@@ -37,7 +37,7 @@ impl Runtime {
             PackagePlace::From(folder) => json!({"names": names, "from": folder}),
             PackagePlace::Download(folder) => json!({"names": names, "download": folder}),
         };
-        let run = install::run(&self.context, &names, place);
+        let run = Box::pin(install::run(&self.context, &names, place));
         self.run_recorded("install", Effect::Network, &arguments, run).await
     }
 

@@ -171,12 +171,8 @@ impl DiagnosedFiles {
             let report = check_file(context, subject.clone(), options).await;
             (subject, report)
         };
-        let batch = context.config.settings.servers.max_open_documents / BATCHES_OF_OPEN_DOCUMENTS;
         let queues = queues.into_values().map(|queue| {
-            // The first checks start the servers.
-            let (first, rest) = queue.split_at(at_once.min(queue.len()));
-            let rest = rest.chunks(batch.max(at_once));
-            let batches: Vec<_> = std::iter::once(first).chain(rest).map(<[_]>::to_vec).collect();
+            let batches = batches_of(context, queue, at_once);
             let opened = futures::stream::iter(batches).then(|batch| async {
                 open_ahead(context, &batch, options).await;
                 batch
@@ -214,6 +210,14 @@ impl DiagnosedFiles {
         }
         Ok(late)
     }
+}
+
+/// Divides files into batches, the first of `at_once` files: their checks start the servers.
+fn batches_of(context: &Context, mut files: Vec<LanguageFile>, at_once: usize) -> Vec<Vec<LanguageFile>> {
+    let size = context.config.settings.servers.max_open_documents / BATCHES_OF_OPEN_DOCUMENTS;
+    let rest = files.split_off(at_once.min(files.len()));
+    let rest = rest.chunks(size.max(at_once)).map(<[_]>::to_vec);
+    std::iter::once(files).chain(rest).collect()
 }
 
 /// The files to check, and those of them given by name. A file given by name must exist and be

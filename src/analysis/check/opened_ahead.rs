@@ -10,8 +10,9 @@ use crate::config::spec::DiagnosticsSource;
 use crate::lsp::session::live_session::Session;
 use crate::workspace::WorkspacePath;
 
-/// Opens the files of a batch at the running servers that will be asked for their findings. A server may
-/// restart its running requests at each opened document (ty does), so none is opened between them.
+/// Opens the files of a batch at the running servers that will be asked for their findings. A
+/// server may restart its running requests at each opened document (ty does), so none is opened
+/// between them.
 pub(super) async fn open_ahead(context: &Context, batch: &[LanguageFile], options: &FileCheckOptions) {
     let deadline = options.deadline(context);
     let mut wanted: Vec<(Arc<Session>, Vec<&WorkspacePath>)> = Vec::new();
@@ -45,8 +46,6 @@ async fn open_all(
 ) {
     let Ok(_guard) = session.enter_view(&options.view, deadline).await else { return };
     for path in paths {
-        if let Err(error) = session.sync(path).await.map(drop) {
-            tracing::debug!(path = %path.display(), "not opened: {error}");
-        }
+        session.sync_if_readable(path).await;
     }
 }

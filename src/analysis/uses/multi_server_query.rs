@@ -394,9 +394,7 @@ impl Context {
         let _view_guard = session.enter_view(&self.view, asking.deadline).await?;
         for path in files {
             // A deleted file has no use either.
-            if let Err(error) = session.sync(path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "not opened: {error}");
-            }
+            session.sync_if_readable(path).await;
         }
         let answer = ask(session, path, &position).await?;
         match answer.unfinished_work {

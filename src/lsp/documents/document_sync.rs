@@ -100,12 +100,18 @@ impl Session {
         }
     }
 
+    /// Like [`sync`](Self::sync), for a file that the server need not have: a file that cannot be
+    /// read is closed, and that is logged.
+    pub(crate) async fn sync_if_readable(&self, path: &WorkspacePath) {
+        if let Err(error) = self.sync(path).await.map(drop) {
+            tracing::debug!(path = %path.display(), "not open: {error}");
+        }
+    }
+
     /// Synchronizes several documents.
     pub(crate) async fn sync_all(&self, paths: &[&WorkspacePath]) {
         for path in paths {
-            if let Err(error) = self.sync(path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
+            self.sync_if_readable(path).await;
         }
         if paths.len() > 1 && self.state.spec.diagnostics.sees_unsaved {
             // The server may have checked the first of them against the old text of the last.

@@ -77,9 +77,7 @@ impl Session {
         self.disk_changed();
         self.state.advance_epoch();
         for path in self.documents.paths() {
-            if let Err(error) = self.sync(&path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "closed: {error}");
-            }
+            self.sync_if_readable(&path).await;
         }
     }
 

@@ -133,9 +133,7 @@ async fn import_updates(
         let updates = match session.enter_view(&View::disk(), deadline).await {
             Ok(_view_guard) => {
                 // Many servers load a project only once one of its files is open.
-                if let Err(error) = session.sync(from).await.map(drop) {
-                    tracing::debug!("not opened: {error}");
-                }
+                session.sync_if_readable(from).await;
                 session.will_rename(&moves, deadline).await
             }
             Err(error) => Err(error.into()),

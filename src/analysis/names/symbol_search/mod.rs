@@ -263,9 +263,7 @@ impl Context {
     ) -> Result<(Vec<WorkspaceSymbol>, Option<UnfinishedWork>, Option<String>, usize), AskError> {
         let viewing = session.enter_view(&self.view, deadline).await;
         // Many servers load the workspace only once one of its files is open.
-        if let Err(error) = session.sync(&subject.path).await.map(drop) {
-            tracing::debug!("no example file: {error}");
-        }
+        session.sync_if_readable(&subject.path).await;
         let _view_guard = viewing?;
         let mut unknown = None;
         if session.knows_open_files(&subject.path) {

@@ -8,10 +8,9 @@ use super::error::InstallError;
 use super::step::InstallStep;
 
 /// The place that packages come from, or go to.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PackagePlace {
     /// Packages of the registries are installed.
-    #[default]
     Registries,
     /// Packages saved in this folder are installed. The path is absolute.
     From(PathBuf),

@@ -93,7 +93,7 @@ impl CheckedRecipe {
             (rustup, "cargo"),
             (cargo, "cargo"),
         ];
-        runs.into_iter().filter(|(packages, _)| !packages.is_empty()).map(|(_, program)| program).collect()
+        names_with_packages(runs).collect()
     }
 
     /// The first package manager of the recipe whose packages cannot be saved in a folder.
@@ -107,7 +107,7 @@ impl CheckedRecipe {
             (dotnet, "dotnet"),
             (deb, "apt-get"),
         ];
-        managers.into_iter().find(|(packages, _)| !packages.is_empty()).map(|(_, manager)| manager)
+        names_with_packages(managers).next()
     }
 
     /// The commands that fill `folder`, in order. Packages of pip and npm come from `place`, or are
@@ -157,6 +157,13 @@ impl CheckedRecipe {
             .has_pip()
             .then(|| options.into_iter().chain([RecipeLocks::requirements(folder).into()]).collect())
     }
+}
+
+/// The names beside lists of packages that are not empty.
+fn names_with_packages<const N: usize>(
+    names: [(&Vec<String>, &'static str); N],
+) -> impl Iterator<Item = &'static str> {
+    names.into_iter().filter(|(packages, _)| !packages.is_empty()).map(|(_, name)| name)
 }
 
 /// Creates the step that adds components to the user's default toolchain, which belongs to no

@@ -301,9 +301,7 @@ impl Manager {
             let deadline = Instant::now() + shared.setup.settings.deadlines.start;
             let Ok(session) = slot.session(&shared, deadline).await else { return };
             session.add_folder(&key.root);
-            if let Err(error) = session.sync(&path).await.map(drop) {
-                tracing::debug!(path = %path.display(), "not opened: {error}");
-            }
+            session.sync_if_readable(&path).await;
         });
     }
 

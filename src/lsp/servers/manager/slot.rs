@@ -228,9 +228,7 @@ impl ServerSlot {
         }
         if let Ok(session) = &result {
             for path in reopen {
-                if let Err(error) = session.sync(&path).await.map(drop) {
-                    tracing::debug!(path = %path.display(), "not opened again: {error}");
-                }
+                session.sync_if_readable(&path).await;
             }
         }
         sender.send_replace(Some(result));
