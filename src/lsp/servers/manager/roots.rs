@@ -50,7 +50,7 @@ impl RootCache {
         environment: impl Fn(&WorkspacePath) -> Option<PathBuf>,
     ) -> Option<WorkspacePath> {
         let folder = path.parent().unwrap_or_else(WorkspacePath::root);
-        let above = || std::iter::successors(Some(folder.clone()), WorkspacePath::parent);
+        let above = || folders_above(path);
         let stamp = |file: &WorkspacePath| workspace.stamp(file).ok();
         let folders: Vec<Option<FileStamp>> = above().map(|folder| workspace.folder_stamp(&folder)).collect();
         let key = SlotKey { server: key.to_owned(), root: folder.clone(), holder: None };
@@ -91,7 +91,7 @@ fn root_of(
     path: &WorkspacePath,
     environment: impl Fn(&WorkspacePath) -> Option<PathBuf>,
 ) -> Option<WorkspacePath> {
-    let above = || std::iter::successors(path.parent(), WorkspacePath::parent);
+    let above = || folders_above(path);
     let is_workspace =
         |folder: &WorkspacePath| server.root_workspaces.iter().any(|sign| sign.is_in(workspace, folder));
     let mut marked = above().filter(|folder| has_marker(workspace, server, folder));
@@ -146,8 +146,15 @@ pub(super) fn unlisted_project(
 /// Returns the folder of the project that `path` is in, which may be one of several within a root:
 /// the nearest that has one of the server's markers.
 pub(super) fn project_of(workspace: &Workspace, server: &ServerSpec, path: &WorkspacePath) -> WorkspacePath {
-    let mut above = std::iter::successors(path.parent(), WorkspacePath::parent);
-    above.find(|folder| has_marker(workspace, server, folder)).unwrap_or_else(WorkspacePath::root)
+    folders_above(path)
+        .find(|folder| has_marker(workspace, server, folder))
+        .unwrap_or_else(WorkspacePath::root)
+}
+
+/// The folder of `path` and those above it, up to the workspace's root; of the root, itself.
+fn folders_above(path: &WorkspacePath) -> impl Iterator<Item = WorkspacePath> {
+    let folder = path.parent().unwrap_or_else(WorkspacePath::root);
+    std::iter::successors(Some(folder), WorkspacePath::parent)
 }
 
 fn has_marker(workspace: &Workspace, server: &ServerSpec, folder: &WorkspacePath) -> bool {
@@ -210,6 +217,20 @@ mod tests {
         assert_eq!(remembered(), "sub");
         std::os::unix::fs::symlink("nowhere", folder.join(".git")).unwrap();
         assert_eq!(root(), "sub/inner");
+    }
+
+    #[test]
+    fn required_marker_in_workspace_root_counts_for_root_itself() {
+        let temp = tempfile::tempdir().unwrap();
+        let workspace = Workspace::open(temp.path()).unwrap();
+        put(&workspace, "biome.json", "{}");
+        let server = &Catalogue::built_in().servers["biome"];
+        let roots = RootCache::default();
+        let root = |path| roots.root_with(&workspace, "biome", server, &path, |_| None);
+        // Waits until the stamp of the folder that just changed proves something.
+        std::thread::sleep(Duration::from_millis(60));
+        assert_eq!(root(WorkspacePath::root()), Some(WorkspacePath::root()));
+        assert_eq!(root(workspace.path(Path::new("a.js")).unwrap()), Some(WorkspacePath::root()));
     }
 
     #[test]
