@@ -1,8 +1,8 @@
 //! The README and the pages in docs/ agree with the program and the catalogue, and their links lead
 //! to existing files.
 //!
-//! To rewrite the table of languages after a change of `servers.toml`: `UPDATE_README=1 cargo test
-//! --test integration readme::`.
+//! To rewrite the tables of languages and servers after a change of `servers.toml` or of the servers'
+//! trials: `just readme`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -17,6 +17,9 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 const LANGUAGES: &str = "docs/languages.md";
 const BEGIN: &str = "<!-- languages: written by tests/readme.rs -->\n";
 const END: &str = "<!-- /languages -->\n";
+/// The marks of its table of servers.
+const SERVERS_BEGIN: &str = "<!-- servers: written by tests/readme.rs -->\n";
+const SERVERS_END: &str = "<!-- /servers -->\n";
 /// The variable that requests writing the table instead of comparing it.
 const UPDATE: &str = "UPDATE_README";
 /// The maximum number of words that people read before a first try.
@@ -31,26 +34,66 @@ fn text_of(page: impl AsRef<Path>) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-#[test]
-fn readme_language_table_matches_catalogue() {
-    let catalogue = Catalogue::built_in();
+/// Compares the part of the page between two marks with `table`, or writes it if requested. Returns
+/// the text before it.
+fn compare_or_write(begin: &str, end: &str, table: &str) -> String {
     let page = text_of(LANGUAGES);
-    let (before, rest) = page.split_once(BEGIN).expect("the page has the mark where the languages begin");
-    let (written, after) = rest.split_once(END).expect("the page has the mark where the languages end");
-    let table = table(catalogue);
+    let (before, rest) = page.split_once(begin).expect("the page has the mark where the table begins");
+    let (written, after) = rest.split_once(end).expect("the page has the mark where the table ends");
     if std::env::var_os(UPDATE).is_some() {
-        std::fs::write(root().join(LANGUAGES), format!("{before}{BEGIN}{table}{END}{after}"))
+        std::fs::write(root().join(LANGUAGES), format!("{before}{begin}{table}{end}{after}"))
             .expect("the page can be written");
     } else {
         assert_eq!(
             written, table,
-            "the table is old; write it anew with: {UPDATE}=1 cargo test --test integration readme::"
+            "the table is old; write it anew with: {UPDATE}=1 cargo test --test integration readme:: -- --test-threads=1"
         );
     }
+    before.to_owned()
+}
+
+#[test]
+fn readme_language_table_matches_catalogue() {
+    let catalogue = Catalogue::built_in();
+    let before = compare_or_write(BEGIN, END, &table(catalogue));
     let sentence = format!("{} languages and {} servers", catalogue.languages.len(), catalogue.servers.len());
-    for (name, text) in [("README.md", text_of("README.md").as_str()), (LANGUAGES, before)] {
+    for (name, text) in [("README.md", text_of("README.md").as_str()), (LANGUAGES, &before)] {
         assert!(text.contains(&sentence), "{name} does not say “{sentence}”");
     }
+}
+
+/// The outcome of a server's last trial, as `just servers --record` writes it.
+#[derive(serde::Deserialize)]
+struct Trial {
+    version: String,
+    date: String,
+    hover: String,
+    definition: String,
+    diagnostics: String,
+}
+
+#[test]
+fn server_table_matches_catalogue_and_trials() {
+    let catalogue = Catalogue::built_in();
+    let trials: BTreeMap<String, Trial> =
+        toml::from_str(&text_of("bench/results/servers.toml")).expect("the results are TOML");
+    let unknown: Vec<&String> = trials.keys().filter(|key| !catalogue.servers.contains_key(*key)).collect();
+    assert!(unknown.is_empty(), "results of servers that the catalogue lacks: {unknown:?}");
+    let mut table = String::from(
+        "| server | tried | version | hover | definition | diagnostics |\n|---|---|---|---|---|---|\n",
+    );
+    for key in catalogue.servers.keys() {
+        let row = trials.get(key).map_or_else(
+            || "not tried | | | | ".to_owned(),
+            |trial| {
+                let word = |outcome: &str| outcome.split(':').next().unwrap_or_default().replace('-', "–");
+                let works = [&trial.hover, &trial.definition, &trial.diagnostics].map(|told| word(told));
+                format!("{} | {} | {}", trial.date, trial.version, works.join(" | "))
+            },
+        );
+        writeln!(table, "| `{key}` | {} |", row.trim_end()).expect("a String takes everything");
+    }
+    compare_or_write(SERVERS_BEGIN, SERVERS_END, &table);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Prints a line per server as it goes, a table at the end, and writes `target/bench/servers.json`. Ends with status 1
 //! where a server did not do what its sample expects.
 
+mod record;
 mod samples;
 mod trial;
 
@@ -32,6 +33,9 @@ struct Options {
     /// A folder that takes the messages to and from each server.
     #[arg(long)]
     trace: Option<PathBuf>,
+    /// The date (YYYY-MM-DD) under which to record the results in `bench/results/servers.toml`.
+    #[arg(long)]
+    record: Option<String>,
     /// Given by Cargo.
     #[arg(long, hide = true)]
     bench: bool,
@@ -68,6 +72,9 @@ async fn main() -> anyhow::Result<()> {
         rows.push(row);
     }
     write(&target.join("bench"), &rows)?;
+    if let Some(date) = &options.record {
+        record::record(&rows, date)?;
+    }
     print_end(&rows);
     std::process::exit(i32::from(rows.iter().any(Row::is_wrong)));
 }

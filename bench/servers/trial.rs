@@ -28,6 +28,8 @@ pub enum Cell {
 pub struct Row {
     /// The server's key.
     pub server: String,
+    /// The packages that were installed, with their versions; empty if unknown.
+    pub version: String,
     /// `install`.
     pub installed: Cell,
     /// The first question, start included: it is answered by the server itself.
@@ -50,6 +52,7 @@ impl Row {
         let not = || Cell::Skipped { why: "not installed".into() };
         Self {
             server: server.to_owned(),
+            version: String::new(),
             installed,
             initialized: not(),
             hover: not(),
@@ -105,7 +108,7 @@ impl Trial<'_> {
         fs::create_dir_all(root.join(".git"))?;
         self.sample.write(&root)?;
         let runtime = self.open(folder.path(), &root).await?;
-        let installed = self.install(&runtime).await;
+        let (installed, version) = self.install(&runtime).await;
         if matches!(installed, Cell::Wrong { .. }) {
             return Ok(Row::only(self.server, installed));
         }
@@ -118,6 +121,7 @@ impl Trial<'_> {
         runtime.shutdown().await;
         Ok(Row {
             server: self.server.to_owned(),
+            version,
             installed,
             initialized,
             hover,
@@ -158,21 +162,25 @@ impl Trial<'_> {
         open()
     }
 
-    async fn install(&self, runtime: &Runtime) -> Cell {
+    /// Installs the server. Returns also its packages with their versions.
+    async fn install(&self, runtime: &Runtime) -> (Cell, String) {
         if !self.install {
-            return Cell::Skipped { why: "there".into() };
+            return (Cell::Skipped { why: "there".into() }, String::new());
         }
         let started = Instant::now();
-        match runtime.install(vec![self.server.to_owned()]).await {
-            Err(error) => Cell::Wrong { ms: ms(started), why: error.error },
-            Ok(output) => match output.items.first() {
-                Some(item) if item.state == InstallState::AlreadyInstalled => {
-                    Cell::Skipped { why: "there".into() }
-                }
-                Some(item) if item.state == InstallState::Installed => Cell::Right { ms: item.took_ms },
-                item => Cell::Wrong { ms: ms(started), why: format!("{item:?}") },
-            },
-        }
+        let output = match runtime.install(vec![self.server.to_owned()]).await {
+            Ok(output) => output,
+            Err(error) => return (Cell::Wrong { ms: ms(started), why: error.error }, String::new()),
+        };
+        let item = output.items.first();
+        let installed = match item {
+            Some(item) if item.state == InstallState::AlreadyInstalled => {
+                Cell::Skipped { why: "there".into() }
+            }
+            Some(item) if item.state == InstallState::Installed => Cell::Right { ms: item.took_ms },
+            item => Cell::Wrong { ms: ms(started), why: format!("{item:?}") },
+        };
+        (installed, item.map(|item| item.packages.join(", ")).unwrap_or_default())
     }
 
     fn target(&self, root: &Path, at: &str) -> anyhow::Result<Target> {

@@ -1,0 +1,52 @@
+//! The results of the last trials, in `bench/results/servers.toml`; the table of servers in docs/languages.md is made from it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::trial::{Cell, Row};
+
+/// The first lines of the file.
+const HEAD: &str = "# Written by `just servers --record`: what each server did on its sample, by key. A reason stands where it was\n# not as expected (`no: …`) or not asked (`-`).\n\n";
+/// The longest reason, in characters.
+const MAX_REASON_CHARS: usize = 100;
+
+/// What a server did in its last trial.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    /// The packages and their versions; empty if they are not pinned.
+    version: String,
+    date: String,
+    hover: String,
+    definition: String,
+    diagnostics: String,
+}
+
+/// Adds the rows of servers that were installed to the file.
+pub fn record(rows: &[Row], date: &str) -> anyhow::Result<()> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("bench/results/servers.toml");
+    let known = fs::read_to_string(&path).unwrap_or_default();
+    let mut records: BTreeMap<String, Record> = toml::from_str(&known)?;
+    for row in rows.iter().filter(|row| !matches!(row.installed, Cell::Wrong { .. })) {
+        let record = Record {
+            version: row.version.clone(),
+            date: date.to_owned(),
+            hover: outcome(&row.hover),
+            definition: outcome(&row.definition),
+            diagnostics: outcome(&row.diagnostics),
+        };
+        records.insert(row.server.clone(), record);
+    }
+    fs::write(path, format!("{HEAD}{}", toml::to_string(&records)?))?;
+    Ok(())
+}
+
+fn outcome(cell: &Cell) -> String {
+    match cell {
+        Cell::Right { .. } => "yes".to_owned(),
+        Cell::Skipped { .. } => "-".to_owned(),
+        Cell::Wrong { why, .. } => format!("no: {}", why.chars().take(MAX_REASON_CHARS).collect::<String>()),
+    }
+}
